@@ -1,0 +1,93 @@
+# Functions that quickstart and test share. To be sourced by bash.
+# shellcheck shell=bash
+
+# The folder of the project; everything is done from there.
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Tells the person something, on standard error: standard output belongs to results.
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# Ends the script with a message that says what to do.
+fail() {
+    say "error: $*"
+    exit 1
+}
+
+# Prints the Debian packages that are missing, of those that a build needs: one line each.
+missing_build_packages() {
+    command -v pkg-config >/dev/null || echo pkg-config
+    local pair
+    for pair in libnghttp2:libnghttp2-dev libpq:libpq-dev libcurl:libcurl4-openssl-dev; do
+        pkg-config --exists "${pair%%:*}" 2>/dev/null || echo "${pair#*:}"
+    done
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || echo postgresql
+}
+
+# Prints the Debian packages that are missing, of those that the tests need besides.
+missing_test_packages() {
+    command -v nghttpd >/dev/null || echo nghttp2-server
+    command -v h2load >/dev/null || echo nghttp2-client
+    python3 -c 'import h2' 2>/dev/null || echo python3-h2
+}
+
+# Runs a command as root: as it is for root, with sudo for others.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs Debian packages, if there are any to install.
+install_packages() {
+    [ $# -gt 0 ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "missing: $*. This machine has no apt: install what these Debian packages hold by its own means."
+    if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null && ! { [ -t 0 ] && command -v sudo >/dev/null; }; then
+        fail "missing: $*. Run as root: apt-get install $*"
+    fi
+    say "installing $*"
+    # PostgreSQL's package makes and starts a cluster of its own, which nobody asked for: this setting, which goes away
+    # again, stops it.
+    local no_cluster=/etc/postgresql-common/createcluster.d/pushmta.conf
+    as_root mkdir -p "${no_cluster%/*}"
+    echo 'create_main_cluster = false' | as_root tee "$no_cluster" >/dev/null
+    local status=0
+    as_root apt-get update -qq >&2 || say "apt-get update failed: going on with the lists that are there"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2 || status=$?
+    as_root rm -f "$no_cluster"
+    [ "$status" = 0 ] || fail "apt-get could not install $*: its own message stands above"
+}
+
+# Checks that there is a Swift toolchain that can build the project.
+check_swift() {
+    command -v swift >/dev/null || fail "no Swift toolchain: install Swift 6.3 or later from https://swift.org/install"
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p' | head -n 1)
+    local major=${version% *} minor=${version#* }
+    if [ -z "$version" ] || [ "$major" -lt 6 ] || { [ "$major" = 6 ] && [ "$minor" -lt 3 ]; }; then
+        fail "Swift ${version/ /.} is too old: install Swift 6.3 or later from https://swift.org/install"
+    fi
+}
+
+# Everything that has to be there before a build.
+prepare_machine() {
+    check_swift
+    local missing
+    mapfile -t missing < <(missing_build_packages)
+    install_packages "${missing[@]}"
+}
+
+# Builds the programs for use, in .build: shown on a terminal, otherwise into a log of which a failure shows the end.
+build_release() {
+    [ -x "$project/.build/release/pushmta" ] || say "building (the first build takes some minutes)"
+    local log="$project/.pushmta/log/build.log"
+    mkdir -p "${log%/*}"
+    if [ -t 2 ]; then
+        swift build --package-path "$project" -c release >&2 || fail "the build failed: its messages stand above"
+    else
+        swift build --package-path "$project" -c release >"$log" 2>&1 || {
+            tail -n 40 "$log" >&2
+            fail "the build failed: all of its messages are in $log"
+        }
+    fi
+}

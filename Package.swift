@@ -1,0 +1,130 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// CI sets this, so that a warning fails the build there and not at a developer's desk.
+let warningsAreErrors = Context.environment["PUSHMTA_WARNINGS_AS_ERRORS"] == "1"
+
+let swiftSettings: [SwiftSetting] =
+    [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
+    + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
+
+extension Target.Dependency {
+    static let nioCore = product(name: "NIOCore", package: "swift-nio")
+    static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+    static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let logging = product(name: "Logging", package: "swift-log")
+    static let crypto = product(name: "Crypto", package: "swift-crypto")
+    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+    static let jwtKit = product(name: "JWTKit", package: "jwt-kit")
+    static let x509 = product(name: "X509", package: "swift-certificates")
+    static let asn1 = product(name: "SwiftASN1", package: "swift-asn1")
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let configuration = product(name: "Configuration", package: "swift-configuration")
+    static let subprocess = product(name: "Subprocess", package: "swift-subprocess")
+    static let system = product(name: "SystemPackage", package: "swift-system")
+    static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+    static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
+    static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
+    static let collections = product(name: "Collections", package: "swift-collections")
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+// Imports go one way: down this list. `PackageLayoutTests` checks it.
+let targets: [Target] = [
+    .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+
+    module("PushCore", [.crypto, .cryptoExtras]),
+    module("PostgresClient", ["CLibPQ", .logging]),
+    module("CurlClient", ["CCurl"]),
+    module("HTTP2", ["CNGHTTP2", .nioCore, .nioPosix, .nioTLS, .nioSSL]),
+    module("ProcessProtocol", ["PushCore"]),
+    module("Store", ["PostgresClient", "PushCore", .logging]),
+    module("Gateways", ["HTTP2", "CurlClient", "PushCore", .nioCore, .crypto, .cryptoExtras]),
+    module(
+        "GatewaySimulator",
+        ["HTTP2", "PushCore", .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1, .logging]
+    ),
+    module(
+        "MTAChild",
+        ["ProcessProtocol", "Gateways", "Store", "PostgresClient", "PushCore", .nioCore, .nioPosix, .histogram, .system, .logging]
+    ),
+    module("Supervisor", ["ProcessProtocol", "Store", "PostgresClient", "PushCore", .subprocess, .system, .logging]),
+    .executableTarget(
+        name: "gateway-simulator",
+        dependencies: ["GatewaySimulator", .argumentParser, .logging],
+        swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+        name: "pushmta",
+        dependencies: [
+            "Supervisor", "MTAChild", "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2",
+            "PushCore",
+            .crypto, .argumentParser, .configuration, .logging, .serviceLifecycle, .unixSignals, .subprocess, .system,
+            .histogram,
+        ],
+        swiftSettings: swiftSettings
+    ),
+
+    .target(
+        name: "TestSupport",
+        dependencies: ["PostgresClient", "Store", "PushCore"],
+        path: "Tests/TestSupport",
+        swiftSettings: swiftSettings
+    ),
+    tests("PackageLayoutTests", []),
+    tests("PushCoreTests", ["PushCore"]),
+    tests("PostgresClientTests", ["PostgresClient", "TestSupport"]),
+    tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
+    tests("HTTP2Tests", ["HTTP2", .nioCore, .nioPosix, .nioEmbedded, .nioSSL]),
+    tests("StoreTests", ["Store", "PostgresClient", "PushCore", "TestSupport"]),
+    tests(
+        "GatewaysTests",
+        ["Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .crypto, .cryptoExtras]
+    ),
+    tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
+    tests("MTAChildTests", ["MTAChild", "Store", "PushCore", "TestSupport"]),
+    tests("SupervisorTests", ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]),
+    tests("EndToEndTests", ["pushmta", "Store", "PostgresClient", "PushCore", "TestSupport", .subprocess, .system]),
+]
+
+// Builds a part of the package only, by target names separated with commas.
+let only = Context.environment["PUSHMTA_TARGETS"].map { Set($0.split(separator: ",").map(String.init)) }
+let selected = targets.filter { only?.contains($0.name) ?? true }
+
+let package = Package(
+    name: "PushMTA",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(
+            url: "https://github.com/apple/swift-configuration",
+            from: "1.4.0",
+            traits: ["YAML", "CommandLineArguments"]
+        ),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    ],
+    targets: selected
+)

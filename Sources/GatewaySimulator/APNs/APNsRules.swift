@@ -1,0 +1,138 @@
+import HTTP2
+
+/// The rules of APNs' HTTP/2 provider API, in the order in which pushy's mock server checks them; Apple's own is not known.
+struct APNsRules: GatewayRules {
+    static var gateway: SimulatedGateway { .apns }
+
+    /// The limit of a connection on which no push was accepted yet, as seen with token authentication.
+    static let firstStreamLimit: UInt32 = 1
+    /// The limit afterwards.
+    static let streamLimit: UInt32 = 1000
+
+    private var headers: APNsHeaderCheck
+    private var tokens: ProviderTokenCheck
+    private var answers: APNsAnswers
+    private var devices: [MessageKey: DeviceState] = [:]
+    private var isKeyRevoked = false
+    private var ids = SystemRandomNumberGenerator()
+
+    init(credentials: SimulatorCredentials, isSandbox: Bool) throws(SimulatorError) {
+        headers = APNsHeaderCheck(allowedTopics: credentials.apnsTopics)
+        tokens = try ProviderTokenCheck(credentials: credentials)
+        answers = APNsAnswers(isSandbox: isSandbox)
+    }
+
+    func newConnection() -> APNsConnectionState { APNsConnectionState() }
+
+    func streamLimit(_ state: APNsConnectionState) -> UInt32 {
+        state.isTrusted ? Self.streamLimit : Self.firstStreamLimit
+    }
+
+    func settled(_ code: UInt8, _ state: inout APNsConnectionState, plan: FaultPlan) -> Bool {
+        let wasTrusted = state.isTrusted
+        if code == AnswerCatalog.accepted {
+            state.isTrusted = true
+        } else if plan.limitDropsAfterRejection {
+            state.isTrusted = false
+        }
+        return wasTrusted != state.isTrusted
+    }
+
+    mutating func apply(_ conditions: GatewayConditions) {
+        devices = conditions.devices
+        isKeyRevoked = conditions.isRevoked
+    }
+
+    mutating func respond(
+        _ judgement: Judgement,
+        id: ArraySlice<UInt8>,
+        streamID: Int32,
+        on connection: HTTP2ServerConnection
+    ) {
+        answers.send(judgement, id: id, streamID: streamID, on: connection)
+    }
+
+    mutating func judge(_ request: HTTP2ServerRequest, _ state: inout APNsConnectionState, now: Int64) -> Judgement {
+        let bytes = request.headers.bytes
+        let fields = APNsRequestFields(request.headers, bytes)
+        var judgement: Judgement
+        var isIDWrong = false
+        if fields.id.isAbsent {
+            judgement = Judgement(key: newID(), tokenHash: 0, code: 0)
+        } else if let key = MessageKey(uuid: bytes, fields.id.range) {
+            judgement = Judgement(key: key, tokenHash: 0, code: 0, senderID: fields.id.range)
+        } else {
+            judgement = Judgement(key: newID(), tokenHash: 0, code: 0)
+            isIDWrong = true
+        }
+        let reason: APNsReason? =
+            isIDWrong
+            ? .badMessageId
+            : check(fields, bytes, &judgement, &state, now: now) ?? checkPayload(request)
+        if let reason { judgement.code = answers.code(reason) }
+        return judgement
+    }
+
+    private mutating func check(
+        _ fields: APNsRequestFields,
+        _ bytes: [UInt8],
+        _ judgement: inout Judgement,
+        _ state: inout APNsConnectionState,
+        now: Int64
+    ) -> APNsReason? {
+        if fields.hasDuplicate { return .duplicateHeaders }
+        guard Bytes.equal(bytes, fields.method.range, "POST") else { return .methodNotAllowed }
+        if let reason = headers.check(fields, bytes) { return reason }
+        if let reason = checkPath(fields.path.range, bytes, &judgement) { return reason }
+        if let reason = checkToken(fields.authorization, bytes, &state, now: now) { return reason }
+        return headers.disallowedTopic
+    }
+
+    private func checkPath(_ path: Range<Int>, _ bytes: [UInt8], _ judgement: inout Judgement) -> APNsReason? {
+        let prefix: StaticString = "/3/device/"
+        guard Bytes.hasPrefix(bytes, path, prefix) else { return .badPath }
+        let tokenRange = (path.lowerBound + prefix.utf8CodeUnitCount)..<path.upperBound
+        if tokenRange.isEmpty { return .missingDeviceToken }
+        guard let token = APNsDeviceToken(bytes, tokenRange) else { return .badDeviceToken }
+        judgement.tokenHash = UInt32(truncatingIfNeeded: token.key.high)
+        guard !devices.isEmpty, let device = devices[token.key] else { return nil }
+        switch device {
+        case .unregistered(let since):
+            judgement.sinceMilliseconds = since
+            return .unregistered
+        case .expired(let since):
+            judgement.sinceMilliseconds = since
+            return .expiredToken
+        case .badDeviceToken: return .badDeviceToken
+        case .deviceTokenNotForTopic: return .deviceTokenNotForTopic
+        }
+    }
+
+    private mutating func checkToken(
+        _ authorization: BytePlace,
+        _ bytes: [UInt8],
+        _ state: inout APNsConnectionState,
+        now: Int64
+    ) -> APNsReason? {
+        if authorization.isAbsent || authorization.count == 0 { return .missingProviderToken }
+        switch tokens.check(bytes, authorization.range, now: now) {
+        case .success(let token):
+            if isKeyRevoked { return .invalidProviderToken }
+            return state.use(token, now: now) ? nil : .tooManyProviderTokenUpdates
+        case .failure(.expired): return .expiredProviderToken
+        case .failure(.otherKey): return state.tokenNumber == 0 ? .invalidProviderToken : .unrelatedKeyIdInToken
+        case .failure(.invalid): return .invalidProviderToken
+        }
+    }
+
+    private func checkPayload(_ request: HTTP2ServerRequest) -> APNsReason? {
+        if request.bodyLength == 0 { return .payloadEmpty }
+        if request.bodyLength > headers.payloadLimit { return .payloadTooLarge }
+        // What APNs says of a body that is not JSON is not documented; it has no payload in it, so much is sure.
+        return JSONScanner.isObject(request.body) ? nil : .payloadEmpty
+    }
+
+    private mutating func newID() -> MessageKey {
+        MessageKey(high: ids.next(), low: ids.next())
+    }
+}

@@ -1,0 +1,85 @@
+import Crypto
+import Foundation
+
+/// Checks provider tokens (ES256 JWTs). A token whose signature was verified is recognised by its bytes from then on.
+struct ProviderTokenCheck {
+    private let keyID: String
+    private let teamID: String
+    private let publicKey: P256.Signing.PublicKey
+    /// Tokens that passed, the latest last; a sender holds one or two at a time.
+    private var known: [(bytes: [UInt8], token: ProviderToken)] = []
+    private var numbers = 0
+    private static let mostKnown = 64
+
+    private struct Header: Decodable {
+        var alg: String
+        var kid: String?
+    }
+
+    private struct Claims: Decodable {
+        var iss: String
+        var iat: Double
+    }
+
+    init(credentials: SimulatorCredentials) throws(SimulatorError) {
+        keyID = credentials.apnsKeyID
+        teamID = credentials.apnsTeamID
+        do {
+            publicKey = try P256.Signing.PrivateKey(pemRepresentation: credentials.apnsKeyPEM).publicKey
+        } catch {
+            throw SimulatorError(
+                .credential,
+                "\(credentials.apnsKeyFile) is no P-256 key in PEM (\(error)): delete it, and a new one is made"
+            )
+        }
+    }
+
+    /// Checks the value of the authorization header.
+    mutating func check(_ bytes: [UInt8], _ range: Range<Int>, now: Int64) -> Result<ProviderToken, ProviderTokenFault>
+    {
+        // The token in use comes last.
+        for index in known.indices.reversed() where Bytes.equal(bytes, range, known[index].bytes) {
+            let token = known[index].token
+            return now - token.issuedAt > ProviderToken.lifetimeSeconds ? .failure(.expired) : .success(token)
+        }
+        guard Bytes.hasPrefix(bytes, range, "bearer ") || Bytes.hasPrefix(bytes, range, "Bearer ") else {
+            return .failure(.invalid)
+        }
+        let text = bytes[(range.lowerBound + 7)..<range.upperBound]
+        guard let parts = JWTParts(text), let header = parts.header(Header.self), let claims = parts.claims(Claims.self)
+        else {
+            return .failure(.invalid)
+        }
+        guard header.alg == "ES256", let kid = header.kid else { return .failure(.invalid) }
+        guard kid == keyID else { return .failure(.otherKey) }
+        guard claims.iss == teamID, isSigned(parts), abs(claims.iat) < 1e12 else { return .failure(.invalid) }
+        let issuedAt = Int64(claims.iat)
+        if now - issuedAt > ProviderToken.lifetimeSeconds { return .failure(.expired) }
+        // How far ahead APNs lets a clock be is not published; a whole lifetime is surely too much.
+        if issuedAt - now > ProviderToken.lifetimeSeconds { return .failure(.invalid) }
+        return .success(remember(Array(bytes[range]), issuedAt: issuedAt))
+    }
+
+    private func isSigned(_ parts: JWTParts) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: parts.signature) else { return false }
+        return publicKey.isValidSignature(signature, for: parts.signedBytes)
+    }
+
+    private mutating func remember(_ bytes: [UInt8], issuedAt: Int64) -> ProviderToken {
+        numbers += 1
+        if known.count >= Self.mostKnown { known.removeFirst() }
+        let token = ProviderToken(number: numbers, keyID: keyID, issuedAt: issuedAt)
+        known.append((bytes, token))
+        return token
+    }
+}
+
+/// Why a provider token is refused.
+enum ProviderTokenFault: Error {
+    /// Malformed, of another team, or with a wrong signature.
+    case invalid
+    /// Issued more than an hour ago.
+    case expired
+    /// Its `kid` is not a key of the gateway.
+    case otherKey
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// The control port: counters and records out, faults and devices in.
+struct ControlEndpoint: Sendable {
+    private struct DeviceChange: Decodable {
+        var tokens: [String]
+        var state: String?
+        var since: Int64?
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case tokens, state, since
+        }
+
+        init(from decoder: any Decoder) throws {
+            try StrictKeys.check(decoder, known: CodingKeys.allCases.map(\.rawValue))
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            tokens = try values.decode([String].self, forKey: .tokens)
+            state = try values.decodeIfPresent(String.self, forKey: .state)
+            since = try values.decodeIfPresent(Int64.self, forKey: .since)
+        }
+    }
+
+    private struct CredentialChange: Decodable {
+        var gateway: SimulatedGateway
+        var revoked: Bool
+    }
+
+    private struct Target: Decodable {
+        var gateway: SimulatedGateway?
+    }
+
+    /// The most records that one answer holds unless the caller names another number.
+    private static let usualLimit = 1000
+
+    let core: SimulatorCore
+
+    /// Answers one request.
+    func answer(_ request: HTTP1Request) -> HTTP1Answer {
+        do {
+            switch (request.method, request.path) {
+            case ("GET", "/counters"): return HTTP1Answer(core.counters)
+            case ("GET", "/messages"): return try messages(request.query)
+            case ("GET", let path) where path.hasPrefix("/messages/"):
+                let id = String(path.dropFirst("/messages/".count))
+                let records = SimulatedGateway.allCases.compactMap { core.recorder($0).record(of: MessageKey(id: id)) }
+                return records.isEmpty ? .error(404, "no message \(id) has come") : HTTP1Answer(records)
+            case ("GET", "/faults"):
+                return HTTP1Answer([
+                    "apns": core.conditions(.apns).current.plan, "fcm": core.conditions(.fcm).current.plan,
+                ])
+            case ("POST", "/faults"): return try setFaults(request.body)
+            case ("POST", "/devices"): return try setDevices(request.body)
+            case ("POST", "/credentials"): return try setCredentials(request.body)
+            case ("POST", "/reset"):
+                core.reset()
+                return HTTP1Answer(core.counters)
+            default: return .error(404, "\(request.method) \(request.path) is nothing that the control port knows")
+            }
+        } catch let error as SimulatorError {
+            return .error(400, error.description)
+        } catch let error as DecodingError {
+            return .error(400, FaultPlan.explain(error))
+        } catch {
+            return .error(400, "\(error)")
+        }
+    }
+
+    private func messages(_ query: [String: String]) throws -> HTTP1Answer {
+        var gateways = SimulatedGateway.allCases
+        if let name = query["gateway"] {
+            guard let gateway = SimulatedGateway(rawValue: name) else {
+                throw SimulatorError(.badRequest, "\"\(name)\" is no gateway; apns and fcm are")
+            }
+            gateways = [gateway]
+        }
+        let limit = query["limit"].flatMap { Int($0) } ?? Self.usualLimit
+        let onlyDuplicates = query["duplicates"] == "1"
+        let records = gateways.flatMap { gateway in
+            core.recorder(gateway).records(limit: max(0, limit)) { !onlyDuplicates || $0.accepted > 1 }
+        }
+        return HTTP1Answer(records)
+    }
+
+    private func setFaults(_ body: [UInt8]) throws -> HTTP1Answer {
+        let target = try JSONDecoder().decode(Target.self, from: Data(body))
+        let plan = try JSONDecoder().decode(FaultPlan.self, from: Data(body))
+        try core.setFaults(plan, for: target.gateway)
+        return HTTP1Answer(plan)
+    }
+
+    private func setDevices(_ body: [UInt8]) throws -> HTTP1Answer {
+        let change = try JSONDecoder().decode(DeviceChange.self, from: Data(body))
+        var state: DeviceState?
+        if let name = change.state {
+            let since = change.since ?? Int64(Date().timeIntervalSince1970 * 1000)
+            guard let known = DeviceState(name: name, sinceMilliseconds: since) else {
+                throw SimulatorError(
+                    .badRequest,
+                    "\"\(name)\" is no state of a device; \(DeviceState.names.joined(separator: ", ")) are"
+                )
+            }
+            state = known
+        }
+        core.setDevices(change.tokens, to: state)
+        return HTTP1Answer(["devices": change.tokens.count])
+    }
+
+    private func setCredentials(_ body: [UInt8]) throws -> HTTP1Answer {
+        let change = try JSONDecoder().decode(CredentialChange.self, from: Data(body))
+        core.conditions(change.gateway).change { $0.isRevoked = change.revoked }
+        return HTTP1Answer(["revoked": change.revoked])
+    }
+}

@@ -1,0 +1,122 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// Makes the sample credentials, or takes those that stand in the state folder.
+struct CredentialMaker {
+    private struct APNsFile: Codable {
+        var keyFile: String
+        var keyID: String
+        var teamID: String
+        var topics: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case keyFile = "key_file"
+            case keyID = "key_id"
+            case teamID = "team_id"
+            case topics
+        }
+    }
+
+    private struct ServiceAccountFile: Codable, Equatable {
+        var type = "service_account"
+        var project_id: String
+        var private_key_id: String
+        var private_key: String
+        var client_email: String
+        var token_uri: String
+    }
+
+    let folder: StateFolder
+    let topics: [String]
+    let projectID: String
+    let tokenURI: String
+
+    /// The credentials, complete and on disk.
+    func make() throws(SimulatorError) -> SimulatorCredentials {
+        let apns = try apnsFile()
+        let account = try serviceAccount()
+        return SimulatorCredentials(
+            apnsKeyFile: apns.file.keyFile,
+            apnsKeyPEM: apns.pem,
+            apnsKeyID: apns.file.keyID,
+            apnsTeamID: apns.file.teamID,
+            apnsTopics: topics,
+            serviceAccountFile: folder.file("service-account.json"),
+            serviceAccountJSON: account.json,
+            serviceAccountKeyPEM: account.file.private_key,
+            clientEmail: account.file.client_email,
+            tokenURI: tokenURI,
+            projectID: projectID
+        )
+    }
+
+    private func apnsFile() throws(SimulatorError) -> (file: APNsFile, pem: String) {
+        let path = folder.file("apns-key.p8")
+        let old: APNsFile? = decode("apns.json")
+        let pem: String
+        if let text = folder.read("apns-key.p8") {
+            pem = text
+        } else {
+            pem = P256.Signing.PrivateKey().pemRepresentation + "\n"
+            try folder.write("apns-key.p8", pem, isSecret: true)
+        }
+        let file = APNsFile(
+            keyFile: path,
+            keyID: old?.keyID ?? Self.identifier(),
+            teamID: old?.teamID ?? Self.identifier(),
+            topics: topics
+        )
+        try folder.write("apns.json", try encode(file), isSecret: false)
+        return (file, pem)
+    }
+
+    private func serviceAccount() throws(SimulatorError) -> (file: ServiceAccountFile, json: String) {
+        var file: ServiceAccountFile
+        if let old: ServiceAccountFile = decode("service-account.json") {
+            file = old
+        } else {
+            guard let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048) else {
+                throw SimulatorError(.credential, "no RSA key could be made for the sample service account")
+            }
+            file = ServiceAccountFile(
+                project_id: projectID,
+                private_key_id: Self.hexadecimal(40),
+                private_key: key.pkcs8PEMRepresentation + "\n",
+                client_email: "",
+                token_uri: ""
+            )
+        }
+        file.project_id = projectID
+        file.client_email = "push@\(projectID).iam.gserviceaccount.com"
+        file.token_uri = tokenURI
+        let json = try encode(file)
+        if folder.read("service-account.json") != json {
+            try folder.write("service-account.json", json, isSecret: true)
+        }
+        return (file, json)
+    }
+
+    private func decode<Value: Decodable>(_ name: String) -> Value? {
+        folder.read(name).flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
+    }
+
+    private func encode(_ value: some Encodable) throws(SimulatorError) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else {
+            throw SimulatorError(.credential, "a sample credential for \(folder.path) cannot be written as JSON")
+        }
+        return String(decoding: data, as: UTF8.self) + "\n"
+    }
+
+    /// Ten characters like Apple's key and team ids.
+    private static func identifier() -> String {
+        let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+        return String((0..<10).map { _ in alphabet[Int.random(in: 0..<alphabet.count)] })
+    }
+
+    private static func hexadecimal(_ count: Int) -> String {
+        String((0..<count).map { _ in Array("0123456789abcdef")[Int.random(in: 0..<16)] })
+    }
+}

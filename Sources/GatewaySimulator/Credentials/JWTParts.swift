@@ -1,0 +1,45 @@
+import Foundation
+
+/// The three parts of a JSON Web Token in compact form (RFC 7519), not yet trusted.
+struct JWTParts {
+    /// Header and claims as they were signed.
+    let signedBytes: Data
+    let signature: Data
+    private let headerBytes: Data
+    private let claimBytes: Data
+
+    /// Splits and decodes a token; nil when it has another form.
+    init?(_ token: some Collection<UInt8>) {
+        let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
+            let signature = Self.decode(parts[2])
+        else { return nil }
+        headerBytes = header
+        claimBytes = claims
+        self.signature = signature
+        signedBytes = Data(token.prefix(parts[0].count + 1 + parts[1].count))
+    }
+
+    /// The header, if it has that form.
+    func header<Value: Decodable>(_ type: Value.Type) -> Value? {
+        try? JSONDecoder().decode(type, from: headerBytes)
+    }
+
+    /// The claims, if they have that form.
+    func claims<Value: Decodable>(_ type: Value.Type) -> Value? {
+        try? JSONDecoder().decode(type, from: claimBytes)
+    }
+
+    /// base64url without padding (RFC 4648 section 5).
+    private static func decode(_ text: some Collection<UInt8>) -> Data? {
+        var standard = text.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+        return Data(base64Encoded: Data(standard))
+    }
+}

@@ -1,0 +1,86 @@
+extension FCMMessageReader {
+    /// The longest `ttl`, in seconds: four weeks.
+    private static let longestTTL = 2_419_200.0
+
+    /// `message.android` (AndroidConfig).
+    mutating func android() throws(FCMRejection) {
+        try object(at: "message.android") { (reader, name) throws(FCMRejection) in
+            switch true {
+            case reader.matches(name, "notification"): try reader.androidNotification()
+            case reader.matches(name, "priority"): try reader.priority()
+            case reader.matches(name, "ttl"): try reader.ttl()
+            case reader.matches(name, "data"): try reader.data(at: "message.android.data", countsPayload: false)
+            case reader.matches(name, "collapse_key"), reader.matches(name, "collapseKey"),
+                reader.matches(name, "restricted_package_name"), reader.matches(name, "restrictedPackageName"):
+                try reader.stringField(name, of: "message.android")
+            case reader.matches(name, "direct_boot_ok"), reader.matches(name, "directBootOk"),
+                reader.matches(name, "bandwidth_constrained_ok"), reader.matches(name, "bandwidthConstrainedOk"),
+                reader.matches(name, "restricted_satellite_ok"), reader.matches(name, "restrictedSatelliteOk"):
+                _ = try reader.bool(name, of: "message.android")
+            case reader.matches(name, "fcm_options"), reader.matches(name, "fcmOptions"):
+                try reader.anyObject(name, of: "message.android")
+            default: throw reader.unknown(name, at: "message.android")
+            }
+        }
+    }
+
+    private mutating func priority() throws(FCMRejection) {
+        let path = "message.android.priority"
+        let type = "type.googleapis.com/google.firebase.fcm.v1.AndroidMessagePriority"
+        guard scanner.peek() == UInt8(ascii: "\"") else { throw try wrongType(type, at: path) }
+        let value = try string(at: "message.android.priority")
+        if matches(value, "HIGH") || matches(value, "NORMAL") || matches(value, "high") || matches(value, "normal") {
+            return
+        }
+        throw .invalid("Invalid value at '\(path)' (\(type)), \"\(text(value))\"", field: path)
+    }
+
+    private mutating func ttl() throws(FCMRejection) {
+        guard scanner.peek() == UInt8(ascii: "\"") else {
+            throw try wrongType("type.googleapis.com/google.protobuf.Duration", at: "message.android.ttl")
+        }
+        let value = try string(at: "message.android.ttl")
+        if isWholeSeconds(value.range) { return }
+        try checkDuration(text(value))
+    }
+
+    /// The usual form, up to 999999 seconds, needs no conversion.
+    private func isWholeSeconds(_ range: Range<Int>) -> Bool {
+        (2...7).contains(range.count) && scanner.bytes[range.upperBound - 1] == UInt8(ascii: "s")
+            && Bytes.isDecimal(scanner.bytes, range.lowerBound..<range.upperBound - 1)
+    }
+
+    private func checkDuration(_ value: String) throws(FCMRejection) {
+        let path = "message.android.ttl"
+        guard value.hasSuffix("s"), value.utf8.dropLast().allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+            let seconds = Double(value.dropLast())
+        else {
+            throw .invalid(
+                "Invalid value at '\(path)' (type.googleapis.com/google.protobuf.Duration), Field 'ttl', Illegal duration "
+                    + "format; duration must end with 's'",
+                field: path
+            )
+        }
+        guard seconds <= Self.longestTTL else { throw .invalid("TTL value is out of range: \(value)", field: path) }
+    }
+
+    private mutating func androidNotification() throws(FCMRejection) {
+        try object(at: "message.android.notification") { (reader, name) throws(FCMRejection) in
+            switch AndroidNotificationField.of(reader.scanner.bytes, name.range) {
+            case .text: try reader.stringField(name, of: "message.android.notification")
+            case .flag: _ = try reader.bool(name, of: "message.android.notification")
+            case .other: try reader.syntax { (scanner) throws(JSONScanner.Fault) in try scanner.skipValue() }
+            case nil: throw reader.unknown(name, at: "message.android.notification")
+            }
+        }
+    }
+
+    private mutating func stringField(_ name: JSONScanner.Text, of path: StaticString) throws(FCMRejection) {
+        guard scanner.peek() == UInt8(ascii: "\"") else {
+            throw try wrongType("TYPE_STRING", at: place(name, of: path))
+        }
+        let value = try string(at: path)
+        guard matches(name, "title") || matches(name, "body") else { return }
+        message.payloadBytes += value.range.count
+    }
+}

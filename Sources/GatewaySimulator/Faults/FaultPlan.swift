@@ -1,0 +1,59 @@
+/// What a gateway does wrong, as a value. Everything is off at first and costs nothing then.
+public struct FaultPlan: Sendable, Equatable {
+    /// The seed of the dice; a random one when nil.
+    public var seed: UInt64?
+    /// The time before an answer leaves; at once when nil.
+    public var latency: LatencyDistribution?
+    /// Shares of the pushes that would have been accepted and are rejected instead.
+    public var errors: [ErrorRate] = []
+    /// A GOAWAY on every connection.
+    public var goAway: GoAwayFault?
+    /// The share of streams that is refused (RST_STREAM with REFUSED_STREAM) before anything is looked at.
+    public var refusedRate = 0.0
+    /// The stream limit, announced to open connections at once; overrides the gateway's own.
+    public var maxConcurrentStreams: Int?
+    /// The share of acceptable pushes that is never answered.
+    public var neverAnsweredRate = 0.0
+    /// From the moment the plan is set nothing is answered for that many seconds, then everything.
+    public var stallSeconds: Double?
+    /// Nothing is answered until another plan is set.
+    public var stallsUntilCleared = false
+    /// Each connection is dropped, without a word, when that many streams have arrived on it.
+    public var resetAfterStreams: Int?
+    /// Of the pushes that are never answered or cut off by a reset: the share that counts as accepted.
+    public var unansweredAcceptedShare = 1.0
+    /// APNs: the stream limit falls to 1 after a rejected push and returns with the next accepted one, as seen on the wire.
+    public var limitDropsAfterRejection = false
+
+    /// A plan without faults.
+    public init() {}
+
+    /// True when requests can be answered at once and by the rules alone.
+    var isQuiet: Bool {
+        latency == nil && errors.isEmpty && goAway == nil && refusedRate == 0 && neverAnsweredRate == 0
+            && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil
+    }
+
+    /// What is wrong with the plan for that gateway; nil when it makes sense.
+    func problem(for gateway: SimulatedGateway) -> String? {
+        let shares = [refusedRate, neverAnsweredRate, unansweredAcceptedShare] + errors.map(\.rate)
+        if let bad = shares.first(where: { !(0...1).contains($0) }) { return "\(bad) is no share from 0 to 1" }
+        if errors.reduce(0, { $0 + $1.rate }) > 1 { return "the rates of the errors add up to more than 1" }
+        if let error = errors.first(where: { AnswerCatalog.of(gateway).code(ofReason: $0.reason) == nil }) {
+            let known = AnswerCatalog.of(gateway).rejections.joined(separator: ", ")
+            return "\(gateway.rawValue) never answers \"\(error.reason)\"; it answers \(known)"
+        }
+        if let problem = latency?.problem { return "latency: \(problem)" }
+        if let goAway, goAway.afterStreams < 0 || goAway.unprocessed < 0 {
+            return "a GOAWAY's counts must not be negative"
+        }
+        if let resetAfterStreams, resetAfterStreams < 1 { return "reset_after_streams must be 1 or more" }
+        if let maxConcurrentStreams, !(0...Int(Int32.max)).contains(maxConcurrentStreams) {
+            return "max_concurrent_streams must be 0 to 2147483647"
+        }
+        if let stallSeconds, !(stallSeconds > 0 && stallSeconds <= 86_400) {
+            return "stall_seconds must be above 0 and at most a day"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,66 @@
+/// A GOAWAY that each connection gets after some streams.
+public struct GoAwayFault: Sendable, Equatable {
+    /// After how many streams of a connection it is sent; 0 sends it at once, with last-stream-id 0.
+    public var afterStreams: Int
+    /// How many further streams arrive before the frame leaves; they lie above its last-stream-id and are never processed.
+    public var unprocessed: Int
+    /// The value of `reason` in the JSON of the debug data; no debug data when nil.
+    public var reason: String?
+    /// The HTTP/2 error code; APNs sends 0 (NO_ERROR) even for fatal reasons.
+    public var errorCode: UInt32
+    /// Announces 2^31-1 as the last-stream-id (RFC 9113 section 6.8) and answers everything that still comes.
+    public var isGraceful: Bool
+
+    /// A GOAWAY after that many streams of each connection.
+    public init(
+        afterStreams: Int,
+        unprocessed: Int = 0,
+        reason: String? = nil,
+        errorCode: UInt32 = 0,
+        isGraceful: Bool = false
+    ) {
+        self.afterStreams = afterStreams
+        self.unprocessed = unprocessed
+        self.reason = reason
+        self.errorCode = errorCode
+        self.isGraceful = isGraceful
+    }
+
+    /// The debug data: `{"reason":"…"}` as APNs writes it, or nothing.
+    var debugData: [UInt8] {
+        guard let reason else { return [] }
+        return Array("{\"reason\":\(JSONText.quoted(reason))}".utf8)
+    }
+}
+
+extension GoAwayFault: Codable {
+    private enum Key: String, CodingKey, CaseIterable {
+        case afterStreams = "after_streams"
+        case unprocessed, reason
+        case errorCode = "error_code"
+        case isGraceful = "graceful"
+    }
+
+    /// Reads `{"after_streams":500,"unprocessed":10,"reason":"Shutdown","error_code":0}`; only the first is required.
+    public init(from decoder: any Decoder) throws {
+        try StrictKeys.check(decoder, known: Key.allCases.map(\.rawValue))
+        let values = try decoder.container(keyedBy: Key.self)
+        self.init(
+            afterStreams: try values.decode(Int.self, forKey: .afterStreams),
+            unprocessed: try values.decodeIfPresent(Int.self, forKey: .unprocessed) ?? 0,
+            reason: try values.decodeIfPresent(String.self, forKey: .reason),
+            errorCode: try values.decodeIfPresent(UInt32.self, forKey: .errorCode) ?? 0,
+            isGraceful: try values.decodeIfPresent(Bool.self, forKey: .isGraceful) ?? false
+        )
+    }
+
+    /// Writes the form that `init(from:)` reads.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(afterStreams, forKey: .afterStreams)
+        try values.encode(unprocessed, forKey: .unprocessed)
+        try values.encodeIfPresent(reason, forKey: .reason)
+        try values.encode(errorCode, forKey: .errorCode)
+        try values.encode(isGraceful, forKey: .isGraceful)
+    }
+}

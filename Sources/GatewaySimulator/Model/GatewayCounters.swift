@@ -1,0 +1,39 @@
+/// What one simulated gateway has seen since its start or the last reset of its records.
+public struct GatewayCounters: Sendable, Codable, Equatable {
+    /// Pushes that were accepted, each time that one was.
+    public var accepted = 0
+    /// Pushes that were rejected, by the reason in the answer.
+    public var rejected: [String: Int] = [:]
+    /// Pushes that the gateway took and never answered, on purpose.
+    public var unanswered = 0
+    /// Streams that were refused (REFUSED_STREAM) or disowned by a GOAWAY; such a push is not recorded.
+    public var refused = 0
+    /// Different message ids that were accepted at least once.
+    public var uniqueAccepted = 0
+    /// Message ids that were accepted more than once.
+    public var duplicates = 0
+    /// Connections that are open now.
+    public var connections = 0
+    /// Connections that were opened.
+    public var connectionsOpened = 0
+    /// The most streams that one connection had open at once.
+    public var highestConcurrentStreams = 0
+    /// GOAWAY frames that were sent.
+    public var goAways = 0
+    /// Connections that the gateway dropped on purpose.
+    public var resets = 0
+
+    enum CodingKeys: String, CodingKey {
+        case accepted, rejected, unanswered, refused, duplicates, connections, resets
+        case uniqueAccepted = "unique_accepted"
+        case connectionsOpened = "connections_opened"
+        case highestConcurrentStreams = "highest_concurrent_streams"
+        case goAways = "goaways"
+    }
+
+    /// Counters that stand at zero.
+    public init() {}
+
+    /// Pushes that were rejected for whatever reason.
+    public var rejectedTotal: Int { rejected.values.reduce(0, +) }
+}

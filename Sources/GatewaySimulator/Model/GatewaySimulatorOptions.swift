@@ -1,0 +1,40 @@
+/// How a simulator is set up; only the state folder has to be given.
+public struct GatewaySimulatorOptions: Sendable {
+    /// The folder of CA, certificates and sample credentials. Made when missing; what stands there is used again.
+    public var stateFolder: String
+    /// The address to listen on: a numeric address or a name that resolves to one.
+    public var host = "127.0.0.1"
+    /// Further names or numeric addresses that the server certificate covers, besides localhost, 127.0.0.1, ::1 and `host`.
+    public var certificateNames: [String] = []
+    /// The port of the APNs gateway; 0 takes a free one, as for the others.
+    public var apnsPort = 0
+    /// The port of the FCM gateway.
+    public var fcmPort = 0
+    /// The port of the OAuth 2.0 token endpoint.
+    public var oauthPort = 0
+    /// The port for control; it is always on 127.0.0.1, without TLS.
+    public var controlPort = 0
+    /// Event loops. One is right when the machine is shared with the sender.
+    public var threads = 1
+    /// The topics that the sample APNs key may send to, suffixes such as `.voip` included; empty means any topic.
+    public var apnsTopics = ["com.example.app"]
+    /// Plays APNs' development environment, which adds `apns-unique-id` to its answers.
+    public var isSandbox = false
+    /// The Firebase project.
+    public var projectID = "pushmta-simulator"
+    /// How long an access token of the token endpoint lasts, in seconds; Google's last 3,600.
+    public var accessTokenLifetimeSeconds = 3600
+    /// A file that gets a JSON line `{"id","status","time"}` for each push, before its answer leaves. Time is seconds since 1970.
+    public var recordFile: String?
+    /// Where the ports are written when the simulator is ready; `ports.json` in the state folder when nil.
+    public var portFile: String?
+    /// The faults of each gateway at the start.
+    public var faults: [SimulatedGateway: FaultPlan] = [:]
+    /// What is known about devices at the start, by token.
+    public var devices: [String: DeviceState] = [:]
+
+    /// Options with defaults and that state folder.
+    public init(stateFolder: String) {
+        self.stateFolder = stateFolder
+    }
+}

@@ -1,0 +1,12 @@
+/// A push gateway that the simulator plays.
+public enum SimulatedGateway: String, Sendable, Codable, CaseIterable {
+    /// Apple Push Notification service, HTTP/2 provider API.
+    case apns
+    /// Firebase Cloud Messaging, HTTP v1 API.
+    case fcm
+}
+
+extension SimulatedGateway {
+    /// The reasons with which the gateway rejects pushes; error rates and counters use these names.
+    public var rejectionReasons: [String] { AnswerCatalog.of(self).rejections }
+}

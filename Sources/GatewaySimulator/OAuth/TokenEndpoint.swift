@@ -1,0 +1,102 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// Google's OAuth 2.0 token endpoint for service accounts: a signed grant in, an access token out (RFC 7523).
+struct TokenEndpoint: Sendable {
+    private struct Header: Decodable {
+        var alg: String
+    }
+
+    private struct Claims: Decodable {
+        var iss: String
+        var scope: String?
+        var aud: String
+        var iat: Double
+        var exp: Double
+    }
+
+    static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    static let scopes = [
+        "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
+    ]
+    /// A grant lives for an hour at most; clocks may differ a little.
+    private static let longestGrantSeconds = 3600.0
+    private static let clockToleranceSeconds = 300.0
+
+    let clientEmail: String
+    let tokenURI: String
+    let publicKey: _RSA.Signing.PublicKey
+    let lifetimeSeconds: Int
+    let book: AccessTokenBook
+    let conditions: SharedConditions
+
+    init(credentials: SimulatorCredentials, lifetimeSeconds: Int, book: AccessTokenBook, conditions: SharedConditions)
+        throws(SimulatorError)
+    {
+        clientEmail = credentials.clientEmail
+        tokenURI = credentials.tokenURI
+        self.lifetimeSeconds = lifetimeSeconds
+        self.book = book
+        self.conditions = conditions
+        do {
+            publicKey = try _RSA.Signing.PrivateKey(pemRepresentation: credentials.serviceAccountKeyPEM).publicKey
+        } catch {
+            throw SimulatorError(
+                .credential,
+                "the private key in \(credentials.serviceAccountFile) is no RSA key in PEM (\(error)): delete the file, and a new one is made"
+            )
+        }
+    }
+
+    /// Answers one request.
+    func answer(_ request: HTTP1Request) -> HTTP1Answer {
+        guard request.path == "/token" else { return .error(404, "no such path: \(request.path)") }
+        guard request.method == "POST" else { return .error(405, "the token endpoint takes POST") }
+        let now = Date().timeIntervalSince1970
+        let fields = FormFields.decode(request.body)
+        guard fields["grant_type"] == Self.grantType else {
+            return refusal("unsupported_grant_type", "Invalid grant_type: \(fields["grant_type"] ?? "")")
+        }
+        if let refusal = problem(of: fields["assertion"] ?? "", now: now) { return refusal }
+        let token = book.issue(lifetimeSeconds: lifetimeSeconds, now: Int64(now))
+        return HTTP1Answer(
+            json: "{\"access_token\":\"\(token)\",\"expires_in\":\(lifetimeSeconds),\"token_type\":\"Bearer\"}"
+        )
+    }
+
+    private func problem(of assertion: String, now: Double) -> HTTP1Answer? {
+        guard let parts = JWTParts(Array(assertion.utf8)), let header = parts.header(Header.self),
+            let claims = parts.claims(Claims.self)
+        else { return refusal("invalid_grant", "Invalid JWT: Failed audience check or malformed assertion.") }
+        guard claims.iss == clientEmail else { return refusal("invalid_grant", "Invalid grant: account not found") }
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: parts.signature)
+        guard header.alg == "RS256", !conditions.current.isRevoked,
+            publicKey.isValidSignature(signature, for: parts.signedBytes, padding: .insecurePKCS1v1_5)
+        else { return refusal("invalid_grant", "Invalid JWT Signature.") }
+        guard claims.aud == tokenURI else { return refusal("invalid_grant", "Invalid JWT: Failed audience check.") }
+        let isTimely =
+            claims.exp - claims.iat <= Self.longestGrantSeconds && claims.iat <= now + Self.clockToleranceSeconds
+            && claims.exp >= now - Self.clockToleranceSeconds
+        guard isTimely else {
+            return refusal(
+                "invalid_grant",
+                "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
+                    + "Check your iat and exp values in the JWT claim."
+            )
+        }
+        guard let scope = claims.scope,
+            scope.split(separator: " ").contains(where: { Self.scopes.contains(String($0)) })
+        else {
+            return refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
+        }
+        return nil
+    }
+
+    private func refusal(_ error: String, _ description: String) -> HTTP1Answer {
+        HTTP1Answer(
+            status: 400,
+            json: "{\"error\":\(JSONText.quoted(error)),\"error_description\":\(JSONText.quoted(description))}"
+        )
+    }
+}

@@ -1,0 +1,128 @@
+import Synchronization
+
+/// The records and counters of one gateway. Event loops bring what one read contained, tests and the control port look in.
+final class GatewayRecorder: Sendable {
+    private struct State: Sendable {
+        var table = MessageTable()
+        var accepted = 0
+        var rejected = [Int](repeating: 0, count: 256)
+        var counters = GatewayCounters()
+    }
+
+    let gateway: SimulatedGateway
+    private let file: RecordFile?
+    private let state = Mutex(State())
+
+    /// Empty records that go to that file as well.
+    init(gateway: SimulatedGateway, file: RecordFile?) {
+        self.gateway = gateway
+        self.file = file
+    }
+
+    /// Takes the pushes of one read, before their answers leave.
+    func record(_ pushes: [RecordedPush], refused: Int, concurrentStreams: Int) {
+        state.withLock { state in
+            for push in pushes {
+                guard push.key != .none else {
+                    state.rejected[Int(push.answer)] += 1
+                    continue
+                }
+                let times = state.table.record(
+                    push.key,
+                    tokenHash: push.tokenHash,
+                    answer: push.answer,
+                    isAccepted: push.isAccepted
+                )
+                if push.isAccepted {
+                    state.accepted += 1
+                    if times == 1 {
+                        state.counters.uniqueAccepted += 1
+                    } else if times == 2 {
+                        state.counters.duplicates += 1
+                    }
+                }
+                if push.answer == AnswerCatalog.unanswered {
+                    state.counters.unanswered += 1
+                } else if !push.isAccepted {
+                    state.rejected[Int(push.answer)] += 1
+                }
+            }
+            state.counters.refused += refused
+            state.counters.highestConcurrentStreams = max(state.counters.highestConcurrentStreams, concurrentStreams)
+        }
+        file?.append(pushes, catalog: AnswerCatalog.of(gateway))
+    }
+
+    /// Counts a connection in.
+    func connectionOpened() {
+        state.withLock { state in
+            state.counters.connections += 1
+            state.counters.connectionsOpened += 1
+        }
+    }
+
+    /// Counts a connection out.
+    func connectionClosed() {
+        state.withLock { $0.counters.connections -= 1 }
+    }
+
+    /// Counts a GOAWAY.
+    func goAwaySent() {
+        state.withLock { $0.counters.goAways += 1 }
+    }
+
+    /// Counts a connection that is dropped on purpose.
+    func connectionReset() {
+        state.withLock { $0.counters.resets += 1 }
+    }
+
+    /// The counters now.
+    var counters: GatewayCounters {
+        let catalog = AnswerCatalog.of(gateway)
+        return state.withLock { state in
+            var counters = state.counters
+            counters.accepted = state.accepted
+            for (code, number) in state.rejected.enumerated() where number > 0 {
+                counters.rejected[catalog.name(UInt8(code))] = number
+            }
+            return counters
+        }
+    }
+
+    /// What is known of that message; nil when it never came.
+    func record(of key: MessageKey) -> MessageRecord? {
+        state.withLock { $0.table.entry(key) }.map(describe)
+    }
+
+    /// The first messages that fit the condition, in the order in which they came first.
+    func records(limit: Int, where condition: (MessageTable.Entry) -> Bool) -> [MessageRecord] {
+        var found: [MessageTable.Entry] = []
+        state.withLock { state in
+            for number in 0..<state.table.count where found.count < limit && condition(state.table[number]) {
+                found.append(state.table[number])
+            }
+        }
+        return found.map(describe)
+    }
+
+    /// Forgets messages and counters, except for the connections that are open.
+    func reset() {
+        state.withLock { state in
+            let connections = state.counters.connections
+            state = State()
+            state.counters.connections = connections
+        }
+    }
+
+    private func describe(_ entry: MessageTable.Entry) -> MessageRecord {
+        let digits = String(entry.tokenHash, radix: 16)
+        return MessageRecord(
+            gateway: gateway,
+            id: entry.key.text,
+            seen: entry.seen,
+            accepted: entry.accepted,
+            tokenHash: String(repeating: "0", count: 8 - digits.count) + digits,
+            answer: AnswerCatalog.of(gateway).name(entry.answer)
+        )
+    }
+}

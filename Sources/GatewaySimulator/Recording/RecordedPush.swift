@@ -1,0 +1,9 @@
+/// One push as it goes into the records.
+struct RecordedPush: Sendable {
+    var key: MessageKey
+    var tokenHash: UInt32
+    /// The answer's code in the gateway's catalog.
+    var answer: UInt8
+    /// The gateway took it; an accepted one may stay unanswered.
+    var isAccepted: Bool
+}

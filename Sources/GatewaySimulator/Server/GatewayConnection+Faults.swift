@@ -1,0 +1,106 @@
+import HTTP2
+import NIOCore
+
+extension GatewayConnection {
+    /// Judges a request and does to it what the plan says.
+    func serveWithFaults(_ request: HTTP2ServerRequest) {
+        guard isProcessed(request.streamID), let http else { return loop.noteRefused() }
+        streams += 1
+        if loop.dice.happens(loop.plan.refusedRate) {
+            loop.noteRefused()
+            return http.reset(streamID: request.streamID, errorCode: .refusedStream)
+        }
+        lastProcessed = max(lastProcessed, request.streamID)
+        var judgement = loop.rules.judge(request, &state, now: loop.now)
+        if judgement.isAccepted, let error = drawError() {
+            judgement.code = error.code
+            judgement.retryAfter = error.retryAfter
+            // APNs confirmed only now that the token is gone.
+            judgement.sinceMilliseconds = loop.now * 1000
+        }
+        let isReset = loop.plan.resetAfterStreams.map { streams >= $0 } ?? false
+        if judgement.isAccepted, isReset || loop.dice.happens(loop.plan.neverAnsweredRate) {
+            let isTaken = loop.dice.happens(loop.plan.unansweredAcceptedShare)
+            loop.note(judgement, answer: AnswerCatalog.unanswered, isAccepted: isTaken)
+        } else {
+            loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted)
+            if !isReset { answerInTime(judgement, request) }
+        }
+        if isReset { return abort() }
+        if case .none = departure, let goAway = loop.plan.goAway, streams >= goAway.afterStreams { beginGoAway(goAway) }
+    }
+
+    private func answerInTime(_ judgement: Judgement, _ request: HTTP2ServerRequest) {
+        let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
+        if loop.delaysAnswers {
+            loop.answerLater(judgement, id: Array(id), streamID: request.streamID, on: self)
+        } else {
+            answer(judgement, id: id, streamID: request.streamID)
+        }
+    }
+
+    private func drawError() -> (code: UInt8, retryAfter: String?)? {
+        guard !loop.plan.errors.isEmpty else { return nil }
+        var draw = loop.dice.unit()
+        for error in loop.plan.errors {
+            draw -= error.rate
+            guard draw < 0 else { continue }
+            return AnswerCatalog.of(Rules.gateway).code(ofReason: error.reason).map { ($0, error.retryAfter) }
+        }
+        return nil
+    }
+
+    /// Whether a stream still belongs to those that are processed; counts it towards an announced GOAWAY if not.
+    private func isProcessed(_ streamID: Int32) -> Bool {
+        switch departure {
+        case .none: return isOpen
+        case .leaving(let last): return streamID <= last
+        case .announced(let goAway, let last, let missing):
+            if streamID <= last { return true }
+            departure = .announced(goAway, lastStreamID: last, missing: missing - 1)
+            if missing <= 1 { sendGoAway() }
+            return false
+        }
+    }
+
+    /// Starts what ends with a GOAWAY: it leaves at once or when the streams that it disowns have come.
+    func beginGoAway(_ goAway: GoAwayFault) {
+        departure = .announced(goAway, lastStreamID: lastProcessed, missing: goAway.unprocessed)
+        guard goAway.unprocessed > 0 else { return sendGoAway() }
+        // A sender that has nothing more to send must not wait for ever.
+        let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.scheduleTask(in: Self.patience) {
+            connection.value.sendGoAway()
+            connection.value.flush()
+        }
+    }
+
+    /// How long a GOAWAY waits for streams that it can disown.
+    private static var patience: TimeAmount { .milliseconds(20) }
+    /// How long a connection without streams stays after its GOAWAY: a close that crosses the peer's writes is answered with
+    /// a TCP reset, which would take the GOAWAY away from a peer that has not read it yet.
+    private static var farewell: TimeAmount { .seconds(1) }
+
+    private func sendGoAway() {
+        guard let http, case .announced(let goAway, let last, _) = departure else { return }
+        let announced = goAway.isGraceful ? Int32.max : last
+        departure = .leaving(lastStreamID: announced)
+        http.goAway(
+            lastStreamID: announced,
+            errorCode: HTTP2ErrorCode(rawValue: goAway.errorCode),
+            debugData: goAway.debugData
+        )
+        loop.recorder.goAwaySent()
+        flushSoon()
+    }
+
+    /// Closes the connection a moment after the last answer that it still owes.
+    func closeWhenDone() {
+        guard case .leaving = departure, let http, http.activeStreams == 0 else { return }
+        let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.scheduleTask(in: Self.farewell) {
+            guard let http = connection.value.http, http.activeStreams == 0 else { return }
+            http.close()
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import HTTP2
+import NIOCore
+
+/// One connection to a gateway: judges requests, answers them, and does to them what the fault plan asks for.
+final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
+    let loop: GatewayLoop<Rules>
+    var state: Rules.ConnectionState
+    private(set) var http: HTTP2ServerConnection?
+    /// Streams whose request has come.
+    var streams = 0
+    /// The highest stream id that was processed.
+    var lastProcessed: Int32 = 0
+    var departure = Departure.none
+
+    init(loop: GatewayLoop<Rules>) {
+        self.loop = loop
+        state = loop.rules.newConnection()
+    }
+
+    /// The stream limit that is announced first.
+    var firstLimit: UInt32 { wantedLimit }
+
+    var isOpen: Bool { http != nil }
+
+    func opened(_ connection: HTTP2ServerConnection) {
+        http = connection
+        loop.opened(self, id: connection.id)
+    }
+
+    /// The plan asks for a GOAWAY before the first request.
+    var leavesAtOnce: Bool { loop.plan.goAway?.afterStreams == 0 }
+
+    /// Sends the GOAWAY that the plan asks for now.
+    func leaveAtOnce() {
+        guard case .none = departure, let goAway = loop.plan.goAway, leavesAtOnce else { return }
+        beginGoAway(goAway)
+    }
+
+    func received(_ connection: HTTP2ServerConnection, requests: [HTTP2ServerRequest]) {
+        loop.begin()
+        loop.noteStreams(connection.activeStreams)
+        for request in requests {
+            if loop.isQuiet, case .none = departure { serve(request) } else { serveWithFaults(request) }
+        }
+        loop.commit()
+        if case .leaving = departure { flushSoon() }
+    }
+
+    func closed(_ connection: HTTP2ServerConnection) {
+        http = nil
+        loop.closed(id: connection.id)
+    }
+
+    /// Judges and answers at once.
+    @inline(__always)
+    private func serve(_ request: HTTP2ServerRequest) {
+        streams += 1
+        lastProcessed = max(lastProcessed, request.streamID)
+        let judgement = loop.rules.judge(request, &state, now: loop.now)
+        loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted)
+        let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
+        answer(judgement, id: id, streamID: request.streamID)
+    }
+
+    /// Answers a request and lets the stream limit follow.
+    func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32) {
+        guard let http else { return }
+        loop.rules.respond(judgement, id: id, streamID: streamID, on: http)
+        if loop.rules.settled(judgement.code, &state, plan: loop.plan) { adjustLimit() }
+    }
+
+    private var wantedLimit: UInt32 {
+        loop.plan.maxConcurrentStreams.map { UInt32($0) } ?? loop.rules.streamLimit(state)
+    }
+
+    private func adjustLimit() {
+        guard let http, http.maxConcurrentStreams != wantedLimit else { return }
+        http.setMaxConcurrentStreams(wantedLimit)
+    }
+
+    /// Follows a plan that was just set.
+    func planChanged() {
+        adjustLimit()
+        if isOpen { leaveAtOnce() }
+        flushSoon()
+    }
+
+    /// Flushes when the read that is being handled, if there is one, has ended.
+    func flushSoon() {
+        let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.execute { connection.value.flush() }
+    }
+
+    /// Writes what was answered, and leaves when a GOAWAY was sent and nothing is left to do.
+    func flush() {
+        guard let http else { return }
+        http.flush()
+        closeWhenDone()
+    }
+
+    /// Drops the connection without a word.
+    func abort() {
+        loop.recorder.connectionReset()
+        http?.abort()
+    }
+
+    /// Ends the connection in order.
+    func end() {
+        http?.close()
+    }
+}

@@ -1,0 +1,87 @@
+import NIOCore
+
+extension GatewayLoop {
+    /// Answers that are due within this time leave together, so that a thousand delayed answers need no thousand flushes.
+    private static var tick: UInt64 { 500_000 }
+
+    private var time: UInt64 { NIODeadline.now().uptimeNanoseconds }
+
+    /// Sends an answer after the latency of the plan, or when the stall is over.
+    func answerLater(_ judgement: Judgement, id: [UInt8], streamID: Int32, on connection: GatewayConnection<Rules>) {
+        let delay = plan.latency.map { UInt64(max(0, $0.sample(&dice))) } ?? 0
+        answersGiven += 1
+        let answer = DelayedAnswer(
+            due: time + delay,
+            number: answersGiven,
+            connection: connection,
+            streamID: streamID,
+            judgement: judgement,
+            id: id
+        )
+        if delay == 0, stallEnds != nil {
+            held.append(answer)
+        } else {
+            queue.insert(answer)
+            schedule()
+        }
+    }
+
+    /// True when answers have to wait.
+    var delaysAnswers: Bool { plan.latency != nil || stallEnds != nil }
+
+    /// Begins, prolongs or ends a stall as the new plan says.
+    func startOrEndStall() {
+        if plan.stallsUntilCleared {
+            stallEnds = .max
+        } else if let seconds = plan.stallSeconds {
+            let end = time + UInt64(seconds * 1_000_000_000)
+            stallEnds = end
+            schedule(at: end)
+        } else {
+            endStall()
+        }
+    }
+
+    private func endStall() {
+        stallEnds = nil
+        let answers = held
+        held = []
+        send(answers)
+    }
+
+    private func schedule() {
+        guard let due = queue.firstDue else { return }
+        schedule(at: due)
+    }
+
+    private func schedule(at due: UInt64) {
+        if let wakeUp {
+            guard due < wakeUp.due else { return }
+            wakeUp.task.cancel()
+        }
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        let task = eventLoop.scheduleTask(deadline: .uptimeNanoseconds(due)) { loop.value.wake() }
+        wakeUp = (due, task)
+    }
+
+    private func wake() {
+        wakeUp = nil
+        refresh()
+        let time = time
+        if let end = stallEnds, end <= time { endStall() }
+        var due: [DelayedAnswer<Rules>] = []
+        while let answer = queue.take(dueBy: time + Self.tick) { due.append(answer) }
+        if stallEnds != nil { held += due } else { send(due) }
+        schedule()
+        if let end = stallEnds, end != .max { schedule(at: end) }
+    }
+
+    private func send(_ answers: [DelayedAnswer<Rules>]) {
+        var touched: [ObjectIdentifier: GatewayConnection<Rules>] = [:]
+        for answer in answers where answer.connection.isOpen {
+            answer.connection.answer(answer.judgement, id: answer.id[...], streamID: answer.streamID)
+            touched[ObjectIdentifier(answer.connection)] = answer.connection
+        }
+        for connection in touched.values { connection.flush() }
+    }
+}

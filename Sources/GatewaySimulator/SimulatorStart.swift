@@ -1,0 +1,167 @@
+import HTTP2
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// The steps of a start.
+struct SimulatorStart {
+    let options: GatewaySimulatorOptions
+    let group: MultiThreadedEventLoopGroup
+
+    /// Starts everything; ready when it returns.
+    func run() async throws -> GatewaySimulator {
+        let folder = try StateFolder(options.stateFolder)
+        let authority = try CertificateAuthority(folder: folder, names: certificateNames)
+        var recordFile: RecordFile?
+        if let path = options.recordFile { recordFile = try RecordFile(path: path) }
+        let core = try SimulatorCore(options: options, recordFile: recordFile)
+        let book = AccessTokenBook()
+        let (oauth, credentials) = try await startTokenEndpoint(folder, authority, core, book)
+
+        let apnsRules = try APNsRules(credentials: credentials, isSandbox: options.isSandbox)
+        let fcmRules = FCMRules(projectID: options.projectID, book: book)
+        var fcmSettings = HTTP2ServerSettings(maxConcurrentStreams: FCMRules.streamLimit)
+        fcmSettings.violationDebugData = FCMRules.violationDebugData
+        let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, HTTP2ServerSettings())
+        let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fcmSettings)
+        let endpoint = ControlEndpoint(core: core)
+        let control = try await explained("the control port", options.controlPort) {
+            try await HTTP1Listener.start(
+                group: group,
+                host: "127.0.0.1",
+                port: options.controlPort,
+                tls: nil,
+                answer: { endpoint.answer($0) }
+            )
+        }
+        let simulator = GatewaySimulator(
+            SimulatorParts(
+                core: core,
+                group: group,
+                apns: apns,
+                fcm: fcm,
+                oauth: oauth,
+                control: control,
+                recordFile: recordFile,
+                caFile: authority.caFile,
+                credentials: credentials
+            )
+        )
+        try writePorts(simulator, folder)
+        return simulator
+    }
+
+    private func startTokenEndpoint(
+        _ folder: StateFolder,
+        _ authority: CertificateAuthority,
+        _ core: SimulatorCore,
+        _ book: AccessTokenBook
+    ) async throws -> (HTTP1Listener, SimulatorCredentials) {
+        let endpoint = LateTokenEndpoint()
+        let tls = try context(authority, protocols: ["http/1.1"])
+        let listener = try await explained("the token endpoint", options.oauthPort) {
+            try await HTTP1Listener.start(
+                group: group,
+                host: options.host,
+                port: options.oauthPort,
+                tls: tls,
+                answer: { endpoint.answer($0) }
+            )
+        }
+        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
+        let credentials = try CredentialMaker(
+            folder: folder,
+            topics: options.apnsTopics,
+            projectID: options.projectID,
+            tokenURI: "https://\(host):\(listener.port)/token"
+        ).make()
+        endpoint.set(
+            try TokenEndpoint(
+                credentials: credentials,
+                lifetimeSeconds: options.accessTokenLifetimeSeconds,
+                book: book,
+                conditions: core.conditions(.fcm)
+            )
+        )
+        return (listener, credentials)
+    }
+
+    private func listen<Rules: GatewayRules & Sendable>(
+        _ rules: Rules,
+        _ name: String,
+        _ port: Int,
+        _ authority: CertificateAuthority,
+        _ core: SimulatorCore,
+        _ settings: HTTP2ServerSettings
+    ) async throws -> GatewayListener<Rules> {
+        let conditions = core.conditions(Rules.gateway)
+        let recorder = core.recorder(Rules.gateway)
+        var loops: [NIOLoopBound<GatewayLoop<Rules>>] = []
+        for eventLoop in group.makeIterator() {
+            let loop = eventLoop.submit {
+                let loop = GatewayLoop(
+                    eventLoop: eventLoop,
+                    rules: rules,
+                    recorder: recorder,
+                    conditions: conditions,
+                    seed: UInt64.random(in: 0...UInt64.max)
+                )
+                return NIOLoopBound(loop, eventLoop: eventLoop)
+            }
+            loops.append(try await loop.get())
+        }
+        let tls = try context(authority, protocols: ["h2"])
+        let shares = loops
+        let listener = try await explained("the \(name) gateway", port) {
+            try await GatewayListener.start(
+                group: group,
+                host: options.host,
+                port: port,
+                tls: tls,
+                loops: shares,
+                settings: settings
+            )
+        }
+        conditions.observe { listener.refresh() }
+        return listener
+    }
+
+    /// localhost and both loopback addresses always, and what the options add.
+    private var certificateNames: [String] {
+        Array(Set(["localhost", "127.0.0.1", "::1", options.host] + options.certificateNames)).sorted()
+    }
+
+    private func context(_ authority: CertificateAuthority, protocols: [String]) throws -> NIOSSLContext {
+        let chain = try NIOSSLCertificate.fromPEMBytes(Array(authority.serverCertificatePEM.utf8))
+        let key = try NIOSSLPrivateKey(bytes: Array(authority.serverKeyPEM.utf8), format: .pem)
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(key)
+        )
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = protocols
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private func explained<Result>(_ name: String, _ port: Int, _ body: () async throws -> Result) async throws
+        -> Result
+    {
+        do {
+            return try await body()
+        } catch {
+            throw SimulatorError(
+                .listen,
+                "\(name) cannot listen on \(options.host) port \(port) (\(error)): choose a free port, or 0 for any"
+            )
+        }
+    }
+
+    private func writePorts(_ simulator: GatewaySimulator, _ folder: StateFolder) throws(SimulatorError) {
+        let text = """
+            {"apns":\(simulator.apnsPort),"fcm":\(simulator.fcmPort),"oauth":\(simulator.oauthPort),\
+            "control":\(simulator.controlPort)}
+
+            """
+        try StateFolder.write(options.portFile ?? folder.file("ports.json"), text, isSecret: false)
+    }
+}

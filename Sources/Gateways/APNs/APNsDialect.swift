@@ -1,0 +1,204 @@
+import HTTP2
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What is particular to APNs: its requests, its answers, its provider tokens.
+final class APNsDialect: GatewayDialect {
+    let name = "APNs"
+    /// APNs allows a connection one change of the token in 20 minutes, and a connection may be young when the token is old.
+    let bindsTokenToConnection = true
+    private let authority: String
+    private let topic: String
+    private let tokens: ProviderTokenSource
+    private let now: @Sendable () -> Date
+    /// The newest token generation that APNs called expired; others of that generation need no further action.
+    private var lastExpiredGeneration = 0
+
+    init(configuration: APNsGatewayConfiguration, tokens: ProviderTokenSource, now: @escaping @Sendable () -> Date) {
+        authority = configuration.address.authority
+        topic = configuration.topic
+        self.tokens = tokens
+        self.now = now
+    }
+
+    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void) {}
+
+    func stop() {}
+
+    func authorization() -> Authorization {
+        do {
+            return .ready(try tokens.current())
+        } catch {
+            let text = "no provider token could be signed with \(tokens.key): set the key again"
+            return .refused(TokenFailure(kind: .refused, reason: "SigningFailed", message: text))
+        }
+    }
+
+    // MARK: Requests
+
+    func flights(
+        _ batch: GatewayRequestBatch,
+        rows: [Int32]?,
+        token: AuthorizationToken,
+        tag: () -> Int64
+    ) -> [Flight] {
+        let shared = sharedHeaders(batch.attributes, token)
+        guard let collapseIDs = batch.collapseIDs else {
+            return [plainFlight(batch, rows: rows, shared: shared, generation: token.generation, tag: tag())]
+        }
+        let all = rows ?? Array(0..<Int32(batch.count))
+        let without = all.filter { collapseIDs.isNull(Int($0)) }
+        let with = all.filter { !collapseIDs.isNull(Int($0)) }
+        var flights: [Flight] = []
+        if !without.isEmpty {
+            flights.append(
+                plainFlight(batch, rows: without, shared: shared, generation: token.generation, tag: tag())
+            )
+        }
+        if !with.isEmpty {
+            let requests = collapsing(batch, collapseIDs, rows: with, shared: shared, tag: tag())
+            flights.append(Flight(batch: batch, rows: with, generation: token.generation, requests: requests))
+        }
+        return flights
+    }
+
+    private func sharedHeaders(_ attributes: MessageAttributes, _ token: AuthorizationToken) -> [HTTP2HeaderField] {
+        var fields = [
+            HTTP2HeaderField(":method", "POST"),
+            HTTP2HeaderField(":scheme", "https"),
+            HTTP2HeaderField(":authority", authority),
+            // A secret stays out of HPACK's table.
+            HTTP2HeaderField("authorization", token.authorization, indexing: .never),
+            HTTP2HeaderField("apns-topic", topic + attributes.topicSuffix),
+            HTTP2HeaderField("apns-push-type", attributes.pushType.rawValue),
+        ]
+        if let priority = attributes.priority {
+            fields.append(HTTP2HeaderField("apns-priority", String(priority)))
+        }
+        if let seconds = attributes.expirationSeconds {
+            let moment = seconds == 0 ? 0 : Int64(now().timeIntervalSince1970) + Int64(seconds)
+            // It changes every second, so it would only crowd the table.
+            fields.append(HTTP2HeaderField("apns-expiration", String(moment), indexing: .never))
+        }
+        if let collapseID = attributes.collapseID {
+            fields.append(HTTP2HeaderField("apns-collapse-id", collapseID))
+        }
+        return fields
+    }
+
+    private func plainFlight(
+        _ batch: GatewayRequestBatch,
+        rows: [Int32]?,
+        shared: [HTTP2HeaderField],
+        generation: Int,
+        tag: Int64
+    ) -> Flight {
+        let requests = HTTP2RequestBatch(
+            sharedHeaders: shared,
+            perRequestHeaderNames: ["apns-id"],
+            capacity: rows?.count ?? batch.count,
+            bodyBytes: batch.bodies.bytes.count,
+            tag: tag
+        )
+        var id: [UInt8] = []
+        id.reserveCapacity(MessageUUID.textLength)
+        let append: (Int) -> Void = { row in
+            id.removeAll(keepingCapacity: true)
+            batch.messageIDs[row].appendText(to: &id)
+            requests.append(
+                pathPrefix: "/3/device/",
+                pathSuffix: batch.tokens[row],
+                headerValue: id[...],
+                body: batch.bodies[row]
+            )
+        }
+        if let rows {
+            for row in rows { append(Int(row)) }
+        } else {
+            for row in 0..<batch.count { append(row) }
+        }
+        return Flight(batch: batch, rows: rows, generation: generation, requests: requests)
+    }
+
+    /// Requests with a collapse id of their own each; these take the place of one for all.
+    private func collapsing(
+        _ batch: GatewayRequestBatch,
+        _ collapseIDs: ByteColumn,
+        rows: [Int32],
+        shared: [HTTP2HeaderField],
+        tag: Int64
+    ) -> HTTP2RequestBatch {
+        let requests = HTTP2RequestBatch(
+            sharedHeaders: shared.filter { $0.name != "apns-collapse-id" },
+            perRequestHeaderNames: ["apns-id", "apns-collapse-id"],
+            capacity: rows.count,
+            bodyBytes: batch.bodies.bytes.count,
+            tag: tag
+        )
+        for row in rows.lazy.map(Int.init) {
+            var id: [UInt8] = []
+            batch.messageIDs[row].appendText(to: &id)
+            let path = Array("/3/device/".utf8) + batch.tokens[row]
+            requests.append(path: path, headerValues: [id[...], collapseIDs[row]], body: batch.bodies[row])
+        }
+        return requests
+    }
+
+    // MARK: Answers
+
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome {
+        Outcome(index: row, outcomeClass: .accepted, status: 200)
+    }
+
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
+        let body = APNsErrorBody(response.body)
+        var meaning = AnswerTable.apns(status: response.status, reason: body.reason)
+        var delay: Int32?
+        var makesWaitingAnew = false
+        if meaning.outcomeClass == .retry {
+            let seconds = Int64(now().timeIntervalSince1970)
+            delay =
+                response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) } ?? meaning.delayMilliseconds
+        }
+        if meaning.application == .renewToken {
+            makesWaitingAnew = expired(flight.generation, &meaning)
+        }
+        let outcome = Outcome(
+            index: row,
+            outcomeClass: meaning.outcomeClass,
+            status: response.status,
+            reason: body.reason,
+            tokenEffect: meaning.tokenEffect(timestamp: body.timestamp),
+            retryAfterMilliseconds: meaning.outcomeClass == .retry ? delay : nil,
+            applicationWide: meaning.application == .stop || meaning.application == .pause
+        )
+        return Verdict(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
+    }
+
+    /// Reacts to a provider token that APNs calls expired; returns whether this is news of the token.
+    private func expired(_ generation: Int, _ meaning: inout AnswerRow) -> Bool {
+        let isNews = generation > lastExpiredGeneration
+        lastExpiredGeneration = max(lastExpiredGeneration, generation)
+        // The connections were replaced for this token already.
+        if !isNews { meaning.connection = .keep }
+        guard case .tooEarly(let seconds)? = try? tokens.rejected(generation: generation) else { return isNews }
+        // A young token that is too old for Apple: the clock that `iat` comes from is wrong.
+        meaning.outcomeClass = .stopApplication
+        meaning.application = .stop
+        meaning.explanation =
+            "the provider token is less than 20 minutes old but too old on Apple's clock, and may not be renewed for another "
+            + "\(seconds) s: check the database host's clock"
+        return false
+    }
+
+    func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow) {
+        let body = APNsErrorBody(debugData)
+        let reason = body.reason.isEmpty ? ReasonText.storable(String(decoding: debugData, as: UTF8.self)) : body.reason
+        return (reason, AnswerTable.apnsGoAway(reason: reason))
+    }
+}

@@ -1,0 +1,71 @@
+import PushCore
+
+/// One row of the answer table: what an answer of a gateway means.
+public struct AnswerRow: Sendable, Hashable {
+    /// How the answer arrives.
+    public enum Source: String, Sendable, Hashable, Codable {
+        /// As the response to a message.
+        case response
+        /// As the debug data of a GOAWAY frame; the class is that of the messages above its last stream id.
+        case goAway = "goaway"
+    }
+
+    /// The gateway that answers so.
+    public var gateway: AnswerGateway
+    /// How the answer arrives.
+    public var source: Source
+    /// The HTTP status; 0 for a GOAWAY and for every status that has no row of its own.
+    public var status: Int16
+    /// The gateway's reason, word for word; empty for every reason that has no row of its own.
+    public var reason: String
+    /// What has to be true besides status and reason; empty for nothing.
+    public var condition: String
+    /// What it means for the message.
+    public var outcomeClass: OutcomeClass
+    /// What it means for the push token.
+    public var token: TokenRule
+    /// What it means for the connection.
+    public var connection: ConnectionEffect
+    /// What it means for the application.
+    public var application: ApplicationEffect
+    /// The shortest pause before the message is tried again when the gateway names none, in milliseconds; nil leaves it to
+    /// the retry policy.
+    public var delayMilliseconds: Int32?
+    /// The cause and the way out.
+    public var explanation: String
+
+    init(
+        _ gateway: AnswerGateway,
+        _ status: Int16,
+        _ reason: String,
+        _ outcomeClass: OutcomeClass,
+        source: Source = .response,
+        condition: String = "",
+        token: TokenRule = .none,
+        connection: ConnectionEffect = .keep,
+        application: ApplicationEffect = .none,
+        delay: Int32? = nil,
+        _ explanation: String
+    ) {
+        self.gateway = gateway
+        self.source = source
+        self.status = status
+        self.reason = reason
+        self.condition = condition
+        self.outcomeClass = outcomeClass
+        self.token = token
+        self.connection = connection
+        self.application = application
+        self.delayMilliseconds = delay
+        self.explanation = explanation
+    }
+
+    /// The effect on the token when the answer carried the given time, in milliseconds since 1970.
+    func tokenEffect(timestamp: Int64?) -> TokenEffect {
+        switch token {
+        case .none: .none
+        case .invalid: .invalid(sinceMilliseconds: nil)
+        case .invalidSinceTimestamp: .invalid(sinceMilliseconds: timestamp)
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/// What an answer says about the push token that it was given for.
+public enum TokenRule: String, Sendable, Hashable, Codable {
+    /// Nothing.
+    case none
+    /// The token is dead.
+    case invalid
+    /// The token has been dead since the time in the answer; a later registration stands.
+    case invalidSinceTimestamp = "invalid_since_timestamp"
+}

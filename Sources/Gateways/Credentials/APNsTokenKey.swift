@@ -1,0 +1,71 @@
+import Crypto
+
+/// A key for APNs' token authentication: the contents of a `.p8` file and the two ids that belong to it.
+public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The key's id, ten letters and digits.
+    public let keyID: String
+    /// The team's id, ten letters and digits.
+    public let teamID: String
+    private let key: P256.Signing.PrivateKey
+
+    /// Reads a key.
+    ///
+    /// - Parameter pem: the text of the `.p8` file, a PKCS#8 private key on the curve P-256.
+    /// - Throws: `GatewayCredentialError` that names what is wrong, never the key's material.
+    public init(keyID: String, teamID: String, pem: [UInt8]) throws(GatewayCredentialError) {
+        guard Self.isIdentifier(keyID) else {
+            throw GatewayCredentialError(
+                .malformed,
+                "APNs key id \"\(keyID.prefix(40))\" is not ten letters and digits: copy it from the key's page in Apple's developer account"
+            )
+        }
+        guard Self.isIdentifier(teamID) else {
+            throw GatewayCredentialError(
+                .malformed,
+                "APNs team id \"\(teamID.prefix(40))\" is not ten letters and digits: copy it from the membership page in Apple's developer account"
+            )
+        }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self)) else {
+            throw GatewayCredentialError(
+                .malformed,
+                "APNs key \(keyID) is no private key on P-256 in PEM form (\"-----BEGIN PRIVATE KEY-----\"): give the .p8 file as Apple delivered it"
+            )
+        }
+        self.keyID = keyID
+        self.teamID = teamID
+        self.key = key
+    }
+
+    /// The ids without the key's material.
+    public var description: String { "APNs key \(keyID) of team \(teamID)" }
+
+    /// Nothing of the material.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// A provider token with the given time of issue, in seconds since 1970.
+    func providerToken(issuedAt seconds: Int64) throws -> String {
+        let header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
+        let claims = #"{"iss":"\#(teamID)","iat":\#(seconds)}"#
+        return try JSONWebToken.make(header: header, claims: claims) { input in
+            // JWS wants r and s one after the other (RFC 7518 section 3.4), not DER.
+            Array(try key.signature(for: input).rawRepresentation)
+        }
+    }
+
+    /// Tells two keys apart: the same ids with another material are another key.
+    var identity: ProviderTokenIdentity {
+        ProviderTokenIdentity(keyID: keyID, teamID: teamID, publicKey: Array(key.publicKey.rawRepresentation))
+    }
+
+    private static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,19 @@
+import HTTP2
+
+/// The reasons of outcomes that have no answer of the gateway, short enough to cost no memory of their own.
+enum FailureReason {
+    static let cancelled = "NotSent"
+    static let queueFull = "QueueFull"
+
+    static func text(_ cause: HTTP2Failure.Cause) -> String {
+        switch cause {
+        case .reset(.refusedStream): "REFUSED_STREAM"
+        case .reset(let code): code.description
+        case .goAway: "GOAWAY"
+        case .connectionClosed: "ConnectionLost"
+        case .timeout: "Timeout"
+        case .cancelled: cancelled
+        case .notSubmitted: "NotSubmitted"
+        }
+    }
+}

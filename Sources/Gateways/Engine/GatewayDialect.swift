@@ -1,0 +1,41 @@
+import HTTP2
+import PushCore
+
+/// What tells one HTTP/2 gateway from another; used on the gateway's event loop.
+protocol GatewayDialect: AnyObject {
+    /// The gateway's name in texts.
+    var name: String { get }
+
+    /// Whether a connection may not change its token, so that a new token asks for new connections.
+    var bindsTokenToConnection: Bool { get }
+
+    /// Gets ready to send. `onChange` is called when waiting messages can go or must be given back.
+    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void)
+
+    /// Stops what runs by itself.
+    func stop()
+
+    /// Whether messages can be sent now.
+    func authorization() -> Authorization
+
+    /// Makes requests of messages.
+    ///
+    /// - Parameters:
+    ///   - rows: the rows of the batch to send; nil for all.
+    ///   - tag: gives a new tag for each request batch.
+    func flights(
+        _ batch: GatewayRequestBatch,
+        rows: [Int32]?,
+        token: AuthorizationToken,
+        tag: () -> Int64
+    ) -> [Flight]
+
+    /// The outcome of an accepted message.
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome
+
+    /// The outcome of a message that was not accepted, and what follows from it.
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict
+
+    /// The reason that a GOAWAY gives, and what it means.
+    func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow)
+}

@@ -1,0 +1,86 @@
+import CurlClient
+import HTTP2
+import NIOCore
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The way to FCM over its HTTP v1 API with a service account.
+///
+/// It stays alive and connected until ``shutdown()``.
+public final class FCMv1Gateway: Gateway {
+    /// FCM's servers allow this many streams a connection and end those that open more.
+    private static let streamsPerConnection = 100
+
+    public let limits = GatewayLimits(maxPayloadBytes: PayloadLimits.fcm)
+    private let core: GatewayCore
+
+    /// Makes a gateway; ``start()`` connects it and fetches the first access token.
+    ///
+    /// - Parameters:
+    ///   - curl: what the token endpoint is asked with.
+    ///   - now: the time for the grant's `iat`, of the database's clock.
+    ///   - delegate: told of outcomes and events on `eventLoop`; kept until ``shutdown()``.
+    public init(
+        configuration: FCMv1GatewayConfiguration,
+        serviceAccount: ServiceAccount,
+        curl: CurlClient,
+        now: @escaping @Sendable () -> Date,
+        eventLoop: any EventLoop,
+        delegate: any GatewayDelegate
+    ) {
+        var http2 = HTTP2ClientConfiguration(
+            host: configuration.address.host,
+            port: configuration.address.port,
+            connections: max(1, configuration.connections),
+            tls: HTTP2TLS(trustRootsFile: configuration.trustRootsFile),
+            initialMaxConcurrentStreams: Self.streamsPerConnection
+        )
+        http2.maxConcurrentStreams = Self.streamsPerConnection
+        http2.requestTimeoutMilliseconds = configuration.requestTimeoutMilliseconds
+        http2.connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
+        let fetcher = AccessTokenFetcher(
+            account: serviceAccount,
+            curl: curl,
+            trustRootsFile: configuration.trustRootsFile,
+            proxy: configuration.proxy,
+            now: now
+        )
+        core = GatewayCore(
+            address: configuration.address,
+            configuration: http2,
+            dialect: FCMv1Dialect(
+                authority: configuration.address.authority,
+                projectID: serviceAccount.projectID,
+                keeper: AccessTokenKeeper(fetcher: fetcher, eventLoop: eventLoop),
+                now: now
+            ),
+            eventLoop: eventLoop,
+            delegate: delegate
+        )
+    }
+
+    public func start() async throws {
+        try await core.start()
+    }
+
+    public func submit(_ batch: GatewayRequestBatch) {
+        core.submit(batch)
+    }
+
+    public func cancelQueued() {
+        core.cancelQueued()
+    }
+
+    public func status() async -> GatewayStatus {
+        await core.status()
+    }
+
+    public func shutdown() async {
+        await core.shutdown()
+    }
+}

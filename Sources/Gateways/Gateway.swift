@@ -1,0 +1,26 @@
+/// A way to a push gateway: batches of messages in, the outcome of each message out.
+///
+/// A gateway dials and redials by itself, never repeats a message by itself, and settles every message of a submitted
+/// batch exactly once through its ``GatewayDelegate``.
+public protocol Gateway: AnyObject, Sendable {
+    /// What one request may carry.
+    var limits: GatewayLimits { get }
+
+    /// Begins to connect.
+    ///
+    /// - Throws: what makes every attempt useless, for example a CA file that cannot be read. An unreachable gateway is a
+    ///   ``GatewayEvent`` instead, and is tried again.
+    func start() async throws
+
+    /// Queues a batch; may be called from any thread and costs one hop to the gateway's event loop.
+    func submit(_ batch: GatewayRequestBatch)
+
+    /// Gives back every message that has not been written yet as *unprocessed*.
+    func cancelQueued()
+
+    /// Returns the gateway's figures now.
+    func status() async -> GatewayStatus
+
+    /// Gives back what waits as *unprocessed*, lets what is on the wire settle until its deadline, and disconnects.
+    func shutdown() async
+}

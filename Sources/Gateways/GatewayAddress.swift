@@ -1,0 +1,38 @@
+import PushCore
+
+/// Where a gateway listens.
+public struct GatewayAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The name or the IP address.
+    public var host: String
+    /// The TCP port, 1 to 65,535.
+    public var port: Int
+
+    /// Makes an address.
+    public init(host: String, port: Int = 443) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Apple's and Google's own gateways, for accounts that name no other.
+    ///
+    /// Nil for a connector that has none any more: Apple closed the binary gateway on 31 March 2021.
+    public static func standard(_ connector: Connector, _ environment: ApplicationEnvironment) -> GatewayAddress? {
+        switch (connector, environment) {
+        case (.iosHTTP2, .production): GatewayAddress(host: "api.push.apple.com")
+        case (.iosHTTP2, .sandbox): GatewayAddress(host: "api.sandbox.push.apple.com")
+        case (.androidV1, _), (.androidV2, _): GatewayAddress(host: "fcm.googleapis.com")
+        case (.iosBinary, _): nil
+        }
+    }
+
+    /// `host:port`, an IPv6 address in brackets.
+    public var description: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// The value of `:authority`: the port stands there only if it is not HTTPS' own.
+    var authority: String {
+        if port != 443 { return description }
+        return host.contains(":") ? "[\(host)]" : host
+    }
+}

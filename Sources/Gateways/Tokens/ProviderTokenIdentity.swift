@@ -1,0 +1,6 @@
+/// What makes two APNs keys the same key.
+struct ProviderTokenIdentity: Sendable, Hashable {
+    var keyID: String
+    var teamID: String
+    var publicKey: [UInt8]
+}

@@ -1,0 +1,329 @@
+import CNGHTTP2
+import NIOCore
+
+/// A client-side nghttp2 session: frames in, completions out; it does no I/O and lives on one event loop.
+///
+/// nghttp2's callbacks only note what happened, in ``StreamTable``, ``completions`` and ``notices``; the connection handles
+/// that after `receive` or `serialise` has returned, because a callback that changed the connection's state while nghttp2 is
+/// inside it would trip Swift's exclusivity check.
+final class ClientSession {
+    /// What a frame told, apart from the ends of requests.
+    enum Notice {
+        case settings(maxConcurrentStreams: UInt32?)
+        case goAway(code: UInt32, lastStreamID: Int32, debugData: [UInt8])
+        case pingAnswered
+    }
+
+    /// nghttp2's own name for a connection-level error, as a text.
+    struct SessionError: Error, CustomStringConvertible {
+        var code: Int32
+        var description: String { String(cString: nghttp2_strerror(code)) }
+    }
+
+    /// A response body above this is cut: the gateways' longest answers have a few hundred bytes.
+    static let largestBody = 64 * 1_024
+
+    private var session: OpaquePointer?
+    let streams = StreamTable(empty: StreamSlot())
+    var completions: [HTTP2Completion] = []
+    var notices: [Notice] = []
+    /// Taken from the event loop's clock before each read, for the latencies.
+    var now: UInt64 = 0
+    /// An answer came on this connection.
+    private(set) var hasAnswered = false
+    /// Why nghttp2 has ended the connection from our side, if it has.
+    fileprivate(set) var ownGoAway: String?
+    private var goAwayReceived = false
+    private var fields: [nghttp2_nv] = []
+    private var preparedBatch: HTTP2RequestBatch?
+    private var pathField = 0
+
+    init(initialMaxConcurrentStreams: Int) throws {
+        var callbacks: OpaquePointer?
+        var option: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
+            throw SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
+        }
+        defer {
+            nghttp2_session_callbacks_del(callbacks)
+            nghttp2_option_del(option)
+        }
+        nghttp2_option_set_peer_max_concurrent_streams(option, UInt32(initialMaxConcurrentStreams))
+        Self.install(callbacks)
+        let code = nghttp2_session_client_new2(&session, callbacks, Unmanaged.passUnretained(self).toOpaque(), option)
+        guard code == 0 else { throw SessionError(code: code) }
+        var settings = [
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
+        ]
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, settings.count)
+        // Answers are tiny, but thousands come at once: one raise, and no WINDOW_UPDATE is ever waited for.
+        nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 16 * 1_024 * 1_024)
+    }
+
+    deinit {
+        nghttp2_session_del(session)
+    }
+
+    /// The id that the next request's stream would get.
+    var nextStreamID: Int32 {
+        let next = nghttp2_session_get_next_stream_id(session)
+        return next > UInt32(Int32.max) ? .max : Int32(next)
+    }
+
+    /// nghttp2 has neither anything to send nor anything to expect: the connection may be closed.
+    var isFinished: Bool {
+        nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+    }
+
+    /// Opens a stream for a request.
+    /// - Returns: false if nghttp2 opens no more streams on this connection.
+    func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
+        if preparedBatch !== batch { prepare(batch) }
+        let entry = batch.entries[Int(index)]
+        fields[pathField].value = (batch.arena + entry.path.offset).assumingMemoryBound(to: UInt8.self)
+        fields[pathField].valuelen = entry.path.length
+        let firstOwn = fields.count - batch.perRequestNames.count
+        for position in 0..<batch.perRequestNames.count {
+            let value = batch.values[Int(entry.firstValue) + position]
+            fields[firstOwn + position].value = (batch.arena + value.offset).assumingMemoryBound(to: UInt8.self)
+            fields[firstOwn + position].valuelen = value.length
+        }
+        let body = batch.arena + entry.body
+        body.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
+        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: body), read_callback: readArenaBody)
+        let streamID = nghttp2_submit_request(session, nil, fields, fields.count, &provider, nil)
+        guard streamID > 0 else { return false }
+        streams.insert(streamID, StreamSlot(requestIndex: index, batch: batch, submitted: now))
+        return true
+    }
+
+    /// Feeds bytes from the peer.
+    func receive(_ bytes: UnsafeRawBufferPointer) throws {
+        let read = nghttp2_session_mem_recv(session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        guard read >= 0 else { throw SessionError(code: Int32(read)) }
+    }
+
+    /// Appends what is ready to be sent to a buffer, until nothing is left or the buffer has `limit` bytes.
+    /// - Returns: whether there may be more.
+    func serialise(into buffer: inout ByteBuffer, limit: Int) throws -> Bool {
+        while buffer.readableBytes < limit {
+            var data: UnsafePointer<UInt8>?
+            let length = nghttp2_session_mem_send(session, &data)
+            guard length >= 0 else { throw SessionError(code: Int32(length)) }
+            guard length > 0, let data else { return false }
+            buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: length))
+        }
+        return true
+    }
+
+    /// The streams whose requests were submitted before a moment and are not settled.
+    func submittedBefore(_ moment: UInt64) -> [Int32] {
+        var found: [Int32] = []
+        streams.forEachOldest(below: nextStreamID) { streamID, slot in
+            guard slot.submitted < moment else { return false }
+            if !slot.isCancelled { found.append(streamID) }
+            return true
+        }
+        return found
+    }
+
+    func ping() {
+        nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    }
+
+    /// Gives up a request: it is settled at once and its stream is reset with CANCEL at the next `serialise`.
+    func cancel(_ streamID: Int32, cause: HTTP2Failure.Cause) {
+        guard let slot = streams.find(streamID), !slot.pointee.value.isCancelled else { return }
+        slot.pointee.value.isCancelled = true
+        if slot.pointee.value.isAnswered {
+            // The server answered early and never took the rest of the body: its answer counts.
+            completeWithResponse(slot.pointee.value)
+        } else {
+            let failure = HTTP2Failure(cause)
+            complete(slot.pointee.value, slot.pointee.value.isWritten ? .ambiguous(failure) : .unprocessed(failure))
+        }
+        nghttp2_submit_rst_stream(
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            streamID,
+            HTTP2ErrorCode.cancel.rawValue
+        )
+    }
+
+    /// Says goodbye: no new streams, then the end of the connection.
+    func goAway() {
+        nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue)
+    }
+
+    /// Settles every open stream because the connection is gone.
+    func connectionLost() {
+        for streamID in streams.openStreams() {
+            guard let slot = streams.find(streamID) else { continue }
+            finish(slot, errorCode: nil)
+        }
+    }
+
+    private func prepare(_ batch: HTTP2RequestBatch) {
+        preparedBatch = batch
+        fields.removeAll(keepingCapacity: true)
+        fields.append(contentsOf: batch.pseudoFields.map { Self.field(batch, $0.name, $0.value, $0.flags) })
+        pathField = fields.count
+        let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+        let noIndex = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
+        var path = nghttp2_nv()
+        path.name = Self.pathName
+        path.namelen = 5
+        path.flags = noCopy | noIndex
+        fields.append(path)
+        fields.append(contentsOf: batch.sharedFields.map { Self.field(batch, $0.name, $0.value, $0.flags) })
+        let empty = HTTP2RequestBatch.Slice(offset: 0, length: 0)
+        fields.append(contentsOf: batch.perRequestNames.map { Self.field(batch, $0, empty, noCopy | noIndex) })
+    }
+
+    private static func field(
+        _ batch: HTTP2RequestBatch, _ name: HTTP2RequestBatch.Slice, _ value: HTTP2RequestBatch.Slice, _ flags: UInt8
+    ) -> nghttp2_nv {
+        nghttp2_nv(
+            name: (batch.arena + name.offset).assumingMemoryBound(to: UInt8.self),
+            value: (batch.arena + value.offset).assumingMemoryBound(to: UInt8.self),
+            namelen: name.length,
+            valuelen: value.length,
+            flags: flags
+        )
+    }
+
+    /// `:path` as memory that lives as long as the process. Immutable, hence safe to share.
+    nonisolated(unsafe) private static let pathName: UnsafeMutablePointer<UInt8> = {
+        let name = UnsafeMutablePointer<UInt8>.allocate(capacity: 5)
+        for (position, byte) in ":path".utf8.enumerated() { name[position] = byte }
+        return name
+    }()
+
+    /// A stream ended: what that means for its request.
+    fileprivate func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
+        let taken = streams.remove(slot)
+        if taken.isCancelled { return }
+        if taken.isAnswered || (errorCode == 0 && taken.status >= 200) {
+            completeWithResponse(taken)
+        } else if errorCode == HTTP2ErrorCode.refusedStream.rawValue, taken.status == 0 {
+            // A server that has begun to answer has processed the request, whatever it says afterwards.
+            complete(taken, .unprocessed(HTTP2Failure(goAwayReceived ? .goAway : .reset(.refusedStream))))
+        } else {
+            let cause = errorCode.map { HTTP2Failure.Cause.reset(HTTP2ErrorCode(rawValue: $0)) } ?? .connectionClosed
+            complete(taken, taken.isWritten ? .ambiguous(HTTP2Failure(cause)) : .unprocessed(HTTP2Failure(cause)))
+        }
+    }
+
+    private func completeWithResponse(_ slot: StreamSlot) {
+        hasAnswered = true
+        complete(
+            slot,
+            .response(HTTP2Response(status: slot.status, retryAfter: slot.retryAfter, body: slot.body))
+        )
+    }
+
+    private func complete(_ slot: StreamSlot, _ result: HTTP2Result) {
+        guard let batch = slot.batch else { return }
+        let latency = slot.isWritten ? (now &- slot.submitted) / 1_000 : 0
+        completions.append(
+            HTTP2Completion(
+                batch: batch,
+                index: slot.requestIndex,
+                latencyMicroseconds: UInt32(truncatingIfNeeded: latency),
+                result: result
+            )
+        )
+    }
+
+    fileprivate func noteGoAway(_ frame: nghttp2_goaway) {
+        goAwayReceived = true
+        let data = UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
+        notices.append(
+            .goAway(code: frame.error_code, lastStreamID: frame.last_stream_id, debugData: Array(data.prefix(4_096)))
+        )
+    }
+
+    fileprivate func noteOwnGoAway(_ frame: nghttp2_goaway) {
+        let text = String(decoding: UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len), as: UTF8.self)
+        ownGoAway = "\(HTTP2ErrorCode(rawValue: frame.error_code))" + (text.isEmpty ? "" : ", \(text)")
+    }
+
+    fileprivate func noteSettings(_ frame: nghttp2_settings) {
+        var limit: UInt32?
+        for position in 0..<frame.niv
+        where frame.iv[position].settings_id == Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) {
+            limit = frame.iv[position].value
+        }
+        notices.append(.settings(maxConcurrentStreams: limit))
+    }
+
+    fileprivate func noteHeader(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard let slot = streams.find(streamID) else { return }
+        // `:status` and `retry-after` are all that the answers need; the length tells most others apart.
+        if name.count == 7, name[0] == UInt8(ascii: ":") {
+            slot.pointee.value.status = value.reduce(0) { $0 &* 10 &+ Int16($1 &- UInt8(ascii: "0")) }
+        } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
+            slot.pointee.value.retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
+        }
+    }
+}
+
+extension ClientSession {
+    private static func install(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameLength, value, valueLength, _, user in
+            guard let frame, let session = ClientSession.from(user) else { return 0 }
+            session.noteHeader(
+                frame.pointee.hd.stream_id,
+                UnsafeBufferPointer(start: name, count: nameLength),
+                UnsafeBufferPointer(start: value, count: valueLength)
+            )
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
+            guard let slot = ClientSession.from(user)?.streams.find(streamID) else { return 0 }
+            let room = max(0, ClientSession.largestBody - slot.pointee.value.body.count)
+            slot.pointee.value.body.append(contentsOf: UnsafeBufferPointer(start: data, count: min(length, room)))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, errorCode, user in
+            guard let session = ClientSession.from(user), let slot = session.streams.find(streamID) else { return 0 }
+            session.finish(slot, errorCode: errorCode)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+            guard let frame, let session = ClientSession.from(user) else { return 0 }
+            session.note(frame.pointee)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+            guard let frame, let session = ClientSession.from(user) else { return 0 }
+            if frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+                session.streams.find(frame.pointee.hd.stream_id)?.pointee.value.isWritten = true
+            } else if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
+                session.noteOwnGoAway(frame.pointee.goaway)
+            }
+            return 0
+        }
+    }
+
+    private func note(_ frame: nghttp2_frame) {
+        switch UInt32(frame.hd.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+            streams.find(frame.hd.stream_id)?.pointee.value.isAnswered = true
+        case NGHTTP2_SETTINGS.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
+            noteSettings(frame.settings)
+        case NGHTTP2_GOAWAY.rawValue:
+            noteGoAway(frame.goaway)
+        case NGHTTP2_PING.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
+            notices.append(.pingAnswered)
+        default:
+            break
+        }
+    }
+
+    @inline(__always)
+    private static func from(_ user: UnsafeMutableRawPointer?) -> ClientSession? {
+        user.map { Unmanaged<ClientSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,41 @@
+/// The settings of a set of connections to one server.
+public struct HTTP2ClientConfiguration: Sendable {
+    public var host: String
+    public var port: Int
+    /// How many connections are held, 1 or more.
+    public var connections: Int
+    /// nil speaks HTTP/2 over plain TCP with prior knowledge.
+    public var tls: HTTP2TLS?
+    /// Concurrent streams until the server's SETTINGS name a limit: 1 for APNs with tokens, 100 for FCM.
+    public var initialMaxConcurrentStreams: Int
+    /// Our own ceiling per connection: 1,000 is what APNs announces. A server that names no limit gets 100 streams.
+    public var maxConcurrentStreams = 1_000
+    /// A request without an answer for so long is reset with CANCEL and counts as ambiguous. FCM asks for 10 s or more.
+    public var requestTimeoutMilliseconds: Int64 = 60_000
+    /// The time for TCP, TLS and the first SETTINGS frame together.
+    public var connectTimeoutMilliseconds: Int64 = 20_000
+    /// With requests outstanding and nothing read for so long, a PING asks whether the server is there. Go's and pushy's
+    /// figure is 15 s as well.
+    public var pingAfterSilenceMilliseconds: Int64 = 15_000
+    /// A PING without an answer for so long ends the connection.
+    public var pingTimeoutMilliseconds: Int64 = 15_000
+    /// After so many deadlines in a row without any answer the connection is retired.
+    public var timeoutsBeforeRetirement = 3
+    /// Connects only while requests wait: for FCM, which closes idle connections after minutes and polices PINGs.
+    public var dialsLazily = false
+    /// The first pause between attempts to connect; it doubles up to the maximum, with jitter.
+    public var firstBackOffMilliseconds: Int64 = 1_000
+    public var maximumBackOffMilliseconds: Int64 = 60_000
+    /// A connection is retired before it opens a stream with this id or a higher one; 2^31-1 is the protocol's last.
+    public var lastStreamID: Int32 = .max
+
+    public init(
+        host: String, port: Int, connections: Int = 1, tls: HTTP2TLS? = HTTP2TLS(), initialMaxConcurrentStreams: Int
+    ) {
+        self.host = host
+        self.port = port
+        self.connections = connections
+        self.tls = tls
+        self.initialMaxConcurrentStreams = initialMaxConcurrentStreams
+    }
+}

@@ -1,0 +1,317 @@
+import NIOCore
+import NIOTLS
+
+/// One connection of a client: moves bytes between the channel and the nghttp2 session, and watches over the session's life.
+///
+/// All of it happens on the event loop. The pool that owns the connection decides which requests it gets.
+final class HTTP2ClientConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    enum State {
+        /// Waits for TLS and the server's first SETTINGS frame.
+        case opening
+        /// Takes requests.
+        case ready
+        /// Takes no more requests; ends when the last outstanding one is settled.
+        case draining
+        /// The channel was told to close, which TLS may take seconds for: nothing more is sent or read.
+        case closing
+        case closed
+    }
+
+    /// A flush is written in pieces of this size: four TLS records.
+    private static let outputPiece = 64 * 1_024
+
+    private let configuration: HTTP2ClientConfiguration
+    private let pool: HTTP2ClientPool
+    private let session: ClientSession
+    private(set) var state = State.opening
+    private(set) var limit: Int
+    private var context: ChannelHandlerContext?
+    private var output = ByteBuffer()
+    /// Since when the server owes us a word: its last one, or the moment at which there was something to answer again.
+    private var quietSince = NIODeadline.now()
+    private var pingSent: NIODeadline?
+    private var timeoutsInARow = 0
+    private(set) var closeReason: String?
+    /// When the first SETTINGS frame came, if it did.
+    private(set) var opened: NIODeadline?
+    private var isProved = false
+    /// The remote address, for logs and status.
+    private(set) var address = ""
+    init(configuration: HTTP2ClientConfiguration, pool: HTTP2ClientPool) throws {
+        self.configuration = configuration
+        self.pool = pool
+        session = try ClientSession(initialMaxConcurrentStreams: configuration.initialMaxConcurrentStreams)
+        limit = min(configuration.initialMaxConcurrentStreams, configuration.maxConcurrentStreams)
+    }
+
+    var streamsInFlight: Int { session.streams.count }
+
+    /// The server was well: it answered, or kept the connection for longer than the longest pause between attempts to connect.
+    /// The successor may dial at once.
+    var wasGood: Bool {
+        if session.hasAnswered { return true }
+        guard let opened else { return false }
+        return NIODeadline.now() - opened >= .milliseconds(configuration.maximumBackOffMilliseconds)
+    }
+
+    /// Streams that may be opened now.
+    var room: Int {
+        state == .ready && context?.channel.isWritable == true ? max(0, limit - session.streams.count) : 0
+    }
+
+    // MARK: Life of the channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if configuration.tls == nil, context.channel.isActive { begin(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if configuration.tls == nil { begin(context) }
+        context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted(let negotiated) = event {
+            if negotiated == "h2" {
+                begin(context)
+            } else {
+                close("the server does not speak HTTP/2: TLS agreed on \(negotiated ?? "no protocol") instead of h2")
+            }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        address = context.channel.remoteAddress.map(String.init(describing:)) ?? ""
+        quietSince = .now()
+        send()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        close(String(describing: error))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        guard state != .closed else { return }
+        // A GOAWAY that came with the end, as its last words.
+        handleNotices()
+        let wasOrderly = state == .closing || (state == .draining && session.streams.count == 0)
+        state = .closed
+        session.now = NIODeadline.now().uptimeNanoseconds
+        session.connectionLost()
+        deliver()
+        let reason = closeReason ?? (wasOrderly ? nil : "the server ended the connection")
+        pool.connectionClosed(self, reason: reason)
+    }
+
+    /// Ends the connection; what is outstanding is settled when the channel has become inactive.
+    /// - Parameter reason: nil if the connection ends as it should.
+    func close(_ reason: String?) {
+        guard state != .closing, state != .closed else { return }
+        closeReason = reason
+        state = .closing
+        context?.close(promise: nil)
+    }
+
+    // MARK: Reading
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard state != .closing, state != .closed else { return }
+        let buffer = unwrapInboundIn(data)
+        quietSince = .now()
+        pingSent = nil
+        session.now = quietSince.uptimeNanoseconds
+        do {
+            try buffer.withUnsafeReadableBytes { try session.receive($0) }
+        } catch {
+            close("the server broke the HTTP/2 protocol: \(error)")
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        handleNotices()
+        deliver()
+        pool.refill(self)
+        send()
+        closeIfDone()
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            deliver()
+            pool.refill(self)
+            send()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func handleNotices() {
+        guard !session.notices.isEmpty else { return }
+        let notices = session.notices
+        session.notices.removeAll(keepingCapacity: true)
+        for notice in notices {
+            switch notice {
+            case .settings(let announced): settingsReceived(announced)
+            case .goAway(let code, let lastStreamID, let debugData):
+                drain()
+                let event = HTTP2ConnectionEvent.goAway(
+                    code: HTTP2ErrorCode(rawValue: code),
+                    lastStreamID: lastStreamID,
+                    debugData: debugData
+                )
+                pool.goAway(self, event)
+            case .pingAnswered: pingSent = nil
+            }
+        }
+    }
+
+    private func settingsReceived(_ announced: UInt32?) {
+        let isFirst = state == .opening
+        let old = limit
+        if let announced {
+            limit = min(Int(announced), configuration.maxConcurrentStreams)
+        } else if isFirst {
+            // A server that names no limit has none; 100 is the least that RFC 9113 section 6.5.2 recommends.
+            limit = min(max(limit, 100), configuration.maxConcurrentStreams)
+        }
+        if limit != old || isFirst { pool.limitChanged(limit) }
+        guard isFirst else { return }
+        state = .ready
+        opened = .now()
+        pool.connectionOpened(self)
+    }
+
+    /// Hands over what has ended. The owner records it before any of the slots is used again.
+    private func deliver() {
+        guard !session.completions.isEmpty else { return }
+        let completions = session.completions
+        session.completions = []
+        session.completions.reserveCapacity(completions.count)
+        for completion in completions {
+            switch completion.result {
+            case .response:
+                if !isProved { pool.connectionProved() }
+                isProved = true
+                timeoutsInARow = 0
+            case .ambiguous(let failure) where failure.cause == .timeout: timeoutsInARow += 1
+            default: break
+            }
+        }
+        pool.completed(completions)
+    }
+
+    // MARK: Writing
+
+    /// Opens a stream for a request; ``send()`` must follow.
+    func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
+        guard session.nextStreamID < configuration.lastStreamID, session.submit(batch, index: index) else {
+            drain()
+            return false
+        }
+        return true
+    }
+
+    /// Sets the clock that the next submissions are timed with.
+    func startSubmitting() {
+        let now = NIODeadline.now()
+        session.now = now.uptimeNanoseconds
+        // The silence before, in which the server had nothing to answer, does not count.
+        if session.streams.count == 0 { quietSince = now }
+    }
+
+    /// Writes all that the session has to say, in one flush, and hands over what has ended by that.
+    func send() {
+        write()
+        // Streams end while their last frame is written if they were answered early or nghttp2 refused to open them. Their
+        // slots are used again in a task of its own: a request that can never be opened must not become a recursion.
+        guard !session.completions.isEmpty else { return }
+        deliver()
+        pool.pumpSoon()
+    }
+
+    private func write() {
+        guard let context, state != .closing, state != .closed else { return }
+        var hasWritten = false
+        do {
+            var hasMore = true
+            while hasMore {
+                output.clear(minimumCapacity: Self.outputPiece)
+                hasMore = try session.serialise(into: &output, limit: Self.outputPiece - 16_384)
+                if output.readableBytes > 0 {
+                    context.write(wrapOutboundOut(output), promise: nil)
+                    hasWritten = true
+                }
+            }
+        } catch {
+            close("the HTTP/2 session failed: \(error)")
+        }
+        if hasWritten { context.flush() }
+        // nghttp2 ends the session after an error of the server's; an orderly end is `closeIfDone`'s.
+        if session.isFinished, state != .draining || session.streams.count > 0 {
+            close("the server broke the HTTP/2 protocol: \(session.ownGoAway ?? "the session has ended")")
+        }
+    }
+
+    // MARK: Ending
+
+    /// Takes no more requests, and closes once the outstanding ones are settled.
+    func drain() {
+        switch state {
+        case .ready: state = .draining
+        case .opening: close(nil)
+        case .draining, .closing, .closed: break
+        }
+    }
+
+    private func closeIfDone() {
+        guard state == .draining, session.streams.count == 0 else { return }
+        session.goAway()
+        send()
+        close(nil)
+    }
+
+    /// Once a second or more often: deadlines, PING, retirement.
+    func tick(_ now: NIODeadline) {
+        guard state == .ready || state == .draining else { return }
+        session.now = now.uptimeNanoseconds
+        expireRequests(now)
+        watchSilence(now)
+        send()
+        closeIfDone()
+    }
+
+    private func expireRequests(_ now: NIODeadline) {
+        let timeout = UInt64(configuration.requestTimeoutMilliseconds) * 1_000_000
+        guard now.uptimeNanoseconds > timeout, session.streams.count > 0 else { return }
+        let moment = now.uptimeNanoseconds - timeout
+        for streamID in session.submittedBefore(moment) {
+            session.cancel(streamID, cause: .timeout)
+        }
+        deliver()
+        if timeoutsInARow >= configuration.timeoutsBeforeRetirement { drain() }
+    }
+
+    private func watchSilence(_ now: NIODeadline) {
+        guard session.streams.count > 0 else {
+            pingSent = nil
+            return
+        }
+        if let sent = pingSent {
+            if now - sent >= .milliseconds(configuration.pingTimeoutMilliseconds) {
+                close("the server did not answer a PING within \(configuration.pingTimeoutMilliseconds) ms")
+            }
+        } else if now - quietSince >= .milliseconds(configuration.pingAfterSilenceMilliseconds) {
+            session.ping()
+            pingSent = now
+        }
+    }
+}

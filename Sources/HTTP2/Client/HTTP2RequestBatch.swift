@@ -1,0 +1,144 @@
+import CNGHTTP2
+import Synchronization
+
+/// Requests that share most of their header fields, back to back in one piece of memory.
+///
+/// nghttp2 reads paths, values and bodies in place, so the memory lives as long as the batch, and each open stream holds
+/// the batch. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change.
+public final class HTTP2RequestBatch: @unchecked Sendable {
+    // Unchecked: filled by one owner before it is submitted and read-only afterwards, but for each body's progress word,
+    // which only the event loop of the client that sends it touches.
+
+    /// A request's places in the arena.
+    struct Entry {
+        var path: Slice
+        var firstValue: Int32
+        /// The body's header: its length and how much of it has been handed to nghttp2, both `UInt32`.
+        var body: Int
+    }
+
+    struct Slice {
+        var offset: Int
+        var length: Int
+    }
+
+    struct SharedField {
+        var name: Slice
+        var value: Slice
+        var flags: UInt8
+    }
+
+    /// A number of the caller's, to find what the batch belongs to.
+    public let tag: Int64
+    private(set) var arena: UnsafeMutableRawPointer
+    private var used = 0
+    private var capacity: Int
+    private(set) var pseudoFields: [SharedField] = []
+    private(set) var sharedFields: [SharedField] = []
+    private(set) var perRequestNames: [Slice] = []
+    private(set) var entries: [Entry] = []
+    private(set) var values: [Slice] = []
+
+    /// The number of requests.
+    public var count: Int { entries.count }
+
+    /// Makes an empty batch.
+    /// - Parameters:
+    ///   - sharedHeaders: fields that all requests carry, `:method`, `:scheme` and `:authority` among them, without `:path`.
+    ///   - perRequestHeaderNames: names of the fields whose values come with each request; they are never indexed.
+    ///   - capacity: the number of requests to make room for.
+    ///   - bodyBytes: the bytes of all bodies together to make room for.
+    public init(
+        sharedHeaders: [HTTP2HeaderField], perRequestHeaderNames: [String], capacity: Int, bodyBytes: Int, tag: Int64 = 0
+    ) {
+        self.tag = tag
+        // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header.
+        self.capacity = max(4_096, capacity * 160 + bodyBytes)
+        self.arena = .allocate(byteCount: self.capacity, alignment: 8)
+        entries.reserveCapacity(capacity)
+        values.reserveCapacity(capacity * perRequestHeaderNames.count)
+        for field in sharedHeaders {
+            let shared = SharedField(
+                name: store(field.name.utf8),
+                value: store(field.value.utf8),
+                flags: Self.flags(field.indexing)
+            )
+            if field.name.utf8.first == UInt8(ascii: ":") {
+                pseudoFields.append(shared)
+            } else {
+                sharedFields.append(shared)
+            }
+        }
+        perRequestNames = perRequestHeaderNames.map { store($0.utf8) }
+    }
+
+    deinit {
+        arena.deallocate()
+    }
+
+    /// Adds a request.
+    /// - Parameters:
+    ///   - path: the `:path`.
+    ///   - headerValues: one value for each of the names given at the start.
+    ///   - body: the request's body.
+    public func append(
+        path: some Collection<UInt8>, headerValues: [some Collection<UInt8>], body: some Collection<UInt8>
+    ) {
+        precondition(headerValues.count == perRequestNames.count, "one value for each per-request header name")
+        let firstValue = Int32(values.count)
+        let pathSlice = store(path)
+        for value in headerValues {
+            values.append(store(value))
+        }
+        entries.append(Entry(path: pathSlice, firstValue: firstValue, body: storeBody(body)))
+    }
+
+    /// Adds a request whose path is a prefix and a token, and which has one per-request value, without an allocation.
+    public func append(
+        pathPrefix: StaticString, pathSuffix: ArraySlice<UInt8>, headerValue: ArraySlice<UInt8>, body: ArraySlice<UInt8>
+    ) {
+        precondition(perRequestNames.count == 1, "one value for each per-request header name")
+        let firstValue = Int32(values.count)
+        let start = used
+        _ = store(UnsafeBufferPointer(start: pathPrefix.utf8Start, count: pathPrefix.utf8CodeUnitCount))
+        _ = store(pathSuffix)
+        let path = Slice(offset: start, length: used - start)
+        values.append(store(headerValue))
+        entries.append(Entry(path: path, firstValue: firstValue, body: storeBody(body)))
+    }
+
+    private func storeBody(_ body: some Collection<UInt8>) -> Int {
+        let length = body.count
+        let header = (used + 7) & ~7
+        makeRoom(header - used + 8)
+        arena.storeBytes(of: UInt32(length), toByteOffset: header, as: UInt32.self)
+        arena.storeBytes(of: 0, toByteOffset: header + 4, as: UInt32.self)
+        used = header + 8
+        _ = store(body)
+        return header
+    }
+
+    private func store(_ bytes: some Collection<UInt8>) -> Slice {
+        let length = bytes.count
+        makeRoom(length)
+        let target = UnsafeMutableRawBufferPointer(start: arena + used, count: length)
+        target.copyBytes(from: bytes)
+        used += length
+        return Slice(offset: used - length, length: length)
+    }
+
+    private func makeRoom(_ bytes: Int) {
+        guard used + bytes > capacity else { return }
+        let larger = max(capacity * 2, used + bytes)
+        let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+        moved.copyMemory(from: arena, byteCount: used)
+        arena.deallocate()
+        arena = moved
+        capacity = larger
+    }
+
+    private static func flags(_ indexing: HTTP2HeaderField.Indexing) -> UInt8 {
+        let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+        return indexing == .never ? noCopy | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : noCopy
+    }
+}

@@ -1,0 +1,80 @@
+/// The header fields of a request as they came, back to back in one buffer.
+public struct HTTP2HeaderBlock: Sendable {
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline var name: Int32
+        @usableFromInline var value: Int32
+        @usableFromInline var end: Int32
+
+        @usableFromInline
+        init(name: Int32, value: Int32, end: Int32) {
+            self.name = name
+            self.value = value
+            self.end = end
+        }
+    }
+
+    /// All names and values, in the order in which they came.
+    public private(set) var bytes: [UInt8] = []
+    @usableFromInline private(set) var entries: [Entry] = []
+
+    public init() {}
+
+    /// The number of fields, pseudo-header fields included.
+    @inlinable
+    public var count: Int { entries.count }
+
+    /// Where a field's name lies in ``bytes``.
+    @inlinable
+    public func nameRange(_ index: Int) -> Range<Int> {
+        Int(entries[index].name)..<Int(entries[index].value)
+    }
+
+    /// Where a field's value lies in ``bytes``.
+    @inlinable
+    public func valueRange(_ index: Int) -> Range<Int> {
+        Int(entries[index].value)..<Int(entries[index].end)
+    }
+
+    public func name(_ index: Int) -> String { String(decoding: bytes[nameRange(index)], as: UTF8.self) }
+    public func value(_ index: Int) -> String { String(decoding: bytes[valueRange(index)], as: UTF8.self) }
+
+    /// The first field with a name, or nil.
+    public func index(of name: StaticString) -> Int? {
+        entries.indices.first { hasName($0, name) }
+    }
+
+    /// The value of the first field with a name, without a copy.
+    public func valueBytes(_ name: StaticString) -> ArraySlice<UInt8>? {
+        index(of: name).map { bytes[valueRange($0)] }
+    }
+
+    public func value(_ name: StaticString) -> String? {
+        index(of: name).map { value($0) }
+    }
+
+    /// How often a field with this name came.
+    public func occurrences(_ name: StaticString) -> Int {
+        entries.indices.lazy.filter { hasName($0, name) }.count
+    }
+
+    private func hasName(_ index: Int, _ name: StaticString) -> Bool {
+        let range = nameRange(index)
+        guard range.count == name.utf8CodeUnitCount else { return false }
+        return name.withUTF8Buffer { $0.elementsEqual(bytes[range]) }
+    }
+
+    mutating func reserve() {
+        // An APNs request has about ten fields and, with its token of some 200 bytes, half a kilobyte.
+        bytes.reserveCapacity(640)
+        entries.reserveCapacity(12)
+    }
+
+    mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        let start = Int32(bytes.count)
+        bytes.append(contentsOf: name)
+        let middle = Int32(bytes.count)
+        bytes.append(contentsOf: value)
+        entries.append(Entry(name: start, value: middle, end: Int32(bytes.count)))
+    }
+}

@@ -1,0 +1,130 @@
+import NIOCore
+import NIOSSL
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A server's side of one connection; all of it is used on the connection's event loop.
+public final class HTTP2ServerConnection {
+    /// A number of its own among the connections of the process.
+    public let id: Int
+    public let channel: any Channel
+    let session: ServerSession
+    /// The limit of concurrent streams that was announced last.
+    public private(set) var maxConcurrentStreams: UInt32
+    /// Whatever the owner keeps with the connection.
+    public var user: AnyObject?
+    private var output = ByteBuffer()
+    private let context: ChannelHandlerContext
+    private(set) var isClosed = false
+
+    /// A flush is written in pieces of this size: four TLS records.
+    private static let outputPiece = 64 * 1_024
+
+    init(id: Int, context: ChannelHandlerContext, settings: HTTP2ServerSettings) throws {
+        self.id = id
+        self.context = context
+        channel = context.channel
+        session = try ServerSession(settings: settings)
+        maxConcurrentStreams = settings.maxConcurrentStreams
+    }
+
+    public var eventLoop: any EventLoop { channel.eventLoop }
+
+    /// Streams that are open: requests that arrive or wait for their answer.
+    public var activeStreams: Int { session.streams.count }
+
+    /// Answers a request. Outside of `received`, ``flush()`` must follow.
+    public func respond(
+        _ streamID: Int32, _ response: HTTP2PreparedResponse, varyingValue: ArraySlice<UInt8> = [], body: [UInt8] = []
+    ) {
+        session.respond(streamID, response, varyingValue: varyingValue, body: body)
+    }
+
+    /// Answers a request with a head that is made for this one answer.
+    public func respond(streamID: Int32, status: Int, headers: [(String, String)], body: [UInt8] = []) {
+        respond(streamID, HTTP2PreparedResponse(status: status, headers: headers), body: body)
+    }
+
+    /// Resets a stream with an error code of RFC 9113 section 7.
+    public func reset(streamID: Int32, errorCode: HTTP2ErrorCode) {
+        session.reset(streamID, errorCode.rawValue)
+    }
+
+    /// Announces another limit of concurrent streams.
+    public func setMaxConcurrentStreams(_ limit: UInt32) {
+        maxConcurrentStreams = limit
+        session.setMaxConcurrentStreams(limit)
+    }
+
+    /// Sends GOAWAY; streams above `lastStreamID` (nil: the last one that was processed) will not be answered.
+    public func goAway(lastStreamID: Int32? = nil, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
+        session.goAway(lastStreamID: lastStreamID, code: errorCode.rawValue, debugData: debugData)
+    }
+
+    /// Writes all that was answered since the last flush.
+    public func flush() {
+        write()
+        if session.isFinished { close() }
+    }
+
+    private func write() {
+        guard !isClosed else { return }
+        var hasWritten = false
+        do {
+            var hasMore = true
+            while hasMore {
+                output.clear(minimumCapacity: Self.outputPiece)
+                hasMore = try session.serialise(into: &output, limit: Self.outputPiece - 16_384)
+                if output.readableBytes > 0 {
+                    context.write(NIOAny(output), promise: nil)
+                    hasWritten = true
+                }
+            }
+        } catch {
+            return abort()
+        }
+        if hasWritten { context.flush() }
+    }
+
+    /// Flushes, then ends the connection as TLS and TCP ask.
+    public func close() {
+        write()
+        guard !isClosed else { return }
+        isClosed = true
+        context.close(promise: nil)
+    }
+
+    /// Ends the connection with a TCP reset: no GOAWAY, no TLS close, nothing that waits is sent.
+    public func abort() {
+        guard !isClosed else { return }
+        isClosed = true
+        let noLinger = linger(l_onoff: 1, l_linger: 0)
+        if let socket = channel as? any SocketOptionProvider {
+            socket.setSoLinger(noLinger).whenComplete { [context = NIOLoopBound(context, eventLoop: eventLoop)] _ in
+                Self.closeBelowTLS(context.value)
+            }
+        } else {
+            Self.closeBelowTLS(context)
+        }
+    }
+
+    private static func closeBelowTLS(_ context: ChannelHandlerContext) {
+        // A close that starts at the TLS handler's own context passes it by, so that it says no goodbye.
+        let operations = context.pipeline.syncOperations
+        if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
+            tls.close(promise: nil)
+        } else {
+            context.close(promise: nil)
+        }
+    }
+
+    func channelGone() {
+        isClosed = true
+    }
+}

@@ -1,0 +1,209 @@
+import CNGHTTP2
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A server-side nghttp2 session: frames in, complete requests out; it does no I/O and lives on one event loop.
+final class ServerSession {
+    private var session: OpaquePointer?
+    private let settings: HTTP2ServerSettings
+    let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
+    /// Requests that became complete since the owner last took them.
+    var requests: [HTTP2ServerRequest] = []
+    private var varying: [nghttp2_nv] = []
+
+    init(settings: HTTP2ServerSettings) throws {
+        self.settings = settings
+        var callbacks: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0 else {
+            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
+        }
+        defer { nghttp2_session_callbacks_del(callbacks) }
+        Self.install(callbacks)
+        let code = nghttp2_session_server_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
+        guard code == 0 else { throw ClientSession.SessionError(code: code) }
+        submitSettings([
+            (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, settings.headerTableSize),
+            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxConcurrentStreams),
+            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.initialWindowSize),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxHeaderListSize),
+        ])
+    }
+
+    deinit {
+        for streamID in streams.openStreams() {
+            streams.find(streamID)?.pointee.value.responseBody?.deallocate()
+        }
+        nghttp2_session_del(session)
+    }
+
+    var isFinished: Bool {
+        nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+    }
+
+    func setMaxConcurrentStreams(_ limit: UInt32) {
+        submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limit)])
+    }
+
+    private func submitSettings(_ values: [(nghttp2_settings_id, UInt32)]) {
+        let entries = values.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) throws {
+        let read = nghttp2_session_mem_recv(session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        guard read >= 0 else { throw ClientSession.SessionError(code: Int32(read)) }
+    }
+
+    func serialise(into buffer: inout ByteBuffer, limit: Int) throws -> Bool {
+        while buffer.readableBytes < limit {
+            var data: UnsafePointer<UInt8>?
+            let length = nghttp2_session_mem_send(session, &data)
+            guard length >= 0 else { throw ClientSession.SessionError(code: Int32(length)) }
+            guard length > 0, let data else { return false }
+            buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: length))
+        }
+        return true
+    }
+
+    /// Answers a stream; one that is closed meanwhile is left alone.
+    func respond(
+        _ streamID: Int32, _ response: HTTP2PreparedResponse, varyingValue: ArraySlice<UInt8>, body: some Collection<UInt8>
+    ) {
+        guard let slot = streams.find(streamID), slot.pointee.value.response == nil else { return }
+        slot.pointee.value.response = response
+        varyingValue.withUnsafeBufferPointer { value in
+            varying.removeAll(keepingCapacity: true)
+            varying.append(contentsOf: response.fields)
+            if response.hasVaryingHeader, let start = value.baseAddress {
+                // nghttp2 copies this value before it returns: its flags lack NO_COPY_VALUE.
+                varying[varying.count - 1].value = UnsafeMutablePointer(mutating: start)
+                varying[varying.count - 1].valuelen = value.count
+            }
+            guard !body.isEmpty else {
+                nghttp2_submit_response(session, streamID, varying, varying.count, nil)
+                return
+            }
+            let record = Self.record(body)
+            slot.pointee.value.responseBody = record
+            var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: record), read_callback: readArenaBody)
+            nghttp2_submit_response(session, streamID, varying, varying.count, &provider)
+        }
+    }
+
+    private static func record(_ body: some Collection<UInt8>) -> UnsafeMutableRawPointer {
+        let record = UnsafeMutableRawPointer.allocate(byteCount: 8 + body.count, alignment: 8)
+        record.storeBytes(of: UInt32(body.count), as: UInt32.self)
+        record.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
+        UnsafeMutableRawBufferPointer(start: record + 8, count: body.count).copyBytes(from: body)
+        return record
+    }
+
+    func reset(_ streamID: Int32, _ code: UInt32) {
+        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code)
+    }
+
+    func goAway(lastStreamID: Int32?, code: UInt32, debugData: [UInt8]) {
+        var last = max(0, lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session))
+        // nghttp2 sends no GOAWAY at all with an id that a client cannot use.
+        if last > 0, last % 2 == 0 { last -= 1 }
+        nghttp2_submit_goaway(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, debugData, debugData.count)
+    }
+
+    fileprivate func begin(_ streamID: Int32) {
+        var stream = ServerStream()
+        stream.headers.reserve()
+        streams.insert(streamID, stream)
+    }
+
+    fileprivate func finish(_ streamID: Int32) {
+        guard let slot = streams.find(streamID) else { return }
+        streams.remove(slot).responseBody?.deallocate()
+    }
+
+    fileprivate func requestComplete(_ streamID: Int32) {
+        guard let slot = streams.find(streamID) else { return }
+        requests.append(
+            HTTP2ServerRequest(
+                streamID: streamID,
+                headers: slot.pointee.value.headers,
+                body: slot.pointee.value.body,
+                bodyLength: slot.pointee.value.bodyLength
+            )
+        )
+        slot.pointee.value.headers = HTTP2HeaderBlock()
+        slot.pointee.value.body = []
+    }
+
+    fileprivate func bodyReceived(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>) {
+        guard let slot = streams.find(streamID) else { return }
+        let room = max(0, settings.largestBody - slot.pointee.value.body.count)
+        slot.pointee.value.body.append(contentsOf: data.prefix(room))
+        slot.pointee.value.bodyLength += data.count
+    }
+
+    fileprivate func invalidFrame(_ frame: nghttp2_frame, _ error: Int32) {
+        // Malformed fields come here as well, with another error, and concern their stream only.
+        guard UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue, error == NGHTTP2_ERR_PROTO.rawValue,
+            let debugData = settings.violationDebugData
+        else { return }
+        goAway(lastStreamID: nil, code: HTTP2ErrorCode.protocolError.rawValue, debugData: debugData)
+    }
+}
+
+/// HPACK lets a frame of some kilobytes unfold into gigabytes: a request whose fields exceed this is reset.
+private let largestHeaderBlock = 64 * 1_024
+
+extension ServerSession {
+    private static func install(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
+            guard let frame, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
+            ServerSession.from(user)?.begin(frame.pointee.hd.stream_id)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameLength, value, valueLength, _, user in
+            guard let frame, let slot = ServerSession.from(user)?.streams.find(frame.pointee.hd.stream_id) else { return 0 }
+            guard slot.pointee.value.headers.bytes.count + nameLength + valueLength <= largestHeaderBlock else {
+                return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+            }
+            slot.pointee.value.headers.append(
+                name: UnsafeBufferPointer(start: name, count: nameLength),
+                value: UnsafeBufferPointer(start: value, count: valueLength)
+            )
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
+            ServerSession.from(user)?.bodyReceived(streamID, UnsafeBufferPointer(start: data, count: length))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, _, user in
+            ServerSession.from(user)?.finish(streamID)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+            guard let frame else { return 0 }
+            let type = UInt32(frame.pointee.hd.type)
+            guard type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue,
+                frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+            else { return 0 }
+            ServerSession.from(user)?.requestComplete(frame.pointee.hd.stream_id)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, user in
+            guard let frame else { return 0 }
+            ServerSession.from(user)?.invalidFrame(frame.pointee, error)
+            return 0
+        }
+    }
+
+    @inline(__always)
+    private static func from(_ user: UnsafeMutableRawPointer?) -> ServerSession? {
+        user.map { Unmanaged<ServerSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,35 @@
+import ProcessProtocol
+import Synchronization
+
+/// Whether the child goes on, and why not; the first reason stands.
+final class ChildControl: Sendable {
+    private struct State {
+        var reason: ChildExitReason?
+        var isHurrying = false
+    }
+
+    private let state = Mutex(State())
+    /// Fired when the state has changed or the supervisor says that there may be work.
+    let signal = Signal()
+
+    var reason: ChildExitReason? { state.withLock { $0.reason } }
+    var isDraining: Bool { reason != nil }
+    var isHurrying: Bool { state.withLock { $0.isHurrying } }
+
+    /// Claims no more parts and settles what is held.
+    func drain(_ reason: ChildExitReason) {
+        state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+        }
+        signal.fire()
+    }
+
+    /// Gives back what is not on the wire.
+    func hurry(_ reason: ChildExitReason) {
+        state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+            state.isHurrying = true
+        }
+        signal.fire()
+    }
+}

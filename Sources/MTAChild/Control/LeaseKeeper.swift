@@ -1,0 +1,72 @@
+import Logging
+import PushCore
+import Store
+import Synchronization
+
+/// Renews the leases of the held parts, and says when this child must stop sending because it may have lost them.
+///
+/// The judgement is made on this process's own monotonic clock: a renewal counts from the moment when it was asked for, so
+/// that nobody can have taken a part while this child believes in it.
+final class LeaseKeeper: Sendable {
+    /// Sending stops this long before the lease ends: time for what is already with the kernel.
+    private static let margin = Duration.seconds(1)
+
+    private let store: Store
+    private let sender: Sender
+    private let childID: Int64
+    private let settings: LeaseSettings
+    private let logger: Logger
+    private let goodUntil: Mutex<ContinuousClock.Instant>
+
+    init(store: Store, sender: Sender, childID: Int64, settings: LeaseSettings, logger: Logger) {
+        self.store = store
+        self.sender = sender
+        self.childID = childID
+        self.settings = settings
+        self.logger = logger
+        goodUntil = Mutex(.now)
+    }
+
+    /// A claim was asked for at a moment, while nothing else was held: its lease is all that matters.
+    func claimed(at moment: ContinuousClock.Instant) {
+        extend(from: moment)
+    }
+
+    private func extend(from moment: ContinuousClock.Instant) {
+        goodUntil.withLock { $0 = max($0, moment + .seconds(settings.durationSec) - Self.margin) }
+        sender.perform(.leaseValid(true))
+    }
+
+    /// Renews until the task is cancelled.
+    func run() async {
+        var next = ContinuousClock.now
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(250))
+            let now = ContinuousClock.now
+            let held = sender.desk.withLock { $0.heldTokens }
+            if held.isEmpty {
+                next = now
+                continue
+            }
+            if now >= goodUntil.withLock({ $0 }) { sender.perform(.leaseValid(false)) }
+            guard now >= next else { continue }
+            next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))
+        }
+    }
+
+    private func renew(_ held: [PartToken], at moment: ContinuousClock.Instant) async -> Bool {
+        do {
+            let kept = try await store.renewLeases(child: childID, held)
+            let lost = Set(held.lazy.map(\.part).filter { !kept.contains($0) })
+            if !lost.isEmpty {
+                logger.warning("\(lost.count) parts were taken over by another owner; nothing more is decided about them")
+                sender.perform(.leasesLost(lost))
+            }
+            extend(from: moment)
+            return true
+        } catch {
+            logger.warning("the leases of \(held.count) parts could not be renewed: \(error)")
+            return false
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Gateways
+import PushCore
+import Store
+import Synchronization
+
+/// Turns claimed parts into prepared ones: reads what is known of them, loads their messages, renders the payloads.
+final class PartPreparer: Sendable {
+    /// The most messages that one request batch carries, so that a large part is marked and sent in pieces.
+    static let sliceSize = 1_000
+
+    private let store: Store
+    private let application: ApplicationRow
+    private let connector: Connector
+    private let clock: DatabaseClock
+    private let nextBatchID = Atomic<Int64>(1)
+    private let compiled = Mutex<[Int64: CompiledDelivery]>([:])
+
+    init(store: Store, application: ApplicationRow, connector: Connector, clock: DatabaseClock) {
+        self.store = store
+        self.application = application
+        self.connector = connector
+        self.clock = clock
+    }
+
+    /// Forgets compiled deliveries, so that the next part sees the present content and settings.
+    func forget() {
+        compiled.withLock { $0.removeAll() }
+    }
+
+    func newBatchID() -> Int64 {
+        nextBatchID.add(1, ordering: .relaxed).oldValue
+    }
+
+    func prepare(_ part: ClaimedPart) async throws -> PreparedPart {
+        let delivery = try await delivery(part.deliveryID)
+        async let loading = store.loadPart(part, fieldNames: delivery.fieldNames)
+        var known: Set<Int32> = []
+        var recovery = PartRecovery()
+        if part.mayHaveHistory {
+            known = try await store.knownOutcomes(part)
+            recovery = try await store.recovery(part)
+        }
+        let loaded = try await loading
+        return render(part, delivery, loaded, known: known, recovery: recovery)
+    }
+
+    private func delivery(_ id: Int64) async throws -> CompiledDelivery {
+        if let known = compiled.withLock({ $0[id] }) { return known }
+        let delivery = try await store.deliveryForSending(id)
+        let new = try CompiledDelivery(delivery, application: application, connector: connector)
+        compiled.withLock { compiled in
+            // A child sends few deliveries at a time; what is old is compiled again when it comes back.
+            if compiled.count >= 64 { compiled.removeAll() }
+            compiled[id] = new
+        }
+        return new
+    }
+
+    private func render(
+        _ part: ClaimedPart, _ delivery: CompiledDelivery, _ loaded: LoadedPart, known: Set<Int32>, recovery: PartRecovery
+    ) -> PreparedPart {
+        var prepared = PreparedPart(
+            claimed: part,
+            delivery: delivery,
+            sequences: loaded.sequences,
+            subscriptionIDs: loaded.subscriptionIDs,
+            open: loaded.count
+        )
+        var sorter = RowSorter(delivery, known: known, recovery: recovery, now: clock.nowMilliseconds)
+        var rows: [Int32] = []
+        rows.reserveCapacity(loaded.count)
+        for row in 0..<loaded.count {
+            switch sorter.sort(row: row, loaded) {
+            case .known: prepared.open -= 1
+            case .send: rows.append(Int32(row))
+            case .decided(let status, let reason):
+                prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
+            case .soft(let notBefore):
+                prepared.softAnswers.append(.init(sequence: loaded.sequences[row], notBeforeMilliseconds: notBefore))
+            }
+        }
+        prepared.resent = sorter.resent
+        var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
+        var start = 0
+        while start < rows.count {
+            let end = min(start + Self.sliceSize, rows.count)
+            let slice = renderer.render(rows[start..<end], batchID: newBatchID())
+            prepared.decided.append(contentsOf: slice.tooLong)
+            if !slice.rows.isEmpty {
+                prepared.slices.append(
+                    .init(rows: slice.rows, batch: slice.batch, markThrough: rows[end - 1] + 1)
+                )
+            }
+            start = end
+        }
+        return prepared
+    }
+}

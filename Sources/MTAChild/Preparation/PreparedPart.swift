@@ -1,0 +1,42 @@
+import Gateways
+import PushCore
+import Store
+
+/// A claimed part, loaded and rendered: ready to be marked and sent.
+struct PreparedPart: Sendable {
+    /// A message whose fate is known without sending it.
+    struct Decided: Sendable {
+        var row: Int32
+        var status: MessageStatus
+        var reason: String
+    }
+
+    /// A message that an earlier owner sent and that was answered softly.
+    struct Soft: Sendable {
+        var sequence: Int32
+        var notBeforeMilliseconds: Int64
+    }
+
+    /// Messages that are sent together: rows of the part, and the request batch in the same order.
+    struct Slice: Sendable {
+        var rows: [Int32]
+        var batch: GatewayRequestBatch
+        /// How many of the part's messages, in sequence order, may have left once this slice is sent.
+        var markThrough: Int32
+    }
+
+    var claimed: ClaimedPart
+    var delivery: CompiledDelivery
+    var sequences: [Int32]
+    var subscriptionIDs: [Int64]
+    /// Messages without an outcome in the database.
+    var open: Int
+    var decided: [Decided] = []
+    var softAnswers: [Soft] = []
+    var slices: [Slice] = []
+    /// Messages that are sent again although the gateway may have had them.
+    var resent: Int32 = 0
+
+    /// Messages that have to be sent.
+    var sendable: Int { slices.reduce(0) { $0 + $1.rows.count } }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Gateways
+import Logging
+import ProcessProtocol
+import Store
+import Synchronization
+
+/// Says how the child is doing: a line on standard output and a row in `mta_child`, each second.
+final class ChildReporter: Sendable {
+    private struct Last {
+        var settled: Int64 = 0
+        var at = ContinuousClock.now
+        var rate = 0.0
+        var windowTurned = ContinuousClock.now
+    }
+
+    private let arguments: ChildArguments
+    private let store: Store
+    private let sender: Sender
+    private let control: ChildControl
+    private let logger: Logger
+    private let last = Mutex(Last())
+
+    init(arguments: ChildArguments, store: Store, sender: Sender, control: ChildControl, logger: Logger) {
+        self.arguments = arguments
+        self.store = store
+        self.sender = sender
+        self.control = control
+        self.logger = logger
+    }
+
+    /// Reports until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            writeLine(exitReason: nil)
+            await beat(exited: false)
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    func writeLine(exitReason: ChildExitReason?) {
+        let (counters, parts, inFlight) = sender.desk.withLock { ($0.counters, $0.parts.count, $0.unsettled) }
+        var status = ChildStatus(pid: getpid(), generation: arguments.generation, state: state(parts))
+        status.partsHeld = parts
+        status.inFlight = inFlight
+        status.sent = counters.sent
+        status.failed = counters.failed
+        status.retried = counters.retried
+        status.residentBytes = ResidentMemory.bytes
+        status.progress = counters.progress
+        status.exitReason = exitReason
+        // A supervisor that is gone does not read: the end of standard input tells the child, not this.
+        try? FileHandle.standardOutput.write(contentsOf: Data(LineEncoder.line(ChildMessage(status))))
+    }
+
+    private func state(_ parts: Int) -> ChildState {
+        if control.isDraining { return .draining }
+        if !sender.lastTrouble.isEmpty { return .stalled }
+        return parts > 0 ? .sending : .idle
+    }
+
+    func beat(exited: Bool) async {
+        let (counters, parts, current) = sender.desk.withLock { desk in
+            (desk.counters, desk.parts.count, desk.parts.values.max { $0.inGateway < $1.inGateway }?.claimed)
+        }
+        let gateway = await sender.gateway?.status()
+        let (p50, p99) = sender.latencies.withLock { ($0.percentile(50), $0.percentile(99)) }
+        var beat = ChildBeat(childID: arguments.childID, pid: getpid(), state: exited ? .exited : beatState(parts))
+        beat.deliveryID = current?.deliveryID
+        beat.partID = current?.id
+        beat.partsHeld = Int32(clamping: parts)
+        beat.connections = Int32(clamping: gateway?.connections ?? 0)
+        beat.streamsInFlight = Int32(clamping: gateway?.streamsInFlight ?? 0)
+        beat.sent = counters.sent
+        beat.failed = counters.failed
+        beat.retried = counters.retried
+        beat.unknown = counters.unknown
+        beat.resentAfterAmbiguity = counters.resentAfterAmbiguity
+        beat.rate = rate(counters.sent + counters.failed + counters.retried)
+        beat.latencyP50Milliseconds = p50
+        beat.latencyP99Milliseconds = p99
+        beat.residentBytes = ResidentMemory.bytes
+        beat.lastError = sender.lastTrouble
+        do {
+            try await store.beatChild(beat)
+        } catch {
+            logger.warning("the child's row could not be updated: \(error)")
+        }
+    }
+
+    private func beatState(_ parts: Int) -> ChildBeat.State {
+        if control.isDraining { return .draining }
+        return parts > 0 ? .working : .idle
+    }
+
+    /// Messages a second since the last call.
+    private func rate(_ settled: Int64) -> Double {
+        let now = ContinuousClock.now
+        let turn = last.withLock { last in
+            let seconds = (now - last.at) / .seconds(1)
+            if seconds > 0.1 {
+                last.rate = Double(settled - last.settled) / seconds
+                last.settled = settled
+                last.at = now
+            }
+            guard now - last.windowTurned >= .seconds(LatencyWindow.seconds) else { return false }
+            last.windowTurned = now
+            return true
+        }
+        if turn { sender.latencies.withLock { $0.turn() } }
+        return last.withLock { $0.rate }
+    }
+}

@@ -1,0 +1,356 @@
+import Gateways
+import PushCore
+import Store
+
+/// The child's bookkeeping of parts and messages between claim and store, as a value: no I/O, no clock of its own.
+///
+/// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order
+/// carries the promise of the design: a mark is committed before an intent is journaled, an intent before its messages are
+/// submitted, answers before anything else happens with them, and the journal is cut only when nothing in it is unsettled.
+struct SendDesk: Sendable {
+    enum Event: Sendable {
+        case prepared(PreparedPart)
+        /// The database has committed marks; `held` are the parts that still carry this child's token.
+        case marked([PartMark], held: Set<Int64>)
+        /// The database could not be asked for marks.
+        case markFailed
+        case settled(batchID: Int64, outcomes: [Outcome])
+        /// The pause before unprocessed messages are sent again is over.
+        case resendDue(batchID: Int64)
+        case stored(StoreReport, windowRows: Int)
+        /// The database says that these parts carry another token.
+        case leasesLost(Set<Int64>)
+        /// The right to send has been renewed, or has run out on this host's clock.
+        case leaseValid(Bool)
+        /// Sending stops for a while, or goes on.
+        case paused(Bool)
+        /// Give everything back that is not on the wire.
+        case hurry
+        /// The journal has grown so long that it should be cut.
+        case journalLong
+        case journalCut
+    }
+
+    enum Action: Sendable {
+        case mark([PartMark])
+        case journal([UInt8])
+        case submit(GatewayRequestBatch)
+        case resendLater(batchID: Int64, attempt: Int)
+        /// Outcomes are there to be stored: now, because the batch is full, or within the batch delay.
+        case store(isFull: Bool)
+        case cancelQueued
+        case release(PartToken, PartRecovery)
+        case cutJournal
+        /// There is room for another part.
+        case claimMore
+    }
+
+    /// A request batch in the gateway.
+    struct Flight: Sendable {
+        var partID: Int64
+        var rows: [Int32]
+        var batch: GatewayRequestBatch
+        /// Messages without a decision.
+        var open: Int
+        /// Batch indexes that wait to be sent again for free.
+        var resend: [Int32] = []
+        /// How often messages of this batch have been handed over.
+        var attempt = 1
+    }
+
+    let window: Int
+    let batchSize: Int
+    let applicationID: Int32
+    var parts: [Int64: HeldPart] = [:]
+    var flights: [Int64: Flight] = [:]
+    var waiting: [Int64] = []
+    var outcomes: OutcomeBatch
+    /// Messages that were sent, or are about to be, and whose outcome is not stored.
+    var unsettled = 0
+    /// Those of the current outcome batch.
+    var outcomeWindowRows = 0
+    var counters = SendCounters()
+    private var isMarking = false
+    private var reserved = 0
+    private var mayDispatch = true
+    private var isPaused = false
+    private(set) var isHurrying = false
+    private var wantsCut = false
+    private var batchesBeingStored = 0
+    private var nextBatchID: Int64 = 1 << 40
+    var random = SystemRandomNumberGenerator()
+
+    init(window: Int, batchSize: Int, applicationID: Int32) {
+        self.window = window
+        self.batchSize = batchSize
+        self.applicationID = applicationID
+        outcomes = OutcomeBatch(capacity: batchSize)
+    }
+
+    /// Loaded messages that wait for the dispatch window.
+    var waitingMessages: Int {
+        waiting.reduce(0) { $0 + (parts[$1]?.slices.reduce(0) { $0 + $1.rows.count } ?? 0) }
+    }
+
+    /// Nothing is held, stored or on its way.
+    var isEmpty: Bool {
+        parts.isEmpty && outcomes.isEmpty && batchesBeingStored == 0 && flights.isEmpty && !isMarking
+    }
+
+    /// The parts whose leases have to be renewed.
+    var heldTokens: [PartToken] { parts.values.filter { !$0.isFenced }.map(\.holding) }
+
+    /// Takes the outcomes that have gathered, to be stored in one transaction.
+    mutating func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? {
+        guard !outcomes.isEmpty else { return nil }
+        let taken = (outcomes, outcomeWindowRows)
+        outcomes = OutcomeBatch(capacity: batchSize)
+        outcomeWindowRows = 0
+        batchesBeingStored += 1
+        return taken
+    }
+
+    /// - Parameter now: milliseconds since 1970 on the database's clock.
+    mutating func handle(_ event: Event, now: Int64) -> [Action] {
+        var actions: [Action] = []
+        switch event {
+        case .prepared(let part): prepared(part, now, &actions)
+        case .marked(let marks, let held): marked(marks, held, now, &actions)
+        case .markFailed:
+            endMarking()
+            if isHurrying { giveBackWaiting(&actions) }
+        case .settled(let batchID, let settled): self.settled(batchID, settled, now, &actions)
+        case .resendDue(let batchID): resend(batchID, now, &actions)
+        case .stored(let report, let windowRows): stored(report, windowRows, now, &actions)
+        case .leasesLost(let lost): lost.forEach { fence($0, &actions) }
+        case .leaseValid(let isValid):
+            if mayDispatch, !isValid { actions.append(.cancelQueued) }
+            mayDispatch = isValid
+        case .paused(let paused): isPaused = paused
+        case .hurry:
+            isHurrying = true
+            actions.append(.cancelQueued)
+            giveBackWaiting(&actions)
+        case .journalLong: wantsCut = true
+        case .journalCut: wantsCut = false
+        }
+        dispatch(&actions)
+        cutIfQuiet(&actions)
+        return actions
+    }
+
+    // MARK: From the claim to the gateway
+
+    private mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
+        var part = HeldPart(prepared)
+        counters.progress += 1
+        counters.resentAfterAmbiguity += Int64(part.resent)
+        for decided in prepared.decided {
+            record(&part, row: decided.row, decided.status, reason: decided.reason, httpStatus: 0, gatewayMessageID: nil)
+        }
+        counters.retried += Int64(part.retries.count)
+        parts[part.claimed.id] = part
+        if !part.slices.isEmpty { waiting.append(part.claimed.id) }
+        closeIfDone(part.claimed.id, now, &actions)
+        if !outcomes.isEmpty { actions.append(.store(isFull: outcomes.count >= batchSize)) }
+        if isHurrying { giveBackWaiting(&actions) }
+    }
+
+    /// Asks for the marks of the next slices, as many as the window takes.
+    private mutating func dispatch(_ actions: inout [Action]) {
+        guard !isMarking, mayDispatch, !isPaused, !isHurrying, !wantsCut, !waiting.isEmpty else { return }
+        var marks: [PartMark] = []
+        let before = unsettled
+        for partID in waiting {
+            guard let part = parts[partID], let slice = part.slices.first else { continue }
+            guard unsettled == 0 || unsettled + slice.rows.count <= window else { break }
+            unsettled += slice.rows.count
+            marks.append(PartMark(part: partID, token: part.claimed.fencingToken, through: slice.markThrough))
+        }
+        guard !marks.isEmpty else { return }
+        isMarking = true
+        reserved = unsettled - before
+        actions.append(.mark(marks))
+    }
+
+    private mutating func marked(_ marks: [PartMark], _ held: Set<Int64>, _ now: Int64, _ actions: inout [Action]) {
+        endMarking()
+        counters.progress += 1
+        var journal: [UInt8] = []
+        var submissions: [Action] = []
+        for mark in marks {
+            let partID = mark.holding.part
+            guard let slice = parts[partID]?.slices.first else { continue }
+            if !held.contains(partID) { fence(partID, &actions) }
+            guard held.contains(partID), !isHurrying, var part = parts[partID], !part.isFenced else { continue }
+            unsettled += slice.rows.count
+            part.slices.removeFirst()
+            part.inGateway += slice.rows.count
+            parts[partID] = part
+            if part.slices.isEmpty { waiting.removeAll { $0 == partID } }
+            flights[slice.batch.id] = Flight(partID: partID, rows: slice.rows, batch: slice.batch, open: slice.rows.count)
+            JournalEncoder.appendIntent(
+                part: partID,
+                token: part.claimed.fencingToken,
+                ranges: Self.ranges(slice.rows.lazy.map { part.sequences[Int($0)] }),
+                to: &journal
+            )
+            submissions.append(.submit(slice.batch))
+        }
+        if !journal.isEmpty { actions.append(.journal(journal)) }
+        actions.append(contentsOf: submissions)
+        actions.append(.claimMore)
+        if isHurrying { giveBackWaiting(&actions) }
+    }
+
+    /// Frees the window's room that was kept for the marked messages; those that are sent take it again.
+    private mutating func endMarking() {
+        isMarking = false
+        unsettled -= reserved
+        reserved = 0
+    }
+
+    static func ranges(_ sequences: some Sequence<Int32>) -> [ClosedRange<Int32>] {
+        var ranges: [ClosedRange<Int32>] = []
+        for sequence in sequences {
+            if let last = ranges.last, last.upperBound &+ 1 == sequence {
+                ranges[ranges.count - 1] = last.lowerBound...sequence
+            } else {
+                ranges.append(sequence...sequence)
+            }
+        }
+        return ranges
+    }
+
+    // MARK: Free resends
+
+    private mutating func resend(_ batchID: Int64, _ now: Int64, _ actions: inout [Action]) {
+        guard var flight = flights[batchID], let part = parts[flight.partID] else { return }
+        guard !part.isFenced, !isHurrying else {
+            abandon(batchID, &actions)
+            return
+        }
+        guard mayDispatch, !isPaused else {
+            actions.append(.resendLater(batchID: batchID, attempt: flight.attempt))
+            return
+        }
+        let rows = flight.resend.map { flight.rows[Int($0)] }
+        nextBatchID += 1
+        let again = flight.batch.subset(flight.resend, id: nextBatchID)
+        flight.open -= flight.resend.count
+        flights[again.id] = Flight(
+            partID: flight.partID,
+            rows: rows,
+            batch: again,
+            open: rows.count,
+            attempt: flight.attempt + 1
+        )
+        flight.resend = []
+        flights[batchID] = flight.open > 0 ? flight : nil
+        parts[flight.partID]?.inGateway += rows.count
+        var journal: [UInt8] = []
+        JournalEncoder.appendIntent(
+            part: flight.partID,
+            token: part.claimed.fencingToken,
+            ranges: Self.ranges(rows.lazy.map { part.sequences[Int($0)] }),
+            to: &journal
+        )
+        actions.append(.journal(journal))
+        actions.append(.submit(again))
+    }
+
+    /// Leaves the unprocessed messages of a batch to the part's next owner.
+    mutating func abandon(_ batchID: Int64, _ actions: inout [Action]) {
+        guard var flight = flights[batchID] else { return }
+        unsettled -= flight.resend.count
+        flight.open -= flight.resend.count
+        flight.resend = []
+        flights[batchID] = flight.open > 0 ? flight : nil
+        dropIfGone(flight.partID, &actions)
+    }
+
+    // MARK: The end of a part
+
+    mutating func closeIfDone(_ partID: Int64, _ now: Int64, _ actions: inout [Action]) {
+        guard var part = parts[partID], part.open == 0, !part.isFenced, !part.isClosing else { return }
+        part.isClosing = true
+        parts[partID] = part
+        outcomes.closing.append(
+            ClosingPart(
+                part: partID,
+                token: part.claimed.fencingToken,
+                retries: part.retrySets(now: now),
+                resentAfterAmbiguity: part.resent
+            )
+        )
+    }
+
+    private mutating func stored(_ report: StoreReport, _ windowRows: Int, _ now: Int64, _ actions: inout [Action]) {
+        batchesBeingStored -= 1
+        unsettled -= windowRows
+        counters.progress += 1
+        var journal: [UInt8] = []
+        for partID in report.closedParts {
+            guard let part = parts.removeValue(forKey: partID) else { continue }
+            JournalEncoder.append(.closed(part: partID, token: part.claimed.fencingToken), to: &journal)
+        }
+        if !journal.isEmpty { actions.append(.journal(journal)) }
+        for partID in report.fencedParts { fence(partID, &actions) }
+        for partID in report.unbalancedParts {
+            guard let part = parts.removeValue(forKey: partID) else { continue }
+            actions.append(.release(part.holding, part.recovery))
+        }
+        if isHurrying { giveBackWaiting(&actions) }
+        actions.append(.claimMore)
+    }
+
+    private mutating func fence(_ partID: Int64, _ actions: inout [Action]) {
+        guard var part = parts[partID], !part.isFenced else { return }
+        part.isFenced = true
+        part.isClosing = false
+        part.slices = []
+        parts[partID] = part
+        waiting.removeAll { $0 == partID }
+        for (batchID, flight) in flights where flight.partID == partID && !flight.resend.isEmpty {
+            abandon(batchID, &actions)
+        }
+        dropIfGone(partID, &actions)
+    }
+
+    /// Lets go of a part that was fenced or is given back, once nothing of it is on the wire.
+    mutating func dropIfGone(_ partID: Int64, _ actions: inout [Action]) {
+        guard let part = parts[partID], part.inGateway == 0, part.isFenced || isHurrying, !part.isClosing else { return }
+        guard !flights.values.contains(where: { $0.partID == partID }) else { return }
+        if part.isFenced {
+            parts[partID] = nil
+        } else if outcomes.isEmpty, batchesBeingStored == 0 {
+            // Its outcomes are in the database before the next owner asks for them.
+            parts[partID] = nil
+            actions.append(.release(part.holding, part.recovery))
+        }
+    }
+
+    private mutating func giveBackWaiting(_ actions: inout [Action]) {
+        guard !isMarking else { return }
+        waiting.removeAll()
+        for (batchID, flight) in flights where !flight.resend.isEmpty {
+            abandon(batchID, &actions)
+        }
+        for partID in parts.keys {
+            parts[partID]?.slices = []
+            dropIfGone(partID, &actions)
+        }
+        if !outcomes.isEmpty { actions.append(.store(isFull: true)) }
+    }
+
+    private mutating func cutIfQuiet(_ actions: inout [Action]) {
+        guard wantsCut, unsettled == 0, !isMarking, flights.isEmpty, outcomes.isEmpty, batchesBeingStored == 0 else { return }
+        if parts.values.allSatisfy({ $0.retries.isEmpty }) {
+            actions.append(.cutJournal)
+        } else {
+            // Soft answers of a part that is not at its end stand in the journal only: another time.
+            wantsCut = false
+            dispatch(&actions)
+        }
+    }
+}

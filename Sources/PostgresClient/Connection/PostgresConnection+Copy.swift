@@ -1,0 +1,61 @@
+extension PostgresConnection {
+    /// Copies rows into a table with a `COPY … FROM STDIN` statement, in a transaction of its own.
+    ///
+    /// Chunks may cut rows anywhere; 64 KiB and more each are quick. When the sequence throws nothing is stored and the
+    /// error is thrown on.
+    ///
+    /// - Returns: the number of rows stored.
+    @discardableResult
+    public func copyIn<Rows: AsyncSequence>(
+        _ sql: String,
+        rows: Rows,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Int64 where Rows.Element == [UInt8] {
+        try await copyIn(sql, rows: rows, session: mailbox.newSession(), isolation: isolation)
+    }
+
+    /// Copies one buffer of rows into a table with a `COPY … FROM STDIN` statement.
+    ///
+    /// - Returns: the number of rows stored.
+    @discardableResult
+    public func copyIn(_ sql: String, rows: [UInt8]) async throws -> Int64 {
+        try await copyIn(sql, rows: Self.stream(of: rows))
+    }
+
+    /// Copies rows out with a `COPY … TO STDOUT` statement, in chunks of whole rows, as fast as they are read.
+    ///
+    /// Leaving the stream early cancels the statement; the connection can be used again.
+    public func copyOut(_ sql: String) -> AsyncThrowingStream<[UInt8], any Error> {
+        let reader = CopyReader(connection: self, sql: sql)
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
+    func copyIn<Rows: AsyncSequence>(
+        _ sql: String,
+        rows: Rows,
+        session: UInt64,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Int64 where Rows.Element == [UInt8] {
+        _ = try await mailbox.perform(.copyIn(sql), session: session)
+        do {
+            for try await chunk in rows where !chunk.isEmpty {
+                _ = try await mailbox.perform(.copyChunk(chunk), session: session)
+            }
+            try Task.checkCancellation()
+        } catch {
+            _ = try? await mailbox.performUncancelled(.copyEnd(failed: true), session: session)
+            throw error
+        }
+        guard case .rows(let count) = try await mailbox.performUncancelled(.copyEnd(failed: false), session: session)
+        else { return 0 }
+        return count
+    }
+
+    /// A sequence of one chunk.
+    static func stream(of rows: [UInt8]) -> AsyncStream<[UInt8]> {
+        AsyncStream { continuation in
+            continuation.yield(rows)
+            continuation.finish()
+        }
+    }
+}

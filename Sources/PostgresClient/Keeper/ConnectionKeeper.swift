@@ -1,0 +1,161 @@
+import Synchronization
+
+/// Keeps one connection to the database: whoever needs it gets it, and when it was lost a new one is made, with
+/// exponential back-off, until there is one or nobody wants it any more.
+///
+/// It repeats no statement: what ran when the connection broke fails with an error whose `isConnectionLost` is true, and
+/// the caller decides.
+public final class ConnectionKeeper: Sendable {
+    private struct State {
+        var connection: PostgresConnection?
+        var connectedAt: ContinuousClock.Instant?
+        var attempt: Task<Void, Never>?
+        var waiters: [UInt64: CheckedContinuation<PostgresConnection, any Error>] = [:]
+        var nextWaiter: UInt64 = 0
+        var backOff: ReconnectBackOff
+        var isClosed = false
+    }
+
+    private let configuration: PostgresConfiguration
+    private let prepare: @Sendable (PostgresConnection) async throws -> Void
+    private let onEvent: @Sendable (ConnectionKeeperEvent) -> Void
+    private let state: Mutex<State>
+
+    /// A connection that lived at least so long starts the back-off anew; a server that drops each one at once does not.
+    private static let lasting = Duration.seconds(10)
+
+    /// Makes a keeper; it connects when it is first asked.
+    ///
+    /// - Parameters:
+    ///   - configuration: how to connect.
+    ///   - backOff: the delays between attempts.
+    ///   - prepare: run on each new connection before anybody gets it (LISTEN, SET); a failure counts as a failed attempt.
+    ///   - onEvent: told of connections, losses and failed attempts; must not block.
+    public init(
+        _ configuration: PostgresConfiguration,
+        backOff: ReconnectBackOff = ReconnectBackOff(),
+        prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
+        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.prepare = prepare
+        self.onEvent = onEvent
+        state = Mutex(State(backOff: backOff))
+    }
+
+    deinit {
+        state.withLock { $0.attempt }?.cancel()
+    }
+
+    /// Runs the closure with an open connection, waiting for one as long as it takes (cancel the task to give up).
+    public func withConnection<T: Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConnection) async throws -> T
+    ) async throws -> T {
+        try await body(connection())
+    }
+
+    /// An open connection; waits for one as long as it takes (cancel the task to give up).
+    public func connection() async throws -> PostgresConnection {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                wait(id, continuation)
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// The connection if there is an open one now.
+    public var currentConnection: PostgresConnection? {
+        state.withLock { $0.connection }.flatMap { $0.isOpen ? $0 : nil }
+    }
+
+    /// Closes the connection and fails those who wait.
+    public func close() async {
+        let (connection, attempt, waiters) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.connection = nil
+                state.waiters = [:]
+            }
+            return (state.connection, state.attempt, state.waiters)
+        }
+        attempt?.cancel()
+        for waiter in waiters.values { waiter.resume(throwing: Mailbox.closedError) }
+        await connection?.close()
+    }
+
+    /// What the one who asks for a connection gets at once.
+    private enum Answer {
+        case open(PostgresConnection)
+        case refused(any Error)
+        case later(lost: Bool)
+    }
+
+    private func wait(_ id: UInt64, _ continuation: CheckedContinuation<PostgresConnection, any Error>) {
+        let answer = state.withLock { state -> Answer in
+            if state.isClosed { return .refused(Mailbox.closedError) }
+            // Cancellation comes before this, or finds the waiter registered.
+            if Task.isCancelled { return .refused(CancellationError()) }
+            if let connection = state.connection, connection.isOpen { return .open(connection) }
+            let wasLost = state.connection != nil
+            state.connection = nil
+            state.waiters[id] = continuation
+            if wasLost, let connectedAt = state.connectedAt, .now - connectedAt >= Self.lasting {
+                state.backOff.reset()
+            }
+            if state.attempt == nil {
+                // It holds the keeper only during an attempt, so that dropping the keeper ends it.
+                state.attempt = Task { [weak self] in
+                    while !Task.isCancelled, let delay = await self?.attempt() { try? await Task.sleep(for: delay) }
+                }
+            }
+            return .later(lost: wasLost)
+        }
+        switch answer {
+        case .open(let connection): continuation.resume(returning: connection)
+        case .refused(let error): continuation.resume(throwing: error)
+        case .later(let lost): if lost { onEvent(.lost) }
+        }
+    }
+
+    /// One attempt; returns the delay before the next, nil when there is a connection or it is closed.
+    private func attempt() async -> Duration? {
+        let failure: PostgresError
+        do {
+            let connection = try await PostgresConnection.connect(configuration)
+            try await prepare(connection)
+            succeed(connection)
+            return nil
+        } catch let error as PostgresError {
+            failure = error
+        } catch {
+            failure = PostgresError(code: .connection, message: "a new connection could not be prepared: \(error)")
+        }
+        var generator = SystemRandomNumberGenerator()
+        let (delay, attempt) = state.withLock { state in
+            (state.backOff.nextDelay(using: &generator), state.backOff.attempts)
+        }
+        onEvent(.attemptFailed(failure, attempt: attempt, nextDelay: delay))
+        return delay
+    }
+
+    private func succeed(_ connection: PostgresConnection) {
+        let waiters = state.withLock { state -> [CheckedContinuation<PostgresConnection, any Error>] in
+            state.attempt = nil
+            guard !state.isClosed else { return [] }
+            state.connection = connection
+            state.connectedAt = .now
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        onEvent(.connected(backendPID: connection.backendPID))
+        for waiter in waiters { waiter.resume(returning: connection) }
+    }
+}

@@ -1,0 +1,114 @@
+import CLibPQ
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+extension ConnectionLoop {
+    /// What is known of a server after connecting.
+    struct Greeting: Sendable {
+        let backendPID: Int32
+        let serverVersion: Int32
+    }
+
+    /// Starts the thread of a connection and waits until it is connected.
+    static func start(_ configuration: PostgresConfiguration, mailbox: Mailbox) async throws -> Greeting {
+        let greeting = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Greeting, any Error>) in
+                do {
+                    try WorkerThread.start { connectAndRun(configuration, mailbox, continuation) }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            mailbox.requestClose()
+        }
+        try Task.checkCancellation()
+        return greeting
+    }
+
+    private static func connectAndRun(
+        _ configuration: PostgresConfiguration,
+        _ mailbox: Mailbox,
+        _ continuation: CheckedContinuation<Greeting, any Error>
+    ) {
+        let notices = NoticeReceiver(configuration.onNotice)
+        let connection: OpaquePointer
+        do throws(PostgresError) {
+            connection = try connect(configuration, mailbox, notices)
+        } catch {
+            mailbox.end(error)
+            return continuation.resume(throwing: error.code == .closed ? CancellationError() : error)
+        }
+        PQsetnonblocking(connection, 1)
+        // From here on PQerrorMessage has no text of the server, which may quote values; fields are read one by one.
+        PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE)
+        let loop = ConnectionLoop(connection: connection, mailbox: mailbox, notices: notices)
+        let greeting = Greeting(backendPID: PQbackendPID(connection), serverVersion: PQserverVersion(connection))
+        continuation.resume(returning: greeting)
+        loop.run()
+    }
+
+    private static func connect(
+        _ configuration: PostgresConfiguration,
+        _ mailbox: Mailbox,
+        _ notices: NoticeReceiver
+    ) throws(PostgresError) -> OpaquePointer {
+        let connection = ConnectionParameters(configuration).withKeywords { PQconnectStartParams($0, $1, 1) }
+        guard let connection else {
+            throw PostgresError(code: .connection, message: "no memory for a connection")
+        }
+        do throws(PostgresError) {
+            notices.attach(to: connection)
+            try drive(connection, configuration.connectTimeout, mailbox)
+            return connection
+        } catch {
+            PQfinish(connection)
+            throw error
+        }
+    }
+
+    /// Polls until the connection is made; each server address has the whole time limit.
+    private static func drive(
+        _ connection: OpaquePointer,
+        _ limit: Duration,
+        _ mailbox: Mailbox
+    ) throws(PostgresError) {
+        var state = PGRES_POLLING_WRITING
+        var socket: Int32 = -1
+        var deadline = ContinuousClock.now + limit
+        while state != PGRES_POLLING_OK {
+            if state == PGRES_POLLING_FAILED || PQstatus(connection) == CONNECTION_BAD { throw refused(connection) }
+            if PQsocket(connection) != socket {
+                socket = PQsocket(connection)
+                deadline = .now + limit
+            }
+            let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
+            guard left > 0 else {
+                let host = PQhost(connection).map { String(cString: $0) } ?? ""
+                throw PostgresError(code: .connection, message: "cannot connect to \(host): no answer within \(limit)")
+            }
+            let readiness = Readiness.wait(
+                socket: socket,
+                reading: state == PGRES_POLLING_READING,
+                writing: state == PGRES_POLLING_WRITING,
+                wakeUp: mailbox.wakeUp,
+                milliseconds: Int32(min(left.rounded(.up), 3_600_000))
+            )
+            while let mail = mailbox.takeOrSleep() {
+                if mail.close { throw Mailbox.closedError }
+            }
+            if readiness.canRead || readiness.canWrite { state = PQconnectPoll(connection) }
+        }
+    }
+
+    /// libpq's words name host, port, user and database; a password is never among them.
+    private static func refused(_ connection: OpaquePointer) -> PostgresError {
+        let words = String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline)
+            .map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
+        return PostgresError(code: .connection, message: words.isEmpty ? "the connection could not be made" : words)
+    }
+}

@@ -1,0 +1,131 @@
+import Synchronization
+
+/// What callers and the connection's thread share: requests on one side, the connection's state on the other.
+final class Mailbox: Sendable {
+    /// What arrived since the thread last looked.
+    struct Mail {
+        var submissions: [Submission] = []
+        var cancelled: [Request] = []
+        /// Somebody wants the running statement cancelled, whatever it is.
+        var cancelRunning = false
+        /// A cancel request has reached the server.
+        var cancelDelivered = false
+        var close = false
+
+        var isEmpty: Bool {
+            submissions.isEmpty && cancelled.isEmpty && !cancelRunning && !cancelDelivered && !close
+        }
+    }
+
+    private struct State {
+        var mail = Mail()
+        /// Whether the thread waits in `poll` and needs a signal.
+        var sleeps = false
+        /// Why nothing is accepted any more.
+        var ended: PostgresError?
+        var closeWaiters: [CheckedContinuation<Void, Never>] = []
+        var nextSession: UInt64 = 1
+    }
+
+    private let state = Mutex(State())
+    let wakeUp: WakeUp
+
+    init() throws(PostgresError) { wakeUp = try WakeUp() }
+
+    /// Whether requests are accepted.
+    var isOpen: Bool { state.withLock { $0.ended == nil && !$0.mail.close } }
+
+    /// A number for an exclusive session.
+    func newSession() -> UInt64 {
+        state.withLock { state in
+            defer { state.nextSession += 1 }
+            return state.nextSession
+        }
+    }
+
+    /// Hands a request to the thread, or fails it when the connection has ended.
+    func submit(_ submission: Submission) {
+        let refusal: PostgresError? = post { state in
+            if let ended = state.ended { return ended }
+            if state.mail.close { return Mailbox.closedError }
+            state.mail.submissions.append(submission)
+            return nil
+        }
+        if let refusal { submission.fail(refusal) }
+    }
+
+    /// Submits a request and waits for its reply; cancellation of the task cancels the request.
+    func perform(_ work: Request.Work, session: UInt64? = nil) async throws -> Reply {
+        let request = Request(work, session: session)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                submit(Submission(request: request, continuation: continuation))
+            }
+        } onCancel: {
+            request.markCancelled()
+            post { $0.mail.cancelled.append(request) }
+        }
+    }
+
+    /// As ``perform(_:session:)``, for work that must be done even if the task was cancelled (COMMIT, ROLLBACK).
+    func performUncancelled(_ work: Request.Work, session: UInt64? = nil) async throws -> Reply {
+        try await withCheckedThrowingContinuation { continuation in
+            submit(Submission(request: Request(work, session: session), continuation: continuation))
+        }
+    }
+
+    func requestCancelOfRunning() { post { $0.mail.cancelRunning = true } }
+    func reportCancelDelivered() { post { $0.mail.cancelDelivered = true } }
+    func requestClose() { post { $0.mail.close = true } }
+
+    /// Closes and waits until the thread has let go of the connection.
+    func closeAndWait() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isOver = post { state in
+                if state.ended != nil { return true }
+                state.mail.close = true
+                state.closeWaiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// Takes what arrived; when there is nothing, the next post will signal (thread only).
+    func takeOrSleep() -> Mail? {
+        state.withLock { state in
+            state.sleeps = state.mail.isEmpty
+            if state.mail.isEmpty { return nil }
+            defer { state.mail = Mail() }
+            return state.mail
+        }
+    }
+
+    /// Ends the mailbox: everything in it and everything later fails (thread only).
+    func end(_ error: PostgresError) {
+        let (submissions, waiters) = state.withLock { state in
+            state.ended = error
+            defer {
+                state.mail = Mail()
+                state.closeWaiters = []
+            }
+            return (state.mail.submissions, state.closeWaiters)
+        }
+        for submission in submissions { submission.fail(error) }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    static let closedError = PostgresError(code: .closed, message: "the connection was closed by its owner")
+
+    /// Changes the state and wakes the thread if it sleeps.
+    @discardableResult
+    private func post<T: Sendable>(_ change: (inout sending State) -> sending T) -> T {
+        let (value, mustSignal) = state.withLock { state in
+            let value = change(&state)
+            defer { state.sleeps = false }
+            return (value, state.sleeps)
+        }
+        if mustSignal { wakeUp.signal() }
+        return value
+    }
+}

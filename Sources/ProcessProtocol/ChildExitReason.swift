@@ -1,0 +1,43 @@
+/// Why a child process ended, as `mta_child` records it.
+///
+/// The upper group is said by the child itself, in its last status line and through its exit status; the lower group is what
+/// the supervisor concludes about a child that could not say anything any more.
+public enum ChildExitReason: String, Sendable, Codable, CaseIterable {
+    /// It was asked to drain, and everything it held is settled and stored.
+    case drained
+    /// It had no work for `idleChildTimeoutSec`.
+    case idle
+    /// It has sent `maxMsgPerChild` messages.
+    case messageLimit = "message_limit"
+    /// It is older than `maxAgeSec`.
+    case ageLimit = "age_limit"
+    /// Its resident memory passed the limit.
+    case memoryLimit = "memory_limit"
+    /// Its standard input ended, so the supervisor is gone, and it drained by itself.
+    case supervisorGone = "supervisor_gone"
+    /// Its command line was not understood.
+    case usage
+    /// Its settings, application, account or credential cannot be used; the last words say which.
+    case settings
+    /// It could not create, lock or write its journal.
+    case journal
+    /// It could not work with the database at its start: unreachable, older or newer schema.
+    case database
+    /// It gave up because of an error of its own.
+    case internalError = "internal_error"
+
+    /// It exited with a status that has no meaning here.
+    case unknownStatus = "unknown_status"
+    /// A signal that the supervisor did not send ended it.
+    case signalled
+    /// SIGKILL that the supervisor did not send while memory was short: most likely the kernel's out-of-memory killer.
+    case outOfMemory = "out_of_memory"
+    /// The supervisor ended it because its progress stood still.
+    case stuck
+    /// The supervisor ended it because it had not drained within the drain time.
+    case drainTimeout = "drain_timeout"
+    /// The process could not be started.
+    case notStarted = "not_started"
+    /// Its end was not seen: its supervisor was gone by then, and a later one found its journal.
+    case orphaned
+}

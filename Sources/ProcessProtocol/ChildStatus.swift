@@ -1,0 +1,57 @@
+/// How a child is doing: the content of a status line.
+public struct ChildStatus: Sendable, Codable, Equatable {
+    /// The child's process id.
+    public var pid: Int32
+    /// The number that the supervisor gave to this start; lines of another generation are ignored.
+    public var generation: Int32
+    /// What the child is doing.
+    public var state: ChildState
+    /// Parts that the child holds a lease on.
+    public var partsHeld: Int
+    /// Messages handed to the gateway and not settled yet.
+    public var inFlight: Int
+    /// Messages accepted by the gateway since the start of the process.
+    public var sent: Int64
+    /// Messages that failed for good since the start of the process.
+    public var failed: Int64
+    /// Messages put off to a retry part since the start of the process.
+    public var retried: Int64
+    /// Resident memory in bytes.
+    public var residentBytes: Int64
+    /// Grows with every settled message, stored batch and answered claim, and never falls.
+    ///
+    /// A child that has work and whose progress stands still is stuck, however lively its status lines are.
+    public var progress: UInt64
+    /// Why the child is about to exit; set in its last line only.
+    public var exitReason: ChildExitReason?
+
+    /// Makes a status with counters at zero.
+    public init(
+        pid: Int32,
+        generation: Int32,
+        state: ChildState = .starting,
+        partsHeld: Int = 0,
+        inFlight: Int = 0,
+        sent: Int64 = 0,
+        failed: Int64 = 0,
+        retried: Int64 = 0,
+        residentBytes: Int64 = 0,
+        progress: UInt64 = 0,
+        exitReason: ChildExitReason? = nil
+    ) {
+        self.pid = pid
+        self.generation = generation
+        self.state = state
+        self.partsHeld = partsHeld
+        self.inFlight = inFlight
+        self.sent = sent
+        self.failed = failed
+        self.retried = retried
+        self.residentBytes = residentBytes
+        self.progress = progress
+        self.exitReason = exitReason
+    }
+
+    /// Messages that this process has settled, in whatever way.
+    public var settled: Int64 { sent &+ failed &+ retried }
+}

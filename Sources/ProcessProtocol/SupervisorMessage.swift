@@ -1,0 +1,16 @@
+/// One line from the supervisor to a child's standard input.
+public struct SupervisorMessage: ProtocolMessage, Equatable {
+    /// The version of the protocol.
+    public var version: Int
+    /// What the child is asked to do.
+    public var command: SupervisorCommand
+    /// The payload of the database's notification that caused a wake-up, if there was one; at most 8,000 bytes.
+    public var detail: String?
+
+    /// Makes a message in the current version.
+    public init(_ command: SupervisorCommand, detail: String? = nil) {
+        version = ProtocolVersion.current
+        self.command = command
+        self.detail = detail
+    }
+}

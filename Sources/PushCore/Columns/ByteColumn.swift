@@ -1,0 +1,142 @@
+/// Variable-length byte values of one column, back to back in one buffer: one allocation a column, not one a row.
+///
+/// All values together may take at most 2 GiB; a value that would exceed it is stored as null.
+public struct ByteColumn: Sendable, Hashable {
+    /// The values' bytes, one after the other.
+    public private(set) var bytes: [UInt8]
+    /// Where in ``bytes`` each row's value ends.
+    public private(set) var ends: [Int32]
+    /// Which rows are null; empty as long as none is.
+    private var nulls: [Bool]
+
+    /// Makes an empty column.
+    public init() {
+        bytes = []
+        ends = []
+        nulls = []
+    }
+
+    /// Makes a column of the given texts, nil standing for null.
+    public init(_ values: [String?]) {
+        self.init()
+        for value in values {
+            if let value { append(value.utf8) } else { appendNull() }
+        }
+    }
+
+    /// The number of rows.
+    public var count: Int { ends.count }
+
+    /// Whether there are no rows.
+    public var isEmpty: Bool { ends.isEmpty }
+
+    /// Makes room for that many further rows and bytes.
+    public mutating func reserve(rows: Int, bytes byteCount: Int) {
+        ends.reserveCapacity(ends.count + rows)
+        bytes.reserveCapacity(bytes.count + byteCount)
+    }
+
+    /// Removes all rows and keeps the memory for new ones.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        nulls.removeAll(keepingCapacity: true)
+    }
+
+    /// Removes the last row, if there is one.
+    public mutating func removeLast() {
+        guard ends.popLast() != nil else { return }
+        bytes.removeLast(bytes.count - Int(ends.last ?? 0))
+        if !nulls.isEmpty { nulls.removeLast() }
+    }
+
+    /// Appends a row.
+    public mutating func append(_ value: some Sequence<UInt8>) {
+        bytes.append(contentsOf: value)
+        finishRow(isNull: false)
+    }
+
+    /// Appends a row.
+    public mutating func append(_ value: [UInt8]) {
+        bytes.append(contentsOf: value)
+        finishRow(isNull: false)
+    }
+
+    /// Appends a row.
+    public mutating func append(_ value: ArraySlice<UInt8>) {
+        bytes.append(contentsOf: value)
+        finishRow(isNull: false)
+    }
+
+    /// Appends a row with the text's UTF-8 bytes.
+    public mutating func append(_ value: String.UTF8View) {
+        bytes.append(contentsOf: value)
+        finishRow(isNull: false)
+    }
+
+    /// Appends a row.
+    public mutating func append(_ value: Span<UInt8>) {
+        bytes.append(addingCapacity: value.count) { output in
+            for index in value.indices { output.append(value[index]) }
+        }
+        finishRow(isNull: false)
+    }
+
+    /// Appends a null row.
+    public mutating func appendNull() {
+        finishRow(isNull: true)
+    }
+
+    /// Appends a row whose bytes the body appends to the column's buffer; the row is null when the body returns false.
+    ///
+    /// Nothing is copied, so this is the way for hot paths. The body must only append. When it throws, the row does not
+    /// come to be.
+    public mutating func append<Failure: Error>(
+        writing body: (inout [UInt8]) throws(Failure) -> Bool
+    ) throws(Failure) {
+        let start = bytes.count
+        do throws(Failure) {
+            let hasValue = try body(&bytes)
+            if !hasValue { bytes.removeLast(bytes.count - start) }
+            finishRow(isNull: !hasValue)
+        } catch {
+            bytes.removeLast(bytes.count - start)
+            throw error
+        }
+    }
+
+    /// Whether the row is null.
+    public func isNull(_ row: Int) -> Bool {
+        nulls.isEmpty ? false : nulls[row]
+    }
+
+    /// Where in ``bytes`` the row's value lies; empty for null.
+    public func range(_ row: Int) -> Range<Int> {
+        let start = row == 0 ? 0 : Int(ends[row - 1])
+        return start..<Int(ends[row])
+    }
+
+    /// The row's bytes; empty for null.
+    public subscript(row: Int) -> ArraySlice<UInt8> {
+        bytes[range(row)]
+    }
+
+    /// The row's value as text; invalid UTF-8 is repaired, null is the empty text.
+    public func string(_ row: Int) -> String {
+        String(decoding: bytes[range(row)], as: UTF8.self)
+    }
+
+    private mutating func finishRow(isNull: Bool) {
+        var isNull = isNull
+        let previous = ends.last ?? 0
+        if let end = Int32(exactly: bytes.count) {
+            ends.append(end)
+        } else {
+            bytes.removeLast(bytes.count - Int(previous))
+            ends.append(previous)
+            isNull = true
+        }
+        if isNull, nulls.isEmpty { nulls = Array(repeating: false, count: ends.count - 1) }
+        if isNull || !nulls.isEmpty { nulls.append(isNull) }
+    }
+}

@@ -1,0 +1,38 @@
+/// Why a credential cannot be sealed or opened. It never contains the key or the credential.
+public struct CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: Sendable, Hashable {
+        /// The master key does not have 32 bytes, or its text is not 64 hexadecimal digits.
+        case badKey
+        /// The sealed credential is too short to be one.
+        case tooShort
+        /// The sealed credential has an unknown format; its number.
+        case unknownFormat(UInt8)
+        /// The key is another one, the bytes were changed, or they belong to another credential.
+        case notAuthentic
+    }
+
+    /// What is wrong.
+    public let code: Code
+    /// The credential's id; nil when the error concerns the key alone.
+    public let credentialID: Int64?
+
+    /// What is wrong with which credential, and what to do.
+    public var description: String {
+        let credential = credentialID.map { "Credential \($0)" } ?? "The credential"
+        switch code {
+        case .badKey:
+            return
+                "The master key for credentials must be 32 bytes, written as 64 hexadecimal digits; check the key file."
+        case .tooShort:
+            return "\(credential) is cut off in the database; set it again with `pushmta credential set`."
+        case .unknownFormat(let format):
+            return "\(credential) is sealed in format \(format), which this version does not know; update the program."
+        case .notAuthentic:
+            return """
+                \(credential) cannot be opened: the master key is not the one it was sealed with, or its bytes were \
+                changed; check the key file, or set the credential again with `pushmta credential set`.
+                """
+        }
+    }
+}

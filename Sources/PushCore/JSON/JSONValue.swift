@@ -1,0 +1,36 @@
+/// A JSON value that comes out as it went in: numbers keep their digits and objects the order of their entries.
+public indirect enum JSONValue: Sendable, Hashable {
+    case null
+    case boolean(Bool)
+    /// A number, as it was written.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([JSONEntry])
+
+    /// What kind of value it is, for messages to people.
+    public var kindName: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+/// One entry of a JSON object.
+public struct JSONEntry: Sendable, Hashable {
+    /// The entry's name.
+    public var name: String
+    /// The entry's value.
+    public var value: JSONValue
+
+    /// Makes an entry.
+    public init(name: String, value: JSONValue) {
+        self.name = name
+        self.value = value
+    }
+}

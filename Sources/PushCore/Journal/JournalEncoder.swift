@@ -1,0 +1,135 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Encodes a journal's header and records; the bytes of several records can be written at once.
+public enum JournalEncoder {
+    /// Appends a header.
+    public static func append(_ header: JournalHeader, to output: inout [UInt8]) {
+        let start = output.count
+        append(JournalFormat.magic, to: &output)
+        append(JournalHeader.version, to: &output)
+        append(UInt16(0), to: &output)
+        append(header.childID, to: &output)
+        append(header.generation, to: &output)
+        let host = header.hostID.uuid
+        output.append(contentsOf: [
+            host.0, host.1, host.2, host.3, host.4, host.5, host.6, host.7,
+            host.8, host.9, host.10, host.11, host.12, host.13, host.14, host.15,
+        ])
+        append(CRC32C.checksum(output, start..<output.count), to: &output)
+    }
+
+    /// Appends a record.
+    public static func append(_ record: JournalRecord, to output: inout [UInt8]) {
+        switch record {
+        case .intent(let part, let token, let ranges):
+            appendIntent(part: part, token: token, ranges: ranges, to: &output)
+        case .answers(let part, let token, let time, let answers):
+            appendAnswers(part: part, token: token, timeMilliseconds: time, answers, to: &output)
+        case .closed(let part, let token):
+            frame(JournalFormat.closed, part, token, &output) { _ in }
+        }
+    }
+
+    /// Appends an intent.
+    public static func appendIntent(part: Int64, token: Int64, ranges: [ClosedRange<Int32>], to output: inout [UInt8]) {
+        frame(JournalFormat.intent, part, token, &output) { output in
+            append(UInt32(truncatingIfNeeded: ranges.count), to: &output)
+            for range in ranges {
+                append(range.lowerBound, to: &output)
+                append(range.upperBound, to: &output)
+            }
+        }
+    }
+
+    /// Appends the answers of one read.
+    public static func appendAnswers(
+        part: Int64,
+        token: Int64,
+        timeMilliseconds: Int64,
+        _ answers: [JournalAnswer],
+        to output: inout [UInt8]
+    ) {
+        frame(JournalFormat.answers, part, token, &output) { output in
+            append(timeMilliseconds, to: &output)
+            append(UInt32(truncatingIfNeeded: answers.count), to: &output)
+            for answer in answers { append(answer, to: &output) }
+        }
+    }
+
+    private static func append(_ answer: JournalAnswer, to output: inout [UInt8]) {
+        let flags = flags(of: answer)
+        output.append(addingCapacity: 10) { span in
+            append(UInt32(bitPattern: answer.sequence), to: &span)
+            append(UInt16(bitPattern: answer.status), to: &span)
+            append(UInt16(bitPattern: answer.attempt), to: &span)
+            span.append(JournalFormat.code(answer.outcomeClass))
+            span.append(flags.rawValue)
+        }
+        if flags.isEmpty { return }
+        if flags.contains(.reason) { append(answer.reason, to: &output) }
+        if let id = answer.gatewayMessageID { append(id, to: &output) }
+        if let time = answer.notBeforeMilliseconds { append(time, to: &output) }
+        if case .invalid(let since?) = answer.tokenEffect { append(since, to: &output) }
+    }
+
+    private static func flags(of answer: JournalAnswer) -> JournalFormat.AnswerFlags {
+        var flags: JournalFormat.AnswerFlags = []
+        if !answer.reason.isEmpty { flags.insert(.reason) }
+        if answer.gatewayMessageID != nil { flags.insert(.gatewayMessageID) }
+        if answer.notBeforeMilliseconds != nil { flags.insert(.notBefore) }
+        if case .invalid(let since) = answer.tokenEffect {
+            flags.insert(.tokenInvalid)
+            if since != nil { flags.insert(.tokenInvalidSince) }
+        }
+        return flags
+    }
+
+    /// Appends kind, part, token and what the body appends, as a checked frame.
+    private static func frame(
+        _ kind: UInt8,
+        _ part: Int64,
+        _ token: Int64,
+        _ output: inout [UInt8],
+        _ body: (inout [UInt8]) -> Void
+    ) {
+        let start = output.count
+        append(UInt64(0), to: &output)
+        output.append(kind)
+        append(part, to: &output)
+        append(token, to: &output)
+        body(&output)
+        let payload = start + JournalFormat.frameLength..<output.count
+        let checksum = CRC32C.checksum(output, payload)
+        let frame = UInt64(checksum) << 32 | UInt64(payload.count)
+        for index in 0..<JournalFormat.frameLength {
+            output[start + index] = UInt8(truncatingIfNeeded: frame >> UInt64(index * 8))
+        }
+    }
+
+    private static func append(_ text: String, to output: inout [UInt8]) {
+        let count = min(text.utf8.count, Int(UInt16.max))
+        append(UInt16(truncatingIfNeeded: count), to: &output)
+        let end = output.count + count
+        // The whole view is copied at once, a prefix of it byte by byte.
+        output.append(contentsOf: text.utf8)
+        output.removeLast(output.count - end)
+    }
+
+    @inline(__always)
+    private static func append<Number: FixedWidthInteger>(_ number: Number, to output: inout [UInt8]) {
+        output.append(addingCapacity: MemoryLayout<Number>.size) { span in append(number, to: &span) }
+    }
+
+    @inline(__always)
+    private static func append<Number: FixedWidthInteger>(_ number: Number, to span: inout OutputSpan<UInt8>) {
+        var rest = UInt64(truncatingIfNeeded: number)
+        for _ in 0..<MemoryLayout<Number>.size {
+            span.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// Why a file is not a journal that can be read.
+public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: Sendable, Hashable {
+        /// The file ends within its header: its child died before it sent anything.
+        case headerTooShort
+        /// The file does not begin like a journal, or its header is damaged.
+        case notAJournal
+        /// The file was written by another version of the product; its version.
+        case version(UInt16)
+    }
+
+    /// What is wrong.
+    public let code: Code
+
+    /// What is wrong, and what follows from it.
+    public var description: String {
+        switch code {
+        case .headerTooShort:
+            "The journal ends within its header, so its child died before it sent anything; it can be deleted."
+        case .notAJournal:
+            """
+            The file is not a journal, or its header is damaged; its child's parts are taken over by their marks. \
+            Move the file out of the journal folder.
+            """
+        case .version(let version):
+            """
+            The journal has format version \(version) and this program reads version \(JournalHeader.version); \
+            let the version that wrote it replay it, or move the file away and its parts are taken over by their marks.
+            """
+        }
+    }
+}

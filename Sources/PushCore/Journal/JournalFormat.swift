@@ -1,0 +1,51 @@
+/// The constants of the journal's bytes. All numbers are little-endian.
+///
+/// A header is `magic, version, 0, child id, generation, host id, checksum`. A record is `length, checksum, payload`,
+/// both over the payload, whose first byte is its kind.
+enum JournalFormat {
+    /// "PMTJ".
+    static let magic: UInt32 = 0x4A54_4D50
+    /// Length and checksum before each payload.
+    static let frameLength = 8
+    /// A longer payload is no record: 1,000 answers with the longest reasons of any gateway stay below it.
+    static let longestPayload = 16 << 20
+
+    static let intent: UInt8 = 1
+    static let answers: UInt8 = 2
+    static let closed: UInt8 = 3
+
+    /// What follows an answer's fixed bytes.
+    struct AnswerFlags: OptionSet {
+        let rawValue: UInt8
+        static let reason = AnswerFlags(rawValue: 1)
+        static let gatewayMessageID = AnswerFlags(rawValue: 2)
+        static let notBefore = AnswerFlags(rawValue: 4)
+        static let tokenInvalid = AnswerFlags(rawValue: 8)
+        static let tokenInvalidSince = AnswerFlags(rawValue: 16)
+    }
+
+    /// The code of an outcome class; never renumber one.
+    static func code(_ outcomeClass: OutcomeClass) -> UInt8 {
+        switch outcomeClass {
+        case .unprocessed: 1
+        case .accepted: 2
+        case .permanent: 3
+        case .retry: 4
+        case .stopApplication: 5
+        case .ambiguous: 6
+        }
+    }
+
+    /// The outcome class with a code, or nil.
+    static func outcomeClass(_ code: UInt8) -> OutcomeClass? {
+        switch code {
+        case 1: .unprocessed
+        case 2: .accepted
+        case 3: .permanent
+        case 4: .retry
+        case 5: .stopApplication
+        case 6: .ambiguous
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,105 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads the values of a journal from bytes; every function returns nil rather than read past the end.
+struct JournalReader {
+    let bytes: [UInt8]
+    var range: Range<Int>
+
+    var remaining: Int { range.count }
+
+    mutating func number<Number: FixedWidthInteger>() -> Number? {
+        let size = MemoryLayout<Number>.size
+        guard range.count >= size else { return nil }
+        var value: UInt64 = 0
+        for index in 0..<size { value |= UInt64(bytes[range.lowerBound + index]) << UInt64(index * 8) }
+        range = range.lowerBound + size..<range.upperBound
+        return Number(truncatingIfNeeded: value)
+    }
+
+    mutating func uuid() -> UUID? {
+        guard range.count >= 16 else { return nil }
+        let b = Array(bytes[range.lowerBound..<range.lowerBound + 16])
+        range = range.lowerBound + 16..<range.upperBound
+        return UUID(
+            uuid: (
+                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
+            )
+        )
+    }
+
+    mutating func text() -> String? {
+        guard let length: UInt16 = number(), range.count >= Int(length) else { return nil }
+        let end = range.lowerBound + Int(length)
+        let text = String(decoding: bytes[range.lowerBound..<end], as: UTF8.self)
+        range = end..<range.upperBound
+        return text
+    }
+
+    mutating func record() -> JournalRecord? {
+        guard let kind: UInt8 = number(), let part: Int64 = number(), let token: Int64 = number() else { return nil }
+        switch kind {
+        case JournalFormat.intent:
+            return ranges().map { .intent(part: part, token: token, ranges: $0) }
+        case JournalFormat.answers:
+            guard let time: Int64 = number(), let answers = answers() else { return nil }
+            return .answers(part: part, token: token, timeMilliseconds: time, answers)
+        case JournalFormat.closed:
+            return .closed(part: part, token: token)
+        default:
+            return nil
+        }
+    }
+
+    private mutating func ranges() -> [ClosedRange<Int32>]? {
+        guard let count: UInt32 = number(), Int(count) * 8 == remaining else { return nil }
+        var ranges: [ClosedRange<Int32>] = []
+        for _ in 0..<count {
+            guard let first: Int32 = number(), let last: Int32 = number(), first <= last else { return nil }
+            ranges.append(first...last)
+        }
+        return ranges
+    }
+
+    private mutating func answers() -> [JournalAnswer]? {
+        guard let count: UInt32 = number(), Int(count) <= remaining else { return nil }
+        var answers: [JournalAnswer] = []
+        for _ in 0..<count {
+            guard let answer = answer() else { return nil }
+            answers.append(answer)
+        }
+        return answers
+    }
+
+    private mutating func answer() -> JournalAnswer? {
+        guard
+            let sequence: Int32 = number(), let status: Int16 = number(), let attempt: Int16 = number(),
+            let code: UInt8 = number(), let outcomeClass = JournalFormat.outcomeClass(code),
+            let rawFlags: UInt8 = number()
+        else { return nil }
+        let flags = JournalFormat.AnswerFlags(rawValue: rawFlags)
+        var answer = JournalAnswer(sequence: sequence, outcomeClass: outcomeClass, status: status, attempt: attempt)
+        if flags.contains(.reason) {
+            guard let reason = text() else { return nil }
+            answer.reason = reason
+        }
+        if flags.contains(.gatewayMessageID) {
+            guard let id = text() else { return nil }
+            answer.gatewayMessageID = id
+        }
+        if flags.contains(.notBefore) {
+            guard let time: Int64 = number() else { return nil }
+            answer.notBeforeMilliseconds = time
+        }
+        if flags.contains(.tokenInvalidSince) {
+            guard let since: Int64 = number() else { return nil }
+            answer.tokenEffect = .invalid(sinceMilliseconds: since)
+        } else if flags.contains(.tokenInvalid) {
+            answer.tokenEffect = .invalid(sinceMilliseconds: nil)
+        }
+        return answer
+    }
+}

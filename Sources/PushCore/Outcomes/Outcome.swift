@@ -1,0 +1,40 @@
+/// What became of one message at the gateway.
+public struct Outcome: Sendable, Hashable {
+    /// The message's index in its request batch.
+    public var index: Int32
+    /// What it means for the message.
+    public var outcomeClass: OutcomeClass
+    /// The HTTP status, or the binary protocol's error code; 0 when there was no answer.
+    public var status: Int16
+    /// The gateway's reason, word for word; empty when it gave none.
+    public var reason: String
+    /// What it says about the push token.
+    public var tokenEffect: TokenEffect
+    /// How long the gateway asked to wait, in milliseconds; nil when it did not ask.
+    public var retryAfterMilliseconds: Int32?
+    /// The gateway's name for the accepted message (FCM gives one); nil when there is none.
+    public var gatewayMessageID: String?
+    /// Whether the answer concerns the whole application, for example a 429 for the whole project.
+    public var applicationWide: Bool
+
+    /// Makes an outcome; what is left out is absent.
+    public init(
+        index: Int32,
+        outcomeClass: OutcomeClass,
+        status: Int16 = 0,
+        reason: String = "",
+        tokenEffect: TokenEffect = .none,
+        retryAfterMilliseconds: Int32? = nil,
+        gatewayMessageID: String? = nil,
+        applicationWide: Bool = false
+    ) {
+        self.index = index
+        self.outcomeClass = outcomeClass
+        self.status = status
+        self.reason = reason
+        self.tokenEffect = tokenEffect
+        self.retryAfterMilliseconds = retryAfterMilliseconds
+        self.gatewayMessageID = gatewayMessageID
+        self.applicationWide = applicationWide
+    }
+}

@@ -1,0 +1,18 @@
+/// A child's journal in the model: what is in the file for the part that it holds.
+struct ModelJournal: Sendable, Hashable {
+    var part = -1
+    var token = 0
+    var intended = MessageSet.empty
+    var accepted = MessageSet.empty
+    var failed = MessageSet.empty
+    var soft = MessageSet.empty
+
+    /// Intents without an answer.
+    var unanswered: MessageSet { intended - accepted - failed - soft }
+
+    mutating func cut(_ messages: MessageSet) {
+        intended -= messages
+        accepted -= messages
+        failed -= messages
+    }
+}

@@ -1,0 +1,124 @@
+/// Claim, lease and giving back.
+extension PartModel {
+    mutating func claim(_ index: Int, _ partIndex: Int, _ replyArrives: Bool) -> [PartAction] {
+        var owner = owners[index]
+        var part = parts[partIndex]
+        guard owner.isRunning, owner.part < 0, !owner.mustReconnect, owner.store.phase == .none else { return [] }
+        guard part.state == .ready else { return [] }
+        part.state = .claimed
+        part.token += 1
+        part.owner = index
+        part.renewal = 0
+        part.observedToken = -1
+        parts[partIndex] = part
+        if replyArrives {
+            owner.hold(partIndex, token: part.token)
+        } else {
+            owner.mustReconnect = true
+        }
+        owners[index] = owner
+        return [.claimed(part: partIndex, token: part.token)]
+    }
+
+    mutating func reconnect(_ index: Int) -> [PartAction] {
+        guard owners[index].isRunning, owners[index].mustReconnect else { return [] }
+        owners[index].mustReconnect = false
+        guard let held = parts.firstIndex(where: { $0.state == .claimed && $0.owner == index }) else { return [] }
+        owners[index].hold(held, token: parts[held].token)
+        return []
+    }
+
+    /// Reads the outcomes and the notes of earlier owners. A refusal is the later knowledge: who sends an ambiguous
+    /// message again and is refused notes that, and nobody sends a refused one under the same part.
+    mutating func readKnown(_ index: Int) -> [PartAction] {
+        var owner = owners[index]
+        guard owner.isRunning, owner.part >= 0, !owner.isOpen else { return [] }
+        let part = parts[owner.part]
+        let known = guards.contains(.knownOutcomes) ? recorded : .empty
+        owner.isOpen = true
+        owner.soft = part.soft - known
+        owner.pending = part.messages - known - owner.soft
+        if policy == .report {
+            owner.unknown = part.ambiguous & owner.pending
+            owner.pending -= owner.unknown
+        }
+        owners[index] = owner
+        return []
+    }
+
+    mutating func mark(_ index: Int, _ count: Int, _ replyArrives: Bool) -> [PartAction] {
+        var owner = owners[index]
+        guard owner.isRunning, owner.isOpen, !owner.isFenced else { return [] }
+        var part = parts[owner.part]
+        let next = (owner.pending - owner.marked).lowest(count)
+        guard !next.isEmpty else { return [] }
+        guard stands(part, token: owner.token) else { return lost(index) }
+        part.marked |= part.messages & next.prefix
+        parts[owner.part] = part
+        if replyArrives {
+            owner.marked = part.marked
+            owners[index] = owner
+        }
+        return []
+    }
+
+    mutating func renew(_ index: Int) -> [PartAction] {
+        let owner = owners[index]
+        guard owner.isRunning, owner.part >= 0, !owner.isFenced else { return [] }
+        guard stands(parts[owner.part], token: owner.token) else { return lost(index) }
+        parts[owner.part].renewal += 1
+        return []
+    }
+
+    mutating func giveBack(_ index: Int) -> [PartAction] {
+        let owner = owners[index]
+        guard owner.isRunning, owner.isOpen, !owner.isFenced, owner.store.phase == .none else { return [] }
+        guard (owner.inFlight | owner.unstored).isEmpty else { return [] }
+        guard stands(parts[owner.part], token: owner.token) else { return lost(index) }
+        release(owner.part, ambiguous: .empty, soft: owner.soft)
+        owners[index].drop()
+        return [.released(part: owner.part)]
+    }
+
+    mutating func cancelRest(_ index: Int) -> [PartAction] {
+        guard owners[index].isRunning, owners[index].isOpen, !owners[index].isFenced else { return [] }
+        owners[index].cancelsRest = true
+        return []
+    }
+
+    /// Makes a part ready for others. What is known of its messages is noted in the same transaction, so the mark
+    /// starts anew.
+    mutating func release(_ index: Int, ambiguous: MessageSet, soft: MessageSet) {
+        parts[index].state = .ready
+        parts[index].owner = -1
+        parts[index].marked = .empty
+        parts[index].observedToken = -1
+        guard guards.contains(.noteAtRelease) else { return }
+        parts[index].ambiguous |= ambiguous
+        parts[index].soft |= soft
+        self.ambiguous.add(ambiguous)
+    }
+
+    /// An owner learns that its part is another's: it sends nothing more, and stores the answers it still gets.
+    mutating func lost(_ index: Int) -> [PartAction] {
+        owners[index].isFenced = true
+        owners[index].dropIfFinished()
+        return [.fenced(owner: index)]
+    }
+}
+
+extension ModelOwner {
+    mutating func hold(_ part: Int, token: Int) {
+        self.part = part
+        self.token = token
+        isOpen = false
+        journal = ModelJournal()
+        journal.part = part
+        journal.token = token
+    }
+
+    /// Drops a part that was lost, once all its answers are stored.
+    mutating func dropIfFinished() {
+        if isFenced, (inFlight | accepted | failed).isEmpty, store.phase == .none { drop() }
+    }
+}

@@ -1,0 +1,102 @@
+/// The part protocol as a pure value: database, owners, journals, gateway and supervisors in one.
+///
+/// It is the specification of how a part is claimed, sent, stored, ended and recovered. A test runs a million random
+/// schedules through it and checks ``violation`` after every event.
+///
+/// What the model leaves out on purpose: time (a lease is two looks of a sweep with nothing between them, and an owner's
+/// own clock stops it no earlier than the fence does), and windows (any set of marked messages may be under way).
+public struct PartModel: Sendable, Hashable {
+    /// What a delivery wants done with ambiguous messages.
+    public let policy: AmbiguityPolicy
+    /// How many attempts a message has.
+    public let maximumAttempts: Int
+    /// The measures that are in force.
+    public let guards: PartGuards
+
+    /// All messages of the delivery.
+    let target: MessageSet
+    var parts: [ModelPart]
+    var owners: [ModelOwner]
+
+    /// Rows of the broad log, by status.
+    var sent = MessageSet.empty
+    var failed = MessageSet.empty
+    var unknown = MessageSet.empty
+    /// Messages without a row in parts that ended with the rest canceled.
+    var canceledRest = MessageSet.empty
+    /// Messages that got a second row.
+    var doubled = MessageSet.empty
+    /// The sum of the parts' counters.
+    var counted = 0
+
+    /// How often a message reached its device.
+    var delivered = MessageTally()
+    /// How often a message was ambiguous.
+    var ambiguous = MessageTally()
+    /// Messages that the gateway has refused.
+    var refused = MessageSet.empty
+    /// On connections that are gone, and perhaps still to be processed.
+    var stray = MessageSet.empty
+
+    /// Makes a delivery of at most 64 messages in parts of the given sizes, with owners that have claimed nothing.
+    public init(
+        partSizes: [Int],
+        owners: Int,
+        policy: AmbiguityPolicy,
+        maximumAttempts: Int = 2,
+        guards: PartGuards = .all
+    ) {
+        self.policy = policy
+        self.maximumAttempts = maximumAttempts
+        self.guards = guards
+        self.owners = Array(repeating: ModelOwner(), count: owners)
+        parts = []
+        var end = 0
+        for size in partSizes {
+            let messages = MessageSet.first(end + size) - MessageSet.first(end)
+            end += size
+            if !messages.isEmpty { parts.append(ModelPart(messages: messages, attempt: 1)) }
+        }
+        target = MessageSet.first(end)
+    }
+
+    /// Messages that have an outcome row.
+    public var recorded: MessageSet { sent | failed | unknown }
+
+    /// Takes a step and says what it brought about.
+    public mutating func handle(_ event: PartEvent) -> [PartAction] {
+        switch event {
+        case .claim(let owner, let part, let replyArrives): claim(owner, part, replyArrives)
+        case .reconnect(let owner): reconnect(owner)
+        case .readKnown(let owner): readKnown(owner)
+        case .mark(let owner, let count, let replyArrives): mark(owner, count, replyArrives)
+        case .intend(let owner, let messages): intend(owner, messages)
+        case .write(let owner, let messages): write(owner, messages)
+        case .process(let owner, let messages, let answer): process(owner, messages, answer)
+        case .refuse(let owner, let messages): refuse(owner, messages)
+        case .read(let owner, let messages): read(owner, messages)
+        case .loseConnection(let owner): loseConnection(owner)
+        case .processStray(let messages): processStray(messages)
+        case .store(let owner): store(owner)
+        case .executeStore(let owner): executeStore(owner)
+        case .acknowledgeStore(let owner): acknowledgeStore(owner)
+        case .loseStore(let owner): loseStore(owner)
+        case .renew(let owner): renew(owner)
+        case .giveBack(let owner): giveBack(owner)
+        case .cancelRest(let owner): cancelRest(owner)
+        case .crash(let owner): crash(owner)
+        case .loseHost(let owner): loseHost(owner)
+        case .replay(let owner, let replyArrives): replay(owner, replyArrives)
+        case .observe(let part): observe(part)
+        case .sweep(let part): sweep(part)
+        case .stop(let part): stop(part)
+        }
+    }
+
+    /// Whether a decision under this token is made: the part still has it and is claimed.
+    func stands(_ part: ModelPart, token: Int) -> Bool {
+        if guards.contains(.token), part.token != token { return false }
+        if guards.contains(.claimedState), part.state != .claimed { return false }
+        return true
+    }
+}

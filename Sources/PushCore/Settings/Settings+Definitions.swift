@@ -1,0 +1,72 @@
+extension Settings {
+    /// Every setting, in the order of the file.
+    public static let definitions: [SettingDefinition] =
+        generalDefinitions + masterDefinitions + childDefinitions
+
+    private static let generalDefinitions: [SettingDefinition] = [
+        .init("database.url", unit: "libpq connection string or URI", .text(\.database.url), mayHoldSecret: true),
+        .init("database.statementTimeoutSec", unit: "seconds", .integer(\.database.statementTimeoutSec, 0...86_400)),
+        .init("credentialKeyFile", unit: "path", .text(\.credentialKeyFile)),
+        .init(
+            "log.level",
+            unit: "level",
+            .choice(\.log.level, ["trace", "debug", "info", "notice", "warning", "error", "critical"])
+        ),
+        .init("nmac.relay.trustedCertsChain", unit: "path", .text(\.nmac.relay.trustedCertsChain)),
+        .init("mta.workingPath", unit: "path", .text(\.mta.workingPath)),
+        .init(
+            "mta.preparation.messagesPerPart",
+            unit: "messages",
+            .integer(\.mta.preparation.messagesPerPart, 1...10_000)
+        ),
+        .init("mta.preparation.partsPerChunk", unit: "parts", .integer(\.mta.preparation.partsPerChunk, 1...1_000)),
+        .init("mta.lease.durationSec", unit: "seconds", .integer(\.mta.lease.durationSec, 3...3_600)),
+        .init("mta.lease.renewalSec", unit: "seconds", .integer(\.mta.lease.renewalSec, 1...1_200)),
+    ]
+
+    private static let masterDefinitions: [SettingDefinition] = [
+        .init(
+            "mta.master.dataBasePoolPeriodSec",
+            unit: "seconds",
+            .integer(\.mta.master.dataBasePoolPeriodSec, 1...3_600)
+        ),
+        .init(
+            "mta.master.dataBaseRetryDelaySec",
+            unit: "seconds",
+            .integer(\.mta.master.dataBaseRetryDelaySec, 1...3_600)
+        ),
+        .init("mta.master.maxSpareServers", unit: "children", .integer(\.mta.master.maxSpareServers, 1...1_000)),
+        .init("mta.master.minSpareServers", unit: "children", .integer(\.mta.master.minSpareServers, 0...1_000)),
+        .init("mta.master.startSpareServers", unit: "children", .integer(\.mta.master.startSpareServers, 0...1_000)),
+        .init("mta.master.drainTimeoutSec", unit: "seconds", .integer(\.mta.master.drainTimeoutSec, 1...3_600)),
+        .init("mta.master.executablePath", unit: "path", .text(\.mta.master.executablePath)),
+    ]
+
+    private static let childDefinitions: [SettingDefinition] = [
+        .init("mta.child.idleChildTimeoutSec", unit: "seconds", .integer(\.mta.child.idleChildTimeoutSec, 1...86_400)),
+        .init("mta.child.maxAgeSec", unit: "seconds", .integer(\.mta.child.maxAgeSec, 1...604_800)),
+        .init("mta.child.maxMsgPerChild", unit: "messages", .integer(\.mta.child.maxMsgPerChild, 1...1_000_000_000)),
+        .init("mta.child.maxWorkingSetMb", unit: "MiB", .integer(\.mta.child.maxWorkingSetMb, 32...65_536)),
+        .init(
+            "mta.child.maxGCMConnectPerChild",
+            unit: "connections",
+            .integer(\.mta.child.maxGCMConnectPerChild, 1...100)
+        ),
+        .init(
+            "mta.child.maxAPNsConnectPerChild",
+            unit: "connections",
+            .integer(\.mta.child.maxAPNsConnectPerChild, 1...100)
+        ),
+        .init("mta.child.dispatchWindow", unit: "messages", .integer(\.mta.child.dispatchWindow, 1...100_000)),
+        .init("mta.child.maxWaitingMessages", unit: "messages", .integer(\.mta.child.maxWaitingMessages, 1...100_000)),
+        .init("mta.child.outcomeBatchSize", unit: "outcomes", .integer(\.mta.child.outcomeBatchSize, 1...10_000)),
+        .init(
+            "mta.child.outcomeBatchDelayMs",
+            unit: "milliseconds",
+            .integer(\.mta.child.outcomeBatchDelayMs, 1...10_000)
+        ),
+        .init("mta.child.requestTimeoutSec", unit: "seconds", .integer(\.mta.child.requestTimeoutSec, 1...3_600)),
+        .init("mta.child.connectTimeoutSec", unit: "seconds", .integer(\.mta.child.connectTimeoutSec, 1...600)),
+        .init("mta.child.drainTimeoutSec", unit: "seconds", .integer(\.mta.child.drainTimeoutSec, 1...3_600)),
+    ]
+}

@@ -1,0 +1,16 @@
+/// A mobile application service: what marketing calls "the app", with its applications per platform.
+public struct ServiceRow: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Its name in settings and commands, unique.
+    public let name: String
+    /// Its name for people.
+    public let label: String
+
+    /// A service.
+    public init(id: Int32, name: String, label: String) {
+        self.id = id
+        self.name = name
+        self.label = label
+    }
+}

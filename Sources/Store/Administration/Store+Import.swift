@@ -1,0 +1,93 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Imports subscriptions of an application, batch by batch, each in a transaction of its own.
+    ///
+    /// The same token and user again are updated and enabled again; a token that belongs to another user gets a new
+    /// subscription and the old one is disabled. Of two lines with the same token the last one counts.
+    ///
+    /// - Parameters:
+    ///   - rows: the lines in batches, as a file reader makes them.
+    ///   - skipMalformed: leave out what cannot be imported, and report it; else the first one ends the import with an
+    ///     error, and batches before it stay imported.
+    ///   - progress: told the report so far after each batch.
+    public func importSubscriptions<Batches: AsyncSequence>(
+        application: String, rows batches: Batches, skipMalformed: Bool = false,
+        progress: @Sendable (ImportReport) -> Void = { _ in }
+    ) async throws -> ImportReport where Batches.Element == [ImportRow] {
+        let application = try await self.application(named: application)
+        var report = ImportReport()
+        for try await batch in batches {
+            let rows = try SubscriptionCheck(platform: application.platform).sound(batch, skipMalformed, &report)
+            guard !rows.isEmpty else { continue }
+            try await importBatch(rows, application: application.id, &report)
+            progress(report)
+        }
+        return report
+    }
+
+    private func importBatch(_ rows: [ImportRow], application: Int32, _ report: inout ImportReport) async throws {
+        let lines = ImportLines.copyText(rows)
+        let counts = try await transaction { transaction in
+            try await transaction.execute(PostgresStatement(Self.stagingSQL, prepare: false))
+            _ = try await transaction.copyIn(
+                "COPY pg_temp.pushmta_import (line, push_token, user_key, locale, time_zone, recipient, parameters) FROM STDIN",
+                rows: ImportLines.chunks(lines))
+            let parameters: [PostgresValue] = [.int32(application)]
+            var counts: [Int] = []
+            for sql in [Self.disableSQL, Self.updateSQL, Self.enableSQL, Self.insertSQL] {
+                counts.append(
+                    try await transaction.execute(PostgresStatement(sql, parameters, prepare: false)).affectedRows)
+            }
+            return counts
+        }
+        report.disabled += counts[0]
+        report.updated += counts[1] + counts[2]
+        report.created += counts[3]
+    }
+
+    private static let stagingSQL = """
+        CREATE TEMP TABLE IF NOT EXISTS pushmta_import (line bigint, push_token text, user_key text, locale text,
+            time_zone text, recipient jsonb, parameters jsonb) ON COMMIT DELETE ROWS
+        """
+
+    /// The last line of each token.
+    private static let linesSQL = """
+        (SELECT DISTINCT ON (push_token) * FROM pg_temp.pushmta_import ORDER BY push_token, line DESC)
+        """
+
+    private static let disableSQL = """
+        UPDATE pushmta_engine.subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_moved'
+        FROM \(linesSQL) i
+        WHERE s.application_id = $1 AND s.push_token = i.push_token AND s.enabled AND s.user_key <> i.user_key
+        """
+
+    private static let updateSQL = """
+        UPDATE pushmta_engine.subscription s SET registered_at = now(), locale = i.locale, time_zone = i.time_zone,
+            recipient = coalesce(i.recipient, s.recipient), parameters = coalesce(i.parameters, s.parameters)
+        FROM \(linesSQL) i
+        WHERE s.application_id = $1 AND s.push_token = i.push_token AND s.enabled AND s.user_key = i.user_key
+        """
+
+    /// Of several disabled rows the newest is enabled again.
+    private static let enableSQL = """
+        UPDATE pushmta_engine.subscription s SET registered_at = now(), locale = i.locale, time_zone = i.time_zone,
+            recipient = coalesce(i.recipient, s.recipient), parameters = coalesce(i.parameters, s.parameters),
+            enabled = true, disabled_at = NULL, disabled_reason = '', quarantine_status = 0, quarantined_at = NULL,
+            quarantine_reason = '', soft_errors = 0
+        FROM \(linesSQL) i
+        WHERE s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled AND s.user_key = i.user_key
+            AND NOT EXISTS (SELECT FROM pushmta_engine.subscription e
+                WHERE e.application_id = $1 AND e.push_token = i.push_token AND (e.enabled OR e.user_key = s.user_key AND e.id > s.id))
+        """
+
+    private static let insertSQL = """
+        INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, locale, time_zone, recipient, parameters)
+        SELECT $1, i.push_token, i.user_key, i.locale, i.time_zone, i.recipient, i.parameters
+        FROM \(linesSQL) i
+        WHERE NOT EXISTS (SELECT FROM pushmta_engine.subscription e
+            WHERE e.application_id = $1 AND e.push_token = i.push_token AND e.enabled)
+        ORDER BY i.line
+        """
+}

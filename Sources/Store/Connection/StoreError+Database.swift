@@ -1,0 +1,42 @@
+import PostgresClient
+
+extension StoreError {
+    /// The schema is newer than the program.
+    static func newerSchema(_ installed: Int32, program: Int32) -> StoreError {
+        StoreError(
+            .schema,
+            "The database has schema version \(installed), this program knows \(program) and older.",
+            hint: "Install the newer program on this host; nothing was changed.")
+    }
+
+    /// The schema is older than the program, or not there.
+    static func olderSchema(_ installed: Int32, program: Int32) -> StoreError {
+        StoreError(
+            .schema,
+            installed == 0
+                ? "The database has no PushMTA schema."
+                : "The database has schema version \(installed), this program needs \(program).",
+            hint: "Run: pushmta migrate")
+    }
+
+    /// What a function of schema `pushmta` refused, by its SQLSTATE of class `PM`; nil for errors of PostgreSQL itself.
+    init?(_ error: PostgresError) {
+        guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
+        let code: Code = switch state {
+        case "PM001", "PM002": .notFound
+        case "PM003", "PM006": .conflict
+        default: .invalid
+        }
+        self.init(code, error.message, hint: Self.remedies[state])
+    }
+
+    /// The way out of each refusal, as the functions' hints say it.
+    private static let remedies: [String: String] = [
+        "PM001": "pushmta app list shows the applications; pushmta app add makes one",
+        "PM002": "pushmta status shows the deliveries",
+        "PM003": "create another delivery to send again",
+        "PM004": #"give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}"#,
+        "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
+        "PM006": "fill pushmta.delivery_target before the start",
+    ]
+}

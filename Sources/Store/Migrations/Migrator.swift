@@ -1,0 +1,75 @@
+import PostgresClient
+
+/// Brings a database to the schema of this program; any number of hosts may do it at once.
+struct Migrator {
+    let connection: PostgresConnection
+
+    /// Migrations of one database wait for each other by this advisory lock; the number is arbitrary and ours.
+    private static let lockKey: Int64 = 5_786_284_502_001
+
+    /// Days for which partitions are made ahead.
+    static let daysAhead = 7
+
+    func migrate(_ steps: [Migration] = Migration.all) async throws -> MigrationReport {
+        try await connection.execute(PostgresStatement("SELECT pg_advisory_lock($1)", [.int64(Self.lockKey)], prepare: false))
+        do {
+            let report = try await migrateLocked(steps)
+            try await connection.execute(PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false))
+            return report
+        } catch {
+            // The lock must not outlive the attempt; a lost connection has freed it already.
+            _ = try? await connection.execute(
+                PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false))
+            throw error
+        }
+    }
+
+    private func migrateLocked(_ steps: [Migration]) async throws -> MigrationReport {
+        let installed = try await Self.installed(connection)
+        let newest = steps.last?.version ?? 0
+        guard installed.version <= newest else { throw StoreError.newerSchema(installed.version, program: newest) }
+        if installed.version == 0 { try await connection.run(script: Self.versionTable) }
+        var applied: [String] = []
+        for step in steps where step.version > installed.version {
+            try await connection.run(script: step.script + "\n;\n" + Self.record(step))
+            applied.append(step.name)
+        }
+        try await connection.execute(
+            PostgresStatement(Self.partitions, [.int32(Int32(Self.daysAhead))], prepare: false))
+        return MigrationReport(from: installed.version, to: newest, applied: applied)
+    }
+
+    /// The installed version (0 if none) and the oldest program that works with it.
+    static func installed(_ connection: PostgresConnection) async throws -> (version: Int32, oldestProgram: Int32) {
+        let table = try await connection.execute(
+            PostgresStatement("SELECT to_regclass('pushmta_engine.schema_version') IS NOT NULL", prepare: false))
+        guard try table.bool(0, 0) else { return (0, 0) }
+        let row = try await connection.execute(
+            PostgresStatement(
+                "SELECT coalesce(max(version), 0), coalesce(max(oldest_program), 0) FROM pushmta_engine.schema_version",
+                prepare: false))
+        return (try row.int32(0, 0), try row.int32(0, 1))
+    }
+
+    private static let versionTable = """
+        CREATE SCHEMA IF NOT EXISTS pushmta_engine;
+        CREATE TABLE IF NOT EXISTS pushmta_engine.schema_version (
+            version integer PRIMARY KEY,
+            name text NOT NULL,
+            oldest_program integer NOT NULL,
+            applied_at timestamptz NOT NULL DEFAULT now(),
+            applied_by text NOT NULL DEFAULT session_user
+        );
+        """
+
+    /// A day back too: a delivery that was started before midnight is prepared after it.
+    static let partitions = """
+        SELECT pushmta_engine.ensure_partitions(
+            (now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + $1)
+        """
+
+    private static func record(_ step: Migration) -> String {
+        "INSERT INTO pushmta_engine.schema_version (version, name, oldest_program)"
+            + " VALUES (\(step.version), '\(step.name)', \(step.oldestProgram));"
+    }
+}

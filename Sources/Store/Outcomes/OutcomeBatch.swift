@@ -1,0 +1,151 @@
+import PushCore
+
+/// Final outcomes to store in one transaction, and the parts that end with them.
+///
+/// Outcomes without a reason, as nearly all are, are kept in runs of equal part, status and attempt, which are stored
+/// with two arrays; the others are kept row by row.
+public struct OutcomeBatch: Sendable {
+    /// Outcomes that differ in message and subscription only.
+    struct Run: Sendable {
+        let key: RunKey
+        var sequences: [Int32] = []
+        var subscriptionIDs: [Int64] = []
+        /// Empty as long as no gateway gave an id.
+        var gatewayMessageIDs: [String?] = []
+    }
+
+    /// What the outcomes of a run have in common.
+    struct RunKey: Sendable, Hashable {
+        var holding: PartToken
+        var status: MessageStatus
+        var httpStatus: Int16
+        var attempt: Int16
+    }
+
+    /// An outcome by itself.
+    struct Row: Sendable {
+        var holding: PartToken
+        var sequence: Int32
+        var subscriptionID: Int64
+        var status: MessageStatus
+        var httpStatus: Int16
+        var attempt: Int16
+        var reason: String?
+        var gatewayMessageID: String?
+    }
+
+    /// More runs than this cost more than the rows they save.
+    private static let maximumRuns = 8
+
+    /// What an outcome says about its message's token; whose it is stands in the part.
+    struct Effect: Sendable {
+        var part: Int64
+        var sequence: Int32
+        var reason: String
+        var sinceMilliseconds: Int64?
+    }
+
+    fileprivate(set) var effects: [Effect] = []
+    private(set) var runs: [Run] = []
+    private(set) var rows: [Row] = []
+    /// Outcomes of each part by status.
+    private(set) var counts: [PartToken: StatusCounts] = [:]
+    private var lastRun = 0
+
+    /// Parts that end with this batch.
+    public var closing: [ClosingPart] = []
+    /// Token events that the outcomes bring.
+    public var tokenEvents: [TokenEventRow] = []
+
+    /// Number of outcomes.
+    public private(set) var count = 0
+
+    /// Whether there is nothing to store.
+    public var isEmpty: Bool { count == 0 && closing.isEmpty && tokenEvents.isEmpty }
+
+    /// An empty batch; `capacity` is a hint.
+    public init(capacity: Int = 1000) {
+        rows.reserveCapacity(min(capacity, 64))
+    }
+
+    /// Adds the outcome of one message.
+    ///
+    /// - Parameters:
+    ///   - subscriptionID: 0 if not known (a journal does not say it): `storeFacts` looks it up.
+    ///   - status: a final status; `pending` is ignored.
+    ///   - reason: the gateway's words, "" if none.
+    ///   - tokenEffect: what the answer means for the token; recorded in the same transaction.
+    public mutating func append(
+        part: Int64, token: Int64, sequence: Int32, subscriptionID: Int64, status: MessageStatus, httpStatus: Int16 = 0,
+        reason: String = "", gatewayMessageID: String? = nil, attempt: Int16 = 1, tokenEffect: TokenEffect = .none
+    ) {
+        guard status != .pending else { return }
+        let holding = PartToken(part: part, token: token)
+        if case .invalid(let since) = tokenEffect {
+            effects.append(Effect(part: part, sequence: sequence, reason: reason, sinceMilliseconds: since))
+        }
+        count += 1
+        counts[holding, default: StatusCounts()].add(1, status)
+        if reason.isEmpty {
+            let key = RunKey(holding: holding, status: status, httpStatus: httpStatus, attempt: attempt)
+            if let run = runIndex(key) {
+                runs[run].append(sequence, subscriptionID, gatewayMessageID)
+                return
+            }
+        }
+        rows.append(
+            Row(
+                holding: holding, sequence: sequence, subscriptionID: subscriptionID, status: status, httpStatus: httpStatus,
+                attempt: attempt, reason: reason.isEmpty ? nil : reason, gatewayMessageID: gatewayMessageID))
+    }
+
+    private mutating func runIndex(_ key: RunKey) -> Int? {
+        if lastRun < runs.count, runs[lastRun].key == key { return lastRun }
+        if let run = runs.firstIndex(where: { $0.key == key }) {
+            lastRun = run
+            return run
+        }
+        guard runs.count < Self.maximumRuns else { return nil }
+        runs.append(Run(key: key))
+        lastRun = runs.count - 1
+        return lastRun
+    }
+
+    /// All outcomes, row by row.
+    var allRows: [Row] {
+        rows + runs.flatMap { run in
+            run.sequences.indices.map { index in
+                Row(
+                    holding: run.key.holding, sequence: run.sequences[index], subscriptionID: run.subscriptionIDs[index],
+                    status: run.key.status, httpStatus: run.key.httpStatus, attempt: run.key.attempt, reason: nil,
+                    gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index])
+            }
+        }
+    }
+}
+
+extension OutcomeBatch {
+    /// Takes over the outcomes of some parts.
+    mutating func take(_ other: OutcomeBatch, partsOf wanted: Set<PartToken>) {
+        guard !wanted.isEmpty else { return }
+        for row in other.allRows where wanted.contains(row.holding) {
+            append(
+                part: row.holding.part, token: row.holding.token, sequence: row.sequence, subscriptionID: row.subscriptionID,
+                status: row.status, httpStatus: row.httpStatus, reason: row.reason ?? "",
+                gatewayMessageID: row.gatewayMessageID, attempt: row.attempt)
+        }
+        let parts = Set(wanted.map(\.part))
+        effects = other.effects.filter { parts.contains($0.part) }
+    }
+}
+
+extension OutcomeBatch.Run {
+    mutating func append(_ sequence: Int32, _ subscriptionID: Int64, _ gatewayMessageID: String?) {
+        if gatewayMessageID != nil, gatewayMessageIDs.isEmpty {
+            gatewayMessageIDs = Array(repeating: nil, count: sequences.count)
+        }
+        if gatewayMessageID != nil || !gatewayMessageIDs.isEmpty { gatewayMessageIDs.append(gatewayMessageID) }
+        sequences.append(sequence)
+        subscriptionIDs.append(subscriptionID)
+    }
+}

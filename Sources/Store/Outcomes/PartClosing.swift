@@ -1,0 +1,95 @@
+import PostgresClient
+import PushCore
+
+/// The end of parts: each is closed once, in the transaction of its last outcomes, together with its retry parts.
+enum PartClosing {
+    static func statement(_ closing: [ClosingPart]) -> PostgresStatement {
+        let closing = closing.sorted { $0.holding.part < $1.holding.part }
+        var setParts: [Int64] = [], setNumbers: [Int32] = [], delays: [Int64] = []
+        var parts: [Int64] = [], numbers: [Int32] = [], sequences: [Int32] = []
+        for part in closing where part.restStatus == nil {
+            for (number, retry) in part.retries.enumerated() where !retry.sequences.isEmpty {
+                setParts.append(part.holding.part)
+                setNumbers.append(Int32(number))
+                delays.append(max(0, retry.delayMilliseconds))
+                parts += Array(repeating: part.holding.part, count: retry.sequences.count)
+                numbers += Array(repeating: Int32(number), count: retry.sequences.count)
+                sequences += retry.sequences
+            }
+        }
+        return PostgresStatement(
+            sql,
+            [
+                .int64Array(closing.map(\.holding.part)), .int64Array(closing.map(\.holding.token)),
+                .int32Array(closing.map(\.resentAfterAmbiguity)), .int16ArrayWithNulls(closing.map { $0.restStatus?.rawValue }),
+                .textArray(closing.map { $0.restStatus == nil ? nil : $0.restReason }), .int64Array(setParts),
+                .int32Array(setNumbers), .int64Array(delays), .int64Array(parts), .int32Array(numbers), .int32Array(sequences),
+            ])
+    }
+
+    /// Adds what the statement's answer says: one row for each closed part with the number of its retry parts.
+    static func read(_ result: PostgresResult, into report: inout StoreReport) throws {
+        for row in 0..<result.rowCount {
+            report.closedParts.append(try result.int64(row, 0))
+            report.retryParts += Int(try result.int64(row, 1))
+        }
+    }
+
+    /// A message that has an outcome meanwhile (a late fact) goes into no retry part. A part whose counters, with what it
+    /// hands over, are not its size stays open.
+    static let sql = """
+        WITH c AS (
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])
+                c(id, token, resent, rest_status, rest_reason)
+        ), wanted AS MATERIALIZED (
+            SELECT DISTINCT ON (r.part_id, r.sequence) r.part_id, r.number, r.sequence
+            FROM unnest($9::bigint[], $10::integer[], $11::integer[]) r(part_id, number, sequence)
+            ORDER BY r.part_id, r.sequence, r.number
+        ), retry AS MATERIALIZED (
+            SELECT w.part_id, w.number, array_agg(w.sequence ORDER BY w.sequence) AS sequences, count(*)::integer AS size,
+                array_agg(f.subscription_id ORDER BY w.sequence) AS subscription_ids,
+                array_agg(f.target_id ORDER BY w.sequence) AS target_ids
+            FROM (SELECT DISTINCT part_id FROM wanted) q
+            JOIN pushmta_engine.delivery_part p ON p.id = q.part_id
+            JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+            CROSS JOIN LATERAL (SELECT u.subscription_id, u.target_id, coalesce(u.sequence, t.first_sequence + u.place::integer - 1)
+                FROM unnest(t.subscription_ids, t.target_ids, t.sequences) WITH ORDINALITY
+                    u(subscription_id, target_id, sequence, place)) f(subscription_id, target_id, sequence)
+            JOIN wanted w ON w.part_id = q.part_id AND w.sequence = f.sequence
+            WHERE NOT EXISTS (SELECT FROM pushmta_engine.broad_log b
+                WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = w.sequence)
+            GROUP BY w.part_id, w.number
+        ), closed AS (
+            UPDATE pushmta_engine.delivery_part p
+            SET state = 'done', finished_at = now(), handed_over = coalesce(h.size, 0),
+                resent_after_ambiguity = p.resent_after_ambiguity + c.resent, rest_status = c.rest_status,
+                rest_reason = c.rest_reason
+            FROM c LEFT JOIN (SELECT part_id, sum(size)::integer AS size FROM retry GROUP BY part_id) h ON h.part_id = c.id
+            WHERE p.id = c.id AND p.fencing_token = c.token AND p.state = 'claimed'
+                AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
+            RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
+                p.has_variables
+        ), made AS MATERIALIZED (
+            SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS new_id, k.*, r.sequences, r.size,
+                r.subscription_ids, r.target_ids, s.delay
+            FROM closed k
+            JOIN retry r ON r.part_id = k.id
+            JOIN unnest($6::bigint[], $7::integer[], $8::bigint[]) s(part_id, number, delay)
+                ON s.part_id = r.part_id AND s.number = r.number
+        ), parts AS (
+            INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, not_before, application_id,
+                external_account_id, log_day, size, priority, attempt, has_variables, state)
+            SELECT m.new_id, m.delivery_id, m.id, now() + m.delay * interval '1 millisecond', m.application_id,
+                m.external_account_id, m.log_day, m.size, m.priority, m.attempt + 1, m.has_variables,
+                CASE WHEN d.state = 'paused' THEN 'waiting' ELSE 'ready' END
+            FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
+        ), targets AS (
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences,
+                subscription_ids, target_ids)
+            SELECT m.new_id, m.delivery_id, m.log_day, m.sequences[1], m.sequences, m.subscription_ids,
+                CASE WHEN m.has_variables THEN m.target_ids END
+            FROM made m
+        )
+        SELECT k.id, (SELECT count(*) FROM made m WHERE m.id = k.id) FROM closed k
+        """
+}

@@ -1,0 +1,225 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Stores a batch of which something may be in the database already: after a take-over, a lost COMMIT reply, or from a
+    /// journal. Counts only what was really inserted, at the part where each message now lives.
+    func storeCarefully(
+        _ batch: OutcomeBatch, fenced: Bool, fromJournal: Bool = false, attempts: Int = 4
+    ) async throws -> StoreReport {
+        do {
+            return try await transaction { transaction in
+                try await CarefulPass(batch: batch, fenced: fenced, fromJournal: fromJournal).run(transaction)
+            }
+        } catch let error as PostgresError
+            where attempts > 1 && ["40P01", "40001", "23514"].contains(error.sqlState) {
+            // A deadlock with another careful writer, or a part that ended between two statements, passes.
+            return try await storeCarefully(batch, fenced: fenced, fromJournal: fromJournal, attempts: attempts - 1)
+        }
+    }
+}
+
+/// One transaction of the careful path: lock, insert what is not there, count it where it belongs, close.
+struct CarefulPass {
+    let batch: OutcomeBatch
+    let fenced: Bool
+    let fromJournal: Bool
+
+    /// A part as it was found and locked.
+    private struct Found {
+        var token: Int64
+        var state: PartState
+    }
+
+    /// A row that was really inserted.
+    private struct Inserted {
+        var part: Int64
+        var sequence: Int32
+        var status: MessageStatus
+    }
+
+    func run(_ transaction: PostgresTransaction) async throws -> StoreReport {
+        let rows = batch.allRows
+        let parts = Set(rows.map(\.holding.part) + batch.closing.map(\.holding.part)).sorted()
+        let found = try await lock(parts, transaction)
+        let homes = try await lockHomes(rows, found, transaction)
+        let inserted = try await insert(rows, transaction)
+        try await count(inserted, homes, found, transaction)
+        try await insertTokenEvents(inserted, transaction)
+        var report = StoreReport()
+        describe(rows, inserted, found, &report)
+        if fenced { try await close(found, transaction, &report) }
+        return report
+    }
+
+    /// Locks the parts in the order of their ids, so that two passes do not wait for each other.
+    private func lock(_ parts: [Int64], _ transaction: PostgresTransaction) async throws -> [Int64: Found] {
+        let result = try await transaction.execute(
+            PostgresStatement(
+                """
+                SELECT id, fencing_token, state FROM pushmta_engine.delivery_part
+                WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE
+                """, [.int64Array(parts)]))
+        var found: [Int64: Found] = [:]
+        for row in 0..<result.rowCount {
+            found[try result.int64(row, 0)] = Found(
+                token: try result.int64(row, 1), state: try Store.choice(result, row, 2))
+        }
+        return found
+    }
+
+    /// A message of a part that has ended lives in the last retry part it was handed to; finds and locks those.
+    private func lockHomes(
+        _ rows: [OutcomeBatch.Row], _ found: [Int64: Found], _ transaction: PostgresTransaction
+    ) async throws -> [Int32: [Int64: Int64]] {
+        let moved = rows.filter { found[$0.holding.part]?.state == .done }
+        guard !moved.isEmpty else { return [:] }
+        // Each round locks what the last one found; a part that ended meanwhile shows in the next.
+        var previous: [Int32: [Int64: Int64]] = [:]
+        for _ in 1...5 {
+            let homes = try await self.homes(moved, transaction)
+            if homes == previous { return homes }
+            previous = homes
+            _ = try await lock(Set(homes.values.flatMap(\.values)).sorted(), transaction)
+        }
+        throw StoreError(.conflict, "The parts of late outcomes keep ending; they are stored at the next attempt.")
+    }
+
+    private func homes(
+        _ rows: [OutcomeBatch.Row], _ transaction: PostgresTransaction
+    ) async throws -> [Int32: [Int64: Int64]] {
+        let result = try await transaction.execute(
+            PostgresStatement(
+                Self.homesSQL, [.int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence))]))
+        var homes: [Int32: [Int64: Int64]] = [:]
+        for row in 0..<result.rowCount {
+            homes[try result.int32(row, 1), default: [:]][try result.int64(row, 0)] = try result.int64(row, 2)
+        }
+        return homes
+    }
+
+    /// A retry part has a greater id than the part it came from.
+    private static let homesSQL = """
+        WITH RECURSIVE home AS (
+            SELECT w.part_id AS origin, w.sequence, w.part_id AS part_id FROM unnest($1::bigint[], $2::integer[]) w(part_id, sequence)
+            UNION
+            SELECT h.origin, h.sequence, p.id
+            FROM home h
+            JOIN pushmta_engine.delivery_part p ON p.parent_part_id = h.part_id
+            JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+            WHERE h.sequence = ANY(t.sequences)
+        )
+        SELECT origin, sequence, max(part_id) FROM home GROUP BY origin, sequence
+        """
+
+    private func insert(_ rows: [OutcomeBatch.Row], _ transaction: PostgresTransaction) async throws -> [Inserted] {
+        guard !rows.isEmpty else { return [] }
+        let result = try await transaction.execute(PostgresStatement(Self.insertSQL, BroadLogInsert.columns(rows)))
+        return try (0..<result.rowCount).map { row in
+            guard let status = MessageStatus(rawValue: try result.int16(row, 2)) else {
+                throw StoreError(.unexpectedAnswer, "A stored outcome has a status that this program does not know.")
+            }
+            return Inserted(part: try result.int64(row, 0), sequence: try result.int32(row, 1), status: status)
+        }
+    }
+
+    /// Only messages of the part are taken, whatever a damaged journal says; the subscription is the part's.
+    private static let insertSQL = """
+        WITH o AS MATERIALIZED (
+            SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::smallint[], $5::smallint[], $6::smallint[],
+                $7::text[], $8::text[])
+                o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id)
+        )
+        INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status,
+            attempt, reason, gateway_message_id)
+        SELECT p.delivery_id, f.subscription_id, p.id, o.sequence, p.log_day, o.status, o.http_status, o.attempt, o.reason,
+            o.gateway_message_id
+        FROM (SELECT DISTINCT part_id FROM o) q
+        JOIN pushmta_engine.delivery_part p ON p.id = q.part_id
+        JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        CROSS JOIN LATERAL (SELECT u.subscription_id, coalesce(u.sequence, t.first_sequence + u.place::integer - 1)
+            FROM unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, place))
+            f(subscription_id, sequence)
+        JOIN o ON o.part_id = q.part_id AND o.sequence = f.sequence
+        ORDER BY p.delivery_id, o.sequence
+        ON CONFLICT DO NOTHING
+        RETURNING part_id, sequence, status
+        """
+
+    private func count(
+        _ inserted: [Inserted], _ homes: [Int32: [Int64: Int64]], _ found: [Int64: Found], _ transaction: PostgresTransaction
+    ) async throws {
+        var counts: [Int64: StatusCounts] = [:]
+        var late: [Int64: Int32] = [:]
+        for row in inserted {
+            let home = homes[row.sequence]?[row.part] ?? row.part
+            counts[home, default: StatusCounts()].add(1, row.status)
+            late[home, default: 0] += isLate(row, found) ? 1 : 0
+        }
+        guard !counts.isEmpty else { return }
+        let ids = counts.keys.sorted()
+        let columns = StatusCounts.columns.indices.map { place in
+            PostgresValue.int32Array(ids.map { counts[$0]?.values[place] ?? 0 })
+        }
+        let replayed = ids.map { fromJournal ? counts[$0]?.total ?? 0 : 0 }
+        try await transaction.execute(
+            PostgresStatement(
+                Self.countSQL,
+                [.int64Array(ids), .int32Array(ids.map { late[$0] ?? 0 }), .int32Array(replayed)] + columns))
+    }
+
+    private static let countSQL = """
+        UPDATE pushmta_engine.delivery_part p
+        SET late_outcomes = p.late_outcomes + c.late, journal_replayed = p.journal_replayed + c.replayed,
+            \(StatusCounts.columns.map { "\($0.name) = p.\($0.name) + c.\($0.name)" }.joined(separator: ", "))
+        FROM unnest($1::bigint[], $2::integer[], $3::integer[],
+            \(StatusCounts.columns.indices.map { "$\($0 + 4)::integer[]" }.joined(separator: ", ")))
+            c(id, late, replayed, \(StatusCounts.columns.map(\.name).joined(separator: ", ")))
+        WHERE p.id = c.id
+        """
+
+    /// Whether the owner in the batch still holds the part.
+    private func isHeld(_ holding: PartToken, _ found: [Int64: Found]) -> Bool {
+        found[holding.part].map { $0.token == holding.token && $0.state == .claimed } ?? false
+    }
+
+    /// Whether the part ended under the owner's own token: an earlier attempt of this batch did it.
+    private func isClosed(_ holding: PartToken, _ found: [Int64: Found]) -> Bool {
+        found[holding.part].map { $0.token == holding.token && $0.state == .done } ?? false
+    }
+
+    private func isLate(_ row: Inserted, _ found: [Int64: Found]) -> Bool {
+        !batch.counts.keys.contains { $0.part == row.part && isHeld($0, found) }
+    }
+
+    private func insertTokenEvents(_ inserted: [Inserted], _ transaction: PostgresTransaction) async throws {
+        let sequences = Set(inserted.map(\.sequence))
+        let events = batch.tokenEvents.filter { sequences.contains($0.sequence) }
+        if !events.isEmpty { try await transaction.execute(TokenEventInsert.statement(events)) }
+        let effects = batch.effects.filter { effect in
+            inserted.contains { $0.part == effect.part && $0.sequence == effect.sequence }
+        }
+        if !effects.isEmpty { try await transaction.execute(TokenEventInsert.statement(effects)) }
+    }
+
+    private func describe(
+        _ rows: [OutcomeBatch.Row], _ inserted: [Inserted], _ found: [Int64: Found], _ report: inout StoreReport
+    ) {
+        report.inserted = inserted.count
+        report.existed = rows.count - inserted.count
+        report.late = inserted.count { isLate($0, found) }
+        guard fenced else { return }
+        let holdings = Set(rows.map(\.holding)).union(batch.closing.map(\.holding))
+        report.fencedParts = holdings.filter { !isHeld($0, found) && !isClosed($0, found) }.map(\.part).sorted()
+    }
+
+    private func close(
+        _ found: [Int64: Found], _ transaction: PostgresTransaction, _ report: inout StoreReport
+    ) async throws {
+        report.closedParts = batch.closing.map(\.holding).filter { isClosed($0, found) }.map(\.part)
+        let open = batch.closing.filter { isHeld($0.holding, found) }
+        guard !open.isEmpty else { return }
+        try PartClosing.read(try await transaction.execute(PartClosing.statement(open)), into: &report)
+        report.unbalancedParts = open.map(\.holding.part).filter { !report.closedParts.contains($0) }
+    }
+}

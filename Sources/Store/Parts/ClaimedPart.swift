@@ -1,0 +1,51 @@
+import PushCore
+
+/// A part of a delivery that a child has claimed: about 1,000 messages and the right to decide about them.
+public struct ClaimedPart: Sendable {
+    /// The part.
+    public let id: Int64
+    /// Its delivery.
+    public let deliveryID: Int64
+    /// The fence: counts up by one at each claim, so 1 means that nobody held the part before.
+    public let fencingToken: Int64
+    /// Number of messages.
+    public let size: Int32
+    /// The send attempt that these messages are in; 1 for the first.
+    public let attempt: Int16
+    /// The partition of its outcomes.
+    public let logDay: LogDay
+    /// How urgent it is; greater goes first.
+    public let priority: Int16
+    /// How many of its messages, in sequence order, earlier owners may have sent.
+    public let dispatchMark: Int32
+    /// The application of its messages.
+    public let applicationID: Int32
+    /// Whether its subscription ids lie close together, so that one index range reads them.
+    public let isDense: Bool
+    /// Whether its messages carry variables of their own (explicit targets).
+    public let hasVariables: Bool
+    /// What happens to an ambiguous message.
+    public let ambiguityPolicy: AmbiguityPolicy
+
+    /// Whether an earlier owner may have left outcomes or sent messages: then read `knownOutcomes` and `recovery` first.
+    public var mayHaveHistory: Bool { fencingToken > 1 }
+
+    /// A claimed part.
+    public init(
+        id: Int64, deliveryID: Int64, fencingToken: Int64, size: Int32, attempt: Int16, logDay: LogDay, priority: Int16,
+        dispatchMark: Int32, applicationID: Int32, isDense: Bool, hasVariables: Bool, ambiguityPolicy: AmbiguityPolicy
+    ) {
+        self.id = id
+        self.deliveryID = deliveryID
+        self.fencingToken = fencingToken
+        self.size = size
+        self.attempt = attempt
+        self.logDay = logDay
+        self.priority = priority
+        self.dispatchMark = dispatchMark
+        self.applicationID = applicationID
+        self.isDense = isDense
+        self.hasVariables = hasVariables
+        self.ambiguityPolicy = ambiguityPolicy
+    }
+}

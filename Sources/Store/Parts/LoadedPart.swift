@@ -1,0 +1,21 @@
+import PushCore
+
+/// The messages of a part in sequence order, one row each, column by column.
+public struct LoadedPart: Sendable {
+    /// Sequence numbers within the delivery, ascending.
+    public var sequences: [Int32] = []
+    /// Subscriptions, row by row.
+    public var subscriptionIDs: [Int64] = []
+    /// Push tokens, fresh at loading; null where the subscription is missing.
+    public var tokens = ByteColumn()
+    /// Whether each may be sent.
+    public var verdicts: [LoadVerdict] = []
+    /// One column for each requested field, in the order of the request; null where no source has it.
+    public var fields: [ByteColumn] = []
+
+    /// A part without messages.
+    public init() {}
+
+    /// Number of messages.
+    public var count: Int { sequences.count }
+}

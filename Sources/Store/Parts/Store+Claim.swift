@@ -1,0 +1,112 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Claims up to `limit` due parts of an application and routing for a child: highest priority first, then the longest due.
+    ///
+    /// Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a history.
+    public func claimParts(application: Int32, account: Int32, child: Int64, limit: Int) async throws -> [ClaimedPart] {
+        let result = try await query(
+            Self.claimSQL, [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))])
+        let parts = try all(result) { rows, row in
+            (due: try rows.timestamp(row, 12), part: try Self.claimedPart(rows, row))
+        }
+        // RETURNING has no order of its own.
+        return parts.sorted {
+            ($1.part.priority, $0.due, $0.part.id) < ($0.part.priority, $1.due, $1.part.id)
+        }.map(\.part)
+    }
+
+    /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update.
+    static let claimSQL = """
+        WITH picked AS MATERIALIZED (
+            SELECT id FROM pushmta_engine.delivery_part
+            WHERE state = 'ready' AND application_id = $1 AND external_account_id = $2 AND not_before <= now()
+            ORDER BY priority DESC, not_before, id
+            LIMIT $4 FOR UPDATE SKIP LOCKED
+        )
+        UPDATE pushmta_engine.delivery_part p
+        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+        FROM picked, pushmta_engine.delivery d
+        WHERE p.id = picked.id AND d.id = p.delivery_id
+        RETURNING p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark,
+            p.has_variables, p.dense, p.application_id, d.ambiguity_policy, p.not_before
+        """
+
+    private static func claimedPart(_ rows: PostgresResult, _ row: Int) throws -> ClaimedPart {
+        ClaimedPart(
+            id: try rows.int64(row, 0),
+            deliveryID: try rows.int64(row, 1),
+            fencingToken: try rows.int64(row, 2),
+            size: try rows.int32(row, 3),
+            attempt: try rows.int16(row, 4),
+            logDay: LogDay(daysSince2000: try rows.date(row, 5)),
+            priority: try rows.int16(row, 6),
+            dispatchMark: try rows.int32(row, 7),
+            applicationID: try rows.int32(row, 10),
+            isDense: try rows.bool(row, 9),
+            hasVariables: try rows.bool(row, 8),
+            ambiguityPolicy: try choice(rows, row, 11)
+        )
+    }
+
+    /// Sequence numbers of a part that have an outcome already; to be read after the claim.
+    public func knownOutcomes(_ part: ClaimedPart) async throws -> Set<Int32> {
+        let result = try await query(
+            Self.knownOutcomesSQL, [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.deliveryID), .int64(part.id)])
+        var sequences: [Int32] = []
+        try result.appendColumn(0, to: &sequences)
+        return Set(sequences)
+    }
+
+    static let knownOutcomesSQL = """
+        SELECT b.sequence
+        FROM pushmta_engine.delivery_part_target t
+        JOIN pushmta_engine.broad_log b ON b.log_day = $1 AND b.delivery_id = $2
+            AND b.sequence >= t.first_sequence AND b.sequence < t.first_sequence + cardinality(t.subscription_ids)
+        WHERE t.log_day = $1 AND t.part_id = $3 AND t.sequences IS NULL
+        UNION ALL
+        SELECT b.sequence
+        FROM pushmta_engine.delivery_part_target t
+        CROSS JOIN LATERAL unnest(t.sequences) u(sequence)
+        JOIN pushmta_engine.broad_log b ON b.log_day = $1 AND b.delivery_id = $2 AND b.sequence = u.sequence
+        WHERE t.log_day = $1 AND t.part_id = $3 AND t.sequences IS NOT NULL
+        """
+
+    /// What lost owners of a part may have sent or were told softly; to be read after the claim.
+    ///
+    /// Of several soft answers to one message the one with the highest attempt counts.
+    public func recovery(_ part: ClaimedPart) async throws -> PartRecovery {
+        let result = try await query(Self.recoverySQL, [.int64(part.id), .int64(part.fencingToken)])
+        var recovery = PartRecovery()
+        var answers: [Int32: PartRecovery.SoftAnswer] = [:]
+        for row in 0..<result.rowCount {
+            recovery.ambiguousThrough = max(recovery.ambiguousThrough, try result.int32(row, 0))
+            recovery.ambiguous += try result.int32Array(row, 1)
+        }
+        let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
+        for row in 0..<soft.rowCount {
+            let answer = PartRecovery.SoftAnswer(
+                sequence: try soft.int32(row, 0), attempt: try soft.int16(row, 1), httpStatus: try soft.int16(row, 2),
+                reason: try soft.textOrNil(row, 3) ?? "", notBefore: try soft.timeOrNil(row, 4))
+            if let other = answers[answer.sequence], other.attempt > answer.attempt { continue }
+            answers[answer.sequence] = answer
+        }
+        recovery.ambiguous = Set(recovery.ambiguous).sorted()
+        recovery.softAnswers = answers.values.sorted { $0.sequence < $1.sequence }
+        return recovery
+    }
+
+    private static let recoverySQL = """
+        SELECT ambiguous_through, ambiguous FROM pushmta_engine.delivery_part_recovery
+        WHERE part_id = $1 AND fencing_token < $2 ORDER BY fencing_token
+        """
+
+    private static let softAnswersSQL = """
+        SELECT s.sequence, s.attempt, s.http_status, s.reason, s.not_before
+        FROM pushmta_engine.delivery_part_recovery r
+        CROSS JOIN LATERAL unnest(r.soft_sequences, r.soft_attempts, r.soft_http_statuses, r.soft_reasons, r.soft_not_before)
+            s(sequence, attempt, http_status, reason, not_before)
+        WHERE r.part_id = $1 AND r.fencing_token < $2 ORDER BY r.fencing_token
+        """
+}

@@ -1,0 +1,52 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Takes a part from its owner, for others to claim, with what is known of messages that may have been sent.
+    ///
+    /// - Parameters:
+    ///   - part: the part under the token that must still stand.
+    ///   - recovery: what the owner's journal says, or what a draining owner hands back.
+    ///   - ambiguousThroughMark: the journal is lost: every message up to the dispatch mark without an outcome is ambiguous.
+    /// - Returns: false if the token has moved on or the part has ended; then nothing was changed.
+    @discardableResult
+    public func releasePart(
+        _ part: PartToken, recovery: PartRecovery = PartRecovery(), ambiguousThroughMark: Bool = false
+    ) async throws -> Bool {
+        let soft = recovery.softAnswers
+        let result = try await query(
+            Self.releaseSQL,
+            [
+                .int64(part.part), .int64(part.token), .bool(ambiguousThroughMark), .int32(recovery.ambiguousThrough),
+                .int32Array(recovery.ambiguous), .int32Array(soft.map(\.sequence)), .int16Array(soft.map(\.attempt)),
+                .int16Array(soft.map(\.httpStatus)), .textArray(soft.map(\.reason)),
+                .int64ArrayWithNulls(soft.map { $0.notBefore?.microsecondsSince1970 }), .bool(!recovery.isEmpty),
+            ])
+        return try result.int64(0, 0) > 0
+    }
+
+    /// The mark starts anew with the next owner; what it meant for this one stands in the recovery row.
+    private static let releaseSQL = """
+        WITH before AS MATERIALIZED (
+            SELECT p.id, p.dispatch_mark, d.state = 'paused' AS paused
+            FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery d ON d.id = p.delivery_id
+            WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = 'claimed'
+            FOR NO KEY UPDATE OF p
+        ), released AS (
+            UPDATE pushmta_engine.delivery_part p
+            SET state = CASE WHEN b.paused THEN 'waiting' ELSE 'ready' END, owner = NULL, claimed_at = NULL, dispatch_mark = 0
+            FROM before b WHERE p.id = b.id
+            RETURNING p.id
+        ), kept AS (
+            INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous_through, ambiguous,
+                soft_sequences, soft_attempts, soft_http_statuses, soft_reasons, soft_not_before)
+            SELECT b.id, $2, greatest($4, CASE WHEN $3 THEN b.dispatch_mark ELSE 0 END), $5, $6, $7, $8, $9,
+                (SELECT coalesce(array_agg(to_timestamp(u.at / 1000000.0) ORDER BY u.place), '{}')
+                    FROM unnest($10::bigint[]) WITH ORDINALITY u(at, place))
+            FROM before b
+            WHERE $11 OR ($3 AND b.dispatch_mark > 0)
+            ON CONFLICT (part_id, fencing_token) DO NOTHING
+        )
+        SELECT count(*) FROM released
+        """
+}

@@ -1,0 +1,65 @@
+import PostgresClient
+import PushCore
+
+/// One chunk of a delivery's preparation, inside its transaction.
+struct PreparationChunk {
+    let deliveryID: Int64
+    /// Messages of a part at most.
+    let partSize: Int32
+    /// Subscriptions, or explicit targets, of a chunk at most.
+    let limit: Int64
+
+    /// A small delivery is cut into at least so many parts, for as many children…
+    static let spread: Int32 = 16
+    /// …unless they would be smaller than this: then a claim costs more than it brings.
+    static let smallestPart: Int32 = 64
+
+    func run(_ transaction: PostgresTransaction) async throws -> ChunkResult {
+        let locked = try await transaction.execute(PostgresStatement(Self.lockSQL, [.int64(deliveryID)]))
+        guard locked.rowCount > 0 else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true) }
+        let state: DeliveryState = try Store.choice(locked, 0, 0)
+        guard state == .preparing else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false) }
+        if try locked.text(0, 1) == "explicit" {
+            return try await run(Self.explicitSQL, [], isLast: try locked.bool(0, 3), transaction)
+        }
+        let next = try await transaction.execute(PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)]))
+        guard next.rowCount > 0 else { return try await finish(transaction) }
+        let sql = try locked.bool(0, 2) ? Self.onePerUserSQL : Self.subscribersSQL
+        return try await run(sql, [.int32(try next.int32(0, 0))], isLast: false, transaction)
+    }
+
+    private func run(
+        _ sql: String, _ more: [PostgresValue], isLast: Bool, _ transaction: PostgresTransaction
+    ) async throws -> ChunkResult {
+        if isLast { return try await finish(transaction) }
+        let parameters: [PostgresValue] = [
+            .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)), .int32(Self.spread),
+        ]
+        let made = try await transaction.execute(PostgresStatement(sql, parameters + more))
+        return ChunkResult(
+            messages: try made.int64(0, 0), excluded: try made.int64(0, 1), parts: Int(try made.int64(0, 2)), done: false,
+            busy: false)
+    }
+
+    private func finish(_ transaction: PostgresTransaction) async throws -> ChunkResult {
+        try await transaction.execute(
+            PostgresStatement(
+                """
+                UPDATE pushmta_engine.delivery SET prepared = true, state = 'in_progress', preparing_host = '', changed_at = now()
+                WHERE id = $1
+                """, [.int64(deliveryID)]))
+        return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
+    }
+
+    /// Whoever has the row makes the next chunk; parts of the delivery can end meanwhile (they lock its key only).
+    private static let lockSQL = """
+        SELECT state, target_kind, one_per_user, prepared_through >= coalesce(prepare_to, 0)
+        FROM pushmta_engine.delivery WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
+        """
+
+    /// The application that is least far, so that the platforms of a delivery start together.
+    private static let nextApplicationSQL = """
+        SELECT application_id FROM pushmta_engine.delivery_application
+        WHERE delivery_id = $1 AND NOT prepared ORDER BY messages, application_id LIMIT 1
+        """
+}

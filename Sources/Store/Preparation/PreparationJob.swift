@@ -1,0 +1,27 @@
+/// A delivery that a supervisor prepares; check its content, then call `prepareChunk` until it is done.
+public struct PreparationJob: Sendable {
+    /// The delivery.
+    public let deliveryID: Int64
+    /// Its name.
+    public let label: String
+    /// Its content, JSON.
+    public let content: String
+    /// Its target applications.
+    public let applications: [ApplicationRow]
+    /// The routing of each, in the same order.
+    public let accounts: [AccountRow]
+    /// Whether an earlier preparation was cut short and this one resumes it.
+    public let resumed: Bool
+
+    /// A delivery to prepare.
+    public init(
+        deliveryID: Int64, label: String, content: String, applications: [ApplicationRow], accounts: [AccountRow], resumed: Bool
+    ) {
+        self.deliveryID = deliveryID
+        self.label = label
+        self.content = content
+        self.applications = applications
+        self.accounts = accounts
+        self.resumed = resumed
+    }
+}

@@ -1,0 +1,159 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Claims a delivery whose start has come, or whose preparation was left by a host that makes no progress; nil if none.
+    ///
+    /// A delivery that cannot be claimed because of what it holds fails with the reason, and the next one is tried.
+    ///
+    /// - Parameter taken: deliveries that the host prepares already.
+    public func claimDeliveryToPrepare(host: String, except taken: [Int64] = []) async throws -> PreparationJob? {
+        while true {
+            let picked = try await query(Self.pickSQL, [.text(host), .int64Array(taken)])
+            guard picked.rowCount > 0 else { return nil }
+            let id = try picked.int64(0, 0)
+            do {
+                guard let resumed = try await own(id, host: host) else { continue }
+                return try await job(id, resumed: resumed)
+            } catch where Self.isOfTheDelivery(error) {
+                try await failDelivery(id, reason: "Its preparation could not begin: \(error)")
+            }
+        }
+    }
+
+    /// Freezes and marks a picked delivery; nil if another host was quicker.
+    private func own(_ id: Int64, host: String) async throws -> Bool? {
+        try await transaction { transaction in
+            let state = try await transaction.execute(PostgresStatement(Self.ownSQL, [.text(host), .int64(id)]))
+            guard state.rowCount > 0 else { return nil }
+            let resumed = try state.bool(0, 0)
+            if !resumed { try await self.freeze(id, transaction) }
+            return resumed
+        }
+    }
+
+    /// Bad data, a violated constraint or a refusal of the schema's functions: repeating it brings the same.
+    private static func isOfTheDelivery(_ error: any Error) -> Bool {
+        if error is StoreError { return true }
+        let state = (error as? PostgresError)?.sqlState ?? ""
+        return ["22", "23", "42", "P0"].contains { state.hasPrefix($0) }
+    }
+
+    /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on.
+    private static let pickSQL = """
+        SELECT id FROM pushmta_engine.delivery
+        WHERE \(claimable) AND id <> ALL($2::bigint[])
+        ORDER BY priority DESC, start_at, id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+        """
+
+    private static let claimable = """
+        (state = 'pending' AND start_at <= now()
+            OR state = 'preparing' AND (preparing_host = $1 OR changed_at < now() - interval '5 seconds'))
+        """
+
+    /// Tells whether the preparation had begun: it has a start already then.
+    private static let ownSQL = """
+        WITH before AS (SELECT id, started_at IS NOT NULL AS resumed FROM pushmta_engine.delivery
+            WHERE id = $2 AND \(claimable) FOR NO KEY UPDATE SKIP LOCKED)
+        UPDATE pushmta_engine.delivery d SET state = 'preparing', preparing_host = $1,
+            started_at = coalesce(d.started_at, now()), changed_at = now()
+        FROM before b WHERE d.id = b.id RETURNING b.resumed
+        """
+
+    /// Notes where preparation ends, so that what comes later is not included, and takes what else it needs.
+    private func freeze(_ id: Int64, _ transaction: PostgresTransaction) async throws {
+        try await transaction.execute([
+            PostgresStatement(
+                """
+                UPDATE pushmta_engine.delivery_application a SET prepare_to = coalesce((SELECT max(s.id)
+                    FROM pushmta_engine.subscription s WHERE s.application_id = a.application_id), 0)
+                WHERE a.delivery_id = $1
+                """, [.int64(id)]),
+            PostgresStatement(
+                """
+                UPDATE pushmta_engine.delivery d SET prepare_to = coalesce((SELECT max(t.id)
+                    FROM pushmta.delivery_target t WHERE t.delivery_id = d.id), 0)
+                WHERE d.id = $1
+                """, [.int64(id)]),
+            PostgresStatement(
+                """
+                SELECT pushmta_engine.ensure_partitions(log_day, log_day) FROM pushmta_engine.delivery WHERE id = $1
+                """, [.int64(id)]),
+            PostgresStatement("SELECT pushmta_engine.reserve_message_ids($1)", [.int64(id)]),
+        ])
+    }
+
+    private func job(_ id: Int64, resumed: Bool) async throws -> PreparationJob {
+        let results = try await group([
+            PostgresStatement("SELECT label, content::text FROM pushmta_engine.delivery WHERE id = $1", [.int64(id)]),
+            PostgresStatement(
+                "SELECT \(ApplicationRow.columns) FROM pushmta_engine.delivery_application d"
+                    + " JOIN pushmta_engine.application a ON a.id = d.application_id"
+                    + " WHERE d.delivery_id = $1 ORDER BY d.application_id", [.int64(id)]),
+            PostgresStatement(
+                "SELECT \(AccountRow.columns) FROM pushmta_engine.delivery_application d"
+                    + " JOIN pushmta_engine.external_account e ON e.id = d.external_account_id"
+                    + " WHERE d.delivery_id = $1 ORDER BY d.application_id", [.int64(id)]),
+        ])
+        return try first(results[0], orThrow: "There is no delivery \(id).") { rows, row in
+            PreparationJob(
+                deliveryID: id, label: try rows.text(row, 0), content: try rows.text(row, 1),
+                applications: try all(results[1], ApplicationRow.init), accounts: try all(results[2], AccountRow.init),
+                resumed: resumed)
+        }
+    }
+
+    /// Prepares the next chunk of a delivery in one transaction: parts, exclusions with their reasons, counts and cursor.
+    ///
+    /// Children may send the chunk's parts at once. After a crash the next caller goes on from the cursor.
+    ///
+    /// - Parameters:
+    ///   - partSize: messages of a part at most; small deliveries get smaller parts, so that they spread over children.
+    ///   - partsPerChunk: parts of a chunk at most.
+    public func prepareChunk(_ job: PreparationJob, partSize: Int = 1000, partsPerChunk: Int = 50) async throws -> ChunkResult {
+        try await transaction { transaction in
+            try await PreparationChunk(
+                deliveryID: job.deliveryID, partSize: Int32(clamping: max(1, partSize)),
+                limit: Int64(max(1, partSize) * max(1, partsPerChunk))
+            ).run(transaction)
+        }
+    }
+
+    /// Gives up a delivery, for the operator to see why; parts that nobody has claimed are canceled.
+    public func failDelivery(_ id: Int64, reason: String) async throws {
+        let result = try await group([
+            PostgresStatement(
+                """
+                UPDATE pushmta_engine.delivery_part p SET state = 'done', finished_at = now(),
+                    fencing_token = fencing_token + 1, rest_status = 7, rest_reason = $2
+                WHERE p.delivery_id = $1 AND p.state IN ('ready', 'waiting')
+                """, [.int64(id), .text(reason)]),
+            PostgresStatement(
+                """
+                UPDATE pushmta_engine.delivery SET state = 'failed', state_reason = $2, finished_at = now(), changed_at = now()
+                WHERE id = $1 AND state NOT IN ('finished', 'stopped')
+                """, [.int64(id), .text(reason)]),
+        ])
+        guard result[1].affectedRows > 0 else {
+            throw StoreError(.notFound, "There is no delivery \(id) that could fail.")
+        }
+    }
+
+    /// Ends deliveries that are prepared and have no open part; returns their ids.
+    public func finishDeliveries() async throws -> [Int64] {
+        let result = try await query(
+            """
+            UPDATE pushmta_engine.delivery d SET state = 'finished', finished_at = now(), changed_at = now()
+            WHERE d.state = 'in_progress' AND d.prepared AND d.kind = 'batch' AND NOT EXISTS (
+                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
+            RETURNING d.id
+            """)
+        return try Self.idSet(result).sorted()
+    }
+
+    /// Makes the partitions of the days ahead; any number of hosts may call it. Returns how many it made.
+    @discardableResult
+    public func ensurePartitions(daysAhead: Int = 7) async throws -> Int {
+        Int(try await query(Migrator.partitions, [.int32(Int32(clamping: daysAhead))]).int32(0, 0))
+    }
+}

@@ -1,0 +1,76 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// A delivery's counts in one snapshot.
+    public func deliveryProgress(_ id: Int64) async throws -> DeliveryProgress {
+        let result = try await query("SELECT \(Self.progressColumns) FROM pushmta.delivery_status($1) p", [.int64(id)])
+        return try first(result, orThrow: "There is no delivery \(id).", Self.progress)
+    }
+
+    /// The newest deliveries with their counts.
+    public func deliveries(limit: Int = 20) async throws -> [DeliveryProgress] {
+        let result = try await query(
+            "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p ORDER BY p.id DESC LIMIT $1",
+            [.int64(Int64(limit))])
+        return try all(result, Self.progress)
+    }
+
+    private static let progressColumns = """
+        p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
+        p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
+        p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at
+        """
+
+    private static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
+        DeliveryProgress(
+            id: try rows.int64(row, 0), label: try rows.text(row, 1), state: try choice(rows, row, 2),
+            stateReason: try rows.text(row, 3), target: try rows.int64(row, 4), excluded: try rows.int64(row, 5),
+            pending: try rows.int64(row, 6), sent: try rows.int64(row, 7), failed: try rows.int64(row, 8),
+            ignored: try rows.int64(row, 9), notApplicable: try rows.int64(row, 10), canceled: try rows.int64(row, 11),
+            unknown: try rows.int64(row, 12), lateOutcomes: try rows.int64(row, 13),
+            resentAfterAmbiguity: try rows.int64(row, 14), journalReplayed: try rows.int64(row, 15),
+            partsReady: try rows.int64(row, 16), partsClaimed: try rows.int64(row, 17), partsWaiting: try rows.int64(row, 18),
+            partsDone: try rows.int64(row, 19), prepared: try rows.bool(row, 20), startedAt: try rows.timeOrNil(row, 21),
+            finishedAt: try rows.timeOrNil(row, 22), now: try rows.time(row, 23))
+    }
+
+    /// How the messages of a delivery ended, by status and reason; the most frequent first.
+    ///
+    /// Those that were sent are counted from the parts, so that the cost does not grow with them.
+    public func outcomeCounts(delivery id: Int64) async throws -> [OutcomeCount] {
+        let result = try await query(
+            """
+            SELECT 1::smallint, '', coalesce(sum(sent), 0)::bigint AS n FROM pushmta_engine.delivery_part WHERE delivery_id = $1
+            HAVING sum(sent) > 0
+            UNION ALL
+            SELECT b.status, coalesce(b.reason, ''), count(*)
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.status <> 1
+            WHERE d.id = $1 GROUP BY 1, 2
+            UNION ALL
+            SELECT p.rest_status, coalesce(p.rest_reason, ''), sum(p.size - (\(StatusCounts.sumSQL)))::bigint
+            FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1 AND p.rest_status IS NOT NULL
+            GROUP BY 1, 2 HAVING sum(p.size - (\(StatusCounts.sumSQL))) > 0
+            ORDER BY n DESC, 1, 2
+            """, [.int64(id)])
+        return try all(result) { rows, row in
+            OutcomeCount(
+                status: MessageStatus(rawValue: try rows.int16(row, 0)), reason: try rows.text(row, 1),
+                count: try rows.int64(row, 2))
+        }
+    }
+
+    /// Why people were left out of a delivery at preparation; the most frequent first.
+    public func exclusionCounts(delivery id: Int64) async throws -> [OutcomeCount] {
+        let result = try await query(
+            """
+            SELECT e.reason, count(*) FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
+            WHERE d.id = $1 GROUP BY 1 ORDER BY 2 DESC, 1
+            """, [.int64(id)])
+        return try all(result) { rows, row in
+            OutcomeCount(status: nil, reason: try rows.text(row, 0), count: try rows.int64(row, 1))
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import PostgresClient
+import PushCore
+
+/// The product's database: every SQL statement stands behind a function of this type.
+///
+/// A store has one connection, made at first use and again whenever it was lost. Concurrent calls are pipelined in the
+/// order in which they come. A call that fails with a lost connection may have been committed: functions that say so are
+/// safe to repeat.
+public final class Store: Sendable {
+    let keeper: ConnectionKeeper
+    let configuration: PostgresConfiguration
+
+    /// The schema version that this program was made for.
+    public static let schemaVersion: Int32 = Migration.all.last?.version ?? 0
+
+    /// A store that connects at first use; it waits for the database as long as it takes.
+    ///
+    /// - Parameter onEvent: told of connections, losses and failed attempts; must not block.
+    public init(
+        configuration: PostgresConfiguration, onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        keeper = ConnectionKeeper(configuration, prepare: Self.prepareSession, onEvent: onEvent)
+    }
+
+    /// Connects and checks that the schema fits this program.
+    ///
+    /// Throws ``StoreError`` of code `schema` if it does not, `PostgresError` if the database cannot be reached.
+    public static func connect(
+        _ configuration: PostgresConfiguration, onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+    ) async throws -> Store {
+        let probe = try await PostgresConnection.connect(configuration)
+        let installed: (version: Int32, oldestProgram: Int32)
+        do {
+            installed = try await Migrator.installed(probe)
+        } catch {
+            await probe.close()
+            throw error
+        }
+        await probe.close()
+        guard installed.version >= schemaVersion else { throw StoreError.olderSchema(installed.version, program: schemaVersion) }
+        guard installed.oldestProgram <= schemaVersion else {
+            throw StoreError.newerSchema(installed.version, program: schemaVersion)
+        }
+        return Store(configuration: configuration, onEvent: onEvent)
+    }
+
+    /// Brings a database to this program's schema; any number of hosts may do it at once.
+    ///
+    /// Throws ``StoreError`` of code `schema`, and changes nothing, if the schema is newer.
+    @discardableResult
+    public static func migrate(_ configuration: PostgresConfiguration) async throws -> MigrationReport {
+        let connection = try await PostgresConnection.connect(configuration)
+        do {
+            let report = try await Migrator(connection: connection).migrate()
+            await connection.close()
+            return report
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    /// Brings the database to this program's schema; any number of hosts may do it at once.
+    @discardableResult
+    public func migrate() async throws -> MigrationReport {
+        try await Self.migrate(configuration)
+    }
+
+    /// The schema version of the database, 0 if there is none.
+    public func installedSchemaVersion() async throws -> Int32 {
+        try await with { try await Migrator.installed($0).version }
+    }
+
+    /// Closes the connection; calls under way fail.
+    public func close() async {
+        await keeper.close()
+    }
+
+    /// Asks the server to cancel the statement under way.
+    public func cancel() {
+        keeper.currentConnection?.cancel()
+    }
+
+    /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
+    /// lookups that never repeat.
+    private static let sessionSettings = """
+        SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0;
+        SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC';
+        """
+
+    private static let prepareSession: @Sendable (PostgresConnection) async throws -> Void = { connection in
+        try await connection.run(script: sessionSettings)
+    }
+}

@@ -1,0 +1,41 @@
+import ProcessProtocol
+import Synchronization
+
+/// Takes what a child writes: status lines from its standard output, log lines from its standard error.
+final class ChildEar: Sendable {
+    private let words = Mutex(LastWords())
+    private let parser = Mutex(LineParser<ChildMessage>())
+    private let heard: @Sendable (ChildStatus) -> Void
+    private let forward: @Sendable ([UInt8]) -> Void
+
+    init(heard: @escaping @Sendable (ChildStatus) -> Void, forward: @escaping @Sendable ([UInt8]) -> Void) {
+        self.heard = heard
+        self.forward = forward
+    }
+
+    /// Takes the next bytes of standard output; an empty array is its end.
+    func output(_ bytes: [UInt8]) {
+        let messages = parser.withLock { parser in
+            if bytes.isEmpty { parser.finish() }
+            return parser.parse(bytes)
+        }
+        for message in messages { heard(message.status) }
+    }
+
+    /// Takes the next bytes of standard error; an empty array is its end.
+    func error(_ bytes: [UInt8]) {
+        let lines = words.withLock { $0.append(bytes) + (bytes.isEmpty ? $0.finish() : []) }
+        if !lines.isEmpty { forward(lines) }
+    }
+
+    /// All that is known when the process is gone.
+    func result(_ termination: ChildTermination) -> ChildProcess.Result {
+        let (garbage, last) = parser.withLock { ($0.garbageLines, $0.lastGarbage) }
+        return ChildProcess.Result(
+            termination: termination,
+            lastWords: words.withLock(\.text),
+            garbageLines: garbage,
+            lastGarbage: last
+        )
+    }
+}

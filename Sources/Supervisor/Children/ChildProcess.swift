@@ -1,0 +1,61 @@
+import ProcessProtocol
+import Subprocess
+import SystemPackage
+
+/// One running process of a child: its pipes, its signals, its end.
+struct ChildProcess: Sendable {
+    /// What is known when the process is gone and reaped.
+    struct Result: Sendable {
+        var termination: ChildTermination
+        var lastWords: String
+        var garbageLines: UInt64
+        var lastGarbage: String
+    }
+
+    let launch: ChildLaunch
+    let inbox: ChildInbox
+    /// Called for every status line, in order.
+    let heard: @Sendable (ChildStatus) -> Void
+    /// Where the child's standard error goes, line by line.
+    let forward: @Sendable ([UInt8]) -> Void
+
+    /// Starts the process, talks with it and returns when it has been reaped.
+    ///
+    /// The closure given to the library never throws: it would answer with SIGKILL at once.
+    func run() async -> Result {
+        let ear = ChildEar(heard: heard, forward: forward)
+        let termination: ChildTermination
+        do {
+            let result = try await Subprocess.run(
+                .path(launch.executable),
+                arguments: Arguments(launch.arguments),
+                platformOptions: platformOptions,
+                input: .inputWriter,
+                output: .sequence,
+                error: .sequence
+            ) { execution in
+                await converse(with: execution, ear)
+            }
+            termination = Self.termination(result.terminationStatus)
+        } catch {
+            termination = .notStarted("\(launch.executable) could not be started: \(error)")
+        }
+        inbox.close()
+        return ear.result(termination)
+    }
+
+    /// Its own process group, so that Ctrl-C at the terminal reaches the supervisor only, which drains its children.
+    private var platformOptions: PlatformOptions {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        options.teardownSequence = [.send(signal: .terminate, allowedDurationToNextStep: launch.killDelay)]
+        return options
+    }
+
+    private static func termination(_ status: TerminationStatus) -> ChildTermination {
+        switch status {
+        case .exited(let code): .exited(status: code)
+        case .signaled(let signal): .signalled(signal)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ProcessProtocol
+import Synchronization
+
+/// What the I/O around the plan has to remember of each child.
+final class ChildRegistry: Sendable {
+    /// The affairs of one child.
+    struct Entry: Sendable {
+        var kind: ChildKind
+        var inbox = ChildInbox()
+        /// The id of its row in `mta_child`, once it has one.
+        var childID: Int64?
+        var lastWords = ""
+        /// False once its process has ended and been reaped.
+        var isAlive = true
+        var residentBytes: Int64 = 0
+    }
+
+    private let entries = Mutex<[Int32: Entry]>([:])
+
+    func add(_ generation: Int32, _ kind: ChildKind) -> Entry {
+        let entry = Entry(kind: kind)
+        entries.withLock { $0[generation] = entry }
+        return entry
+    }
+
+    func remove(_ generation: Int32) {
+        entries.withLock { _ = $0.removeValue(forKey: generation) }
+    }
+
+    subscript(_ generation: Int32) -> Entry? { entries.withLock { $0[generation] } }
+
+    func update(_ generation: Int32, _ change: (inout Entry) -> Void) {
+        entries.withLock { entries in
+            guard var entry = entries[generation] else { return }
+            change(&entry)
+            entries[generation] = entry
+        }
+    }
+
+    /// Children whose affairs this supervisor looks after itself, running or dead.
+    var childIDs: Set<Int64> { entries.withLock { Set($0.values.compactMap(\.childID)) } }
+
+    /// Whether a child is this supervisor's: true or false for a live or a dead one, nil for somebody else's.
+    func isAlive(childID: Int64) -> Bool? {
+        entries.withLock { entries in entries.values.first { $0.childID == childID }?.isAlive }
+    }
+
+    /// Memory of all children together, as they say themselves.
+    var residentBytes: Int64 { entries.withLock { $0.values.reduce(0) { $0 + $1.residentBytes } } }
+}

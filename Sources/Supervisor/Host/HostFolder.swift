@@ -1,0 +1,84 @@
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The folder of one host: its id, the journals of its children, and the lock that makes one supervisor its owner.
+///
+/// The host id is a UUID in a file and no host name, as machines are renamed, cloned and run two of these: the folder with the
+/// journals *is* the host, because what was sent from it can be told from its journals alone.
+struct HostFolder: Sendable {
+    let path: FilePath
+    /// The host id, as 36 lower-case characters.
+    let hostID: String
+    private let lock: FileLock
+
+    static let lockFile = "supervisor.lock"
+    static let hostIDFile = "host-id"
+
+    /// Makes the folder if there is none, takes its lock and reads its host id, making one in a new folder.
+    ///
+    /// - Parameter owner: what a second supervisor is told about this one: host name and process id.
+    /// - Throws: ``SupervisorError``.
+    static func open(_ path: FilePath, owner: String) throws -> HostFolder {
+        do {
+            try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
+            let lockPath = path.appending(lockFile)
+            guard let lock = try FileLock.acquire(lockPath, create: true) else {
+                throw inUse(path, by: text(of: lockPath))
+            }
+            try lock.descriptor.resize(to: 0, retryOnInterrupt: true)
+            try lock.descriptor.writeAll(toAbsoluteOffset: 0, "\(owner)\n".utf8)
+            return HostFolder(path: path, hostID: try hostID(in: path), lock: lock)
+        } catch let error as SupervisorError {
+            throw error
+        } catch {
+            throw notUsable(path, error)
+        }
+    }
+
+    /// Lets another supervisor have the folder.
+    func release() {
+        lock.release()
+    }
+
+    private static func hostID(in path: FilePath) throws -> String {
+        let file = path.appending(hostIDFile)
+        let known = text(of: file)
+        if let id = UUID(uuidString: known) { return id.uuidString.lowercased() }
+        guard known.isEmpty else {
+            throw SupervisorError(
+                .folderNotUsable,
+                "The host id in \(file) is no UUID, so this host cannot be told from others. Put the file's old content back, "
+                    + "or remove the file to get a new id; journals in the folder are replayed either way."
+            )
+        }
+        let id = UUID().uuidString.lowercased()
+        try Data("\(id)\n".utf8).write(to: URL(filePath: file.string), options: .atomic)
+        return id
+    }
+
+    static func text(of file: FilePath) -> String {
+        guard let data = FileManager.default.contents(atPath: file.string) else { return "" }
+        return String(decoding: data.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+
+    private static func inUse(_ path: FilePath, by owner: String) -> SupervisorError {
+        SupervisorError(
+            .folderInUse,
+            "The folder \(path) belongs to another supervisor that is running\(owner.isEmpty ? "" : " (\(owner))"). "
+                + "Stop that one, or give this one a folder of its own (mta.workingPath)."
+        )
+    }
+
+    private static func notUsable(_ path: FilePath, _ error: any Error) -> SupervisorError {
+        SupervisorError(
+            .folderNotUsable,
+            "The folder \(path) for host id and journals cannot be used: \(error). "
+                + "Make it writable for the user that runs the supervisor, or choose another one (mta.workingPath)."
+        )
+    }
+}

@@ -1,0 +1,71 @@
+import PushCore
+
+/// What a dead child's journal says about each part it held: facts to store, and what is open.
+struct JournalSummary: Sendable {
+    /// A part under the token with which the child held it.
+    struct Holding: Sendable, Hashable {
+        var part: Int64
+        var token: Int64
+    }
+
+    /// What became of one part's messages, as far as the journal knows.
+    struct Findings: Sendable, Equatable {
+        /// Messages that were about to be sent and of which nobody knows more, in ascending order.
+        var ambiguous: [Int32] = []
+        /// Final answers, in ascending order of their sequence numbers.
+        var facts: [JournalAnswer] = []
+        /// Answers after which the message is to be tried again.
+        var softAnswers: [JournalAnswer] = []
+    }
+
+    private enum MessageState {
+        case underWay
+        case answered(JournalAnswer)
+        /// The gateway has not taken it: it is as if it had never been sent.
+        case unsent
+    }
+
+    private var messages: [Holding: [Int32: MessageState]] = [:]
+    /// The parts that the journal speaks of and that were not closed.
+    var holdings: Set<Holding> { Set(messages.keys) }
+    var isEmpty: Bool { messages.isEmpty }
+
+    /// Takes the next record, in the journal's order: a later one about the same message counts.
+    mutating func add(_ record: JournalRecord) {
+        switch record {
+        case .intent(let part, let token, let ranges):
+            let holding = Holding(part: part, token: token)
+            for range in ranges {
+                for sequence in range { messages[holding, default: [:]][sequence] = .underWay }
+            }
+        case .answers(let part, let token, _, let answers):
+            let holding = Holding(part: part, token: token)
+            for answer in answers { messages[holding, default: [:]][answer.sequence] = Self.state(answer) }
+        case .closed(let part, let token):
+            messages[Holding(part: part, token: token)] = nil
+        }
+    }
+
+    private static func state(_ answer: JournalAnswer) -> MessageState {
+        switch answer.outcomeClass {
+        case .accepted, .permanent, .retry: .answered(answer)
+        case .ambiguous: .underWay
+        // The application's trouble is not the message's: it waits as if it had not been sent.
+        case .unprocessed, .stopApplication: .unsent
+        }
+    }
+
+    /// What the journal says of one part; nothing if it does not speak of it.
+    func findings(_ holding: Holding) -> Findings {
+        var findings = Findings()
+        for (sequence, state) in (messages[holding] ?? [:]).sorted(by: { $0.key < $1.key }) {
+            switch state {
+            case .underWay: findings.ambiguous.append(sequence)
+            case .unsent: continue
+            case .answered(let answer) where answer.outcomeClass == .retry: findings.softAnswers.append(answer)
+            case .answered(let answer): findings.facts.append(answer)
+            }
+        }
+        return findings
+    }
+}

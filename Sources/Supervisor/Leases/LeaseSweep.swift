@@ -1,0 +1,49 @@
+import Logging
+import Store
+
+/// Takes parts from owners that are lost, whichever host they were on.
+actor LeaseSweep {
+    private let store: Store
+    private let logger: Logger
+    private let lease: Duration
+    /// Children whose affairs this supervisor settles itself, from their journals.
+    private let ownDead: @Sendable (LeaseObservation) async -> Bool
+    private var watcher: LeaseWatcher
+
+    init(store: Store, lease: Duration, logger: Logger, ownDead: @escaping @Sendable (LeaseObservation) async -> Bool) {
+        self.store = store
+        self.lease = lease
+        self.logger = logger
+        self.ownDead = ownDead
+        watcher = LeaseWatcher(lease: lease)
+    }
+
+    /// One look at all leases.
+    func look() async throws {
+        do {
+            let now = ContinuousClock.now
+            let leases = try await store.leases()
+            let byPart = Dictionary(leases.map { ($0.partID, $0) }, uniquingKeysWith: { first, _ in first })
+            let lost = watcher.observe(
+                leases.map { LeaseSighting(partID: $0.partID, token: $0.token, renewal: $0.renewal) },
+                at: now
+            )
+            for sighting in lost {
+                guard let observation = byPart[sighting.partID] else { continue }
+                try await take(observation)
+            }
+        } catch {
+            watcher.interrupted()
+            throw error
+        }
+    }
+
+    private func take(_ lost: LeaseObservation) async throws {
+        if await ownDead(lost) { return }
+        let part = PartToken(part: lost.partID, token: lost.token)
+        guard try await store.releasePart(part, ambiguousThroughMark: true) else { return }
+        logger.warning(
+            "Part \(lost.partID) was taken from child \(lost.owner) of host \(lost.hostID), not renewed for \(lease)"
+        )
+    }
+}

@@ -1,0 +1,51 @@
+import Store
+import Synchronization
+
+/// How the supervisor is doing, for those of its duties that need to know.
+final class HostCondition: Sendable {
+    struct Values: Sendable {
+        var state = HostReport.State.starting
+        var isClaiming = true
+        var isDatabaseAvailable = false
+        var children = 0
+        var maxChildren = 0
+        /// Parts were ready at the last look.
+        var hasWork = false
+        /// Outcomes taken from journals since the start.
+        var journalReplayed: Int64 = 0
+        /// Kinds of children that die too early to be started.
+        var throttled: [ChildKind] = []
+        /// Journals that could not be read and were put aside since the start.
+        var unreadableJournals = 0
+
+        /// Trouble to show in `mta_host`, "" if none.
+        var alarm: String {
+            var troubles = throttled.map { "Children for \($0) die before their first message." }
+            if unreadableJournals > 0 { troubles.append("\(unreadableJournals) journals could not be read.") }
+            return troubles.joined(separator: " ")
+        }
+    }
+
+    private let values = Mutex(Values())
+
+    var current: Values { values.withLock { $0 } }
+
+    func update(_ change: (inout Values) -> Void) { values.withLock { change(&$0) } }
+
+    /// Takes what the plan has come to.
+    func update(from plan: SupervisorPlan, at now: ContinuousClock.Instant) {
+        values.withLock { values in
+            values.isClaiming = plan.isClaiming
+            values.isDatabaseAvailable = plan.isDatabaseAvailable
+            values.children = plan.aliveCount
+            values.maxChildren = plan.settings.maxSpareServers
+            values.throttled = plan.throttles.filter { !$0.value.isOpen(at: now) }.keys.sorted()
+            values.hasWork = !plan.work.isEmpty
+            if !plan.isClaiming {
+                values.state = .draining
+            } else if plan.startedAt != nil {
+                values.state = .running
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Logging
+import PushCore
+import Store
+import Synchronization
+
+extension SupervisorLoop {
+    /// The time between two looks while there is work.
+    static let workInterval = Duration.seconds(1)
+    /// Monitoring may rely on rows that are at most 2 s old; half of it leaves room for a slow statement.
+    static let beatInterval = Duration.seconds(1)
+    /// Several looks in each lease, so that a lost part is taken soon after the lease has passed.
+    static let sweepInterval = Duration.seconds(2)
+    /// Journals that were left behind are locked as long as their child lives; it drains within a minute or so.
+    static let leftoverInterval = Duration.seconds(5)
+    /// Partitions are made days ahead, so an hour is early enough.
+    static let partitionInterval = Duration.seconds(3_600)
+    /// A look for work that takes longer has found no database: the query takes milliseconds.
+    static let longestLook = Duration.seconds(5)
+    /// A listener that hears nothing for so long is asked whether it is still there.
+    static let listenInterval = Duration.seconds(60)
+
+    /// Opens the connections and does, until cancelled, all that has to be done again and again.
+    func lookAfterDatabase() async {
+        guard let opened = await openStores() else { return }
+        stores.withLock { $0 = opened }
+        let recovery = JournalRecovery(folder: folder, store: opened.main, logger: logger, condition: condition)
+        recoveries.withLock { $0 = recovery }
+        let reporter = reporter(opened)
+        // Rows of children refer to the host's, so it comes first.
+        await register(with: reporter)
+        await withDiscardingTaskGroup { group in
+            for duty in duties(opened, reporter) { group.addTask { await duty.run() } }
+        }
+    }
+
+    private func openStores() async -> HostStores? {
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        while !Task.isCancelled {
+            do {
+                return HostStores(
+                    main: try await connect("supervisor"),
+                    preparation: try await connect("supervisor-prepare"),
+                    listener: try await connect("supervisor-listen")
+                )
+            } catch {
+                let time = pause.next()
+                logger.warning("The database cannot be used, next attempt in \(time.milliseconds) ms: \(error)")
+                try? await Task.sleep(for: time)
+            }
+        }
+        return nil
+    }
+
+    private func register(with reporter: HostReporter) async {
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        while !Task.isCancelled {
+            do {
+                return try await reporter.register()
+            } catch {
+                let time = pause.next()
+                logger.warning("This host could not be registered, next attempt in \(time.milliseconds) ms: \(error)")
+                try? await Task.sleep(for: time)
+            }
+        }
+    }
+
+    func reporter(_ stores: HostStores) -> HostReporter {
+        HostReporter(
+            store: stores.main,
+            folder: folder,
+            settings: settings.withLock { $0 },
+            condition: condition,
+            registry: registry
+        )
+    }
+
+    private func duties(_ stores: HostStores, _ reporter: HostReporter) -> [Duty] {
+        let sweep = LeaseSweep(
+            store: stores.main,
+            lease: .seconds(settings.withLock(\.leaseSec)),
+            logger: logger,
+            ownDead: { await self.isOwnDead($0) }
+        )
+        return [
+            duty("Reporting this host") {
+                try await reporter.beat()
+                return Self.beatInterval
+            },
+            duty("Making partitions") {
+                try await stores.main.ensurePartitions()
+                return Self.partitionInterval
+            },
+            duty("Sweeping leases") {
+                try await sweep.look()
+                return Self.sweepInterval
+            },
+            duty("Replaying journals that were left behind") {
+                try await self.replayLeftovers()
+                return Self.leftoverInterval
+            },
+            duty("Finishing deliveries", bell: finishBell) {
+                try await self.finishDeliveries(stores.preparation)
+                return self.pollInterval
+            },
+            duty("Listening for wake-ups") { try await self.listen(stores.listener) },
+            preparation(stores.preparation),
+            work(stores.main),
+        ]
+    }
+
+    private func duty(
+        _ name: String,
+        bell: Bell = Bell(),
+        _ round: @escaping @Sendable () async throws -> Duration
+    ) -> Duty {
+        Duty(
+            name: name,
+            bell: bell,
+            longestPause: .seconds(settings.withLock(\.dataBaseRetryDelaySec)),
+            logger: logger,
+            round: round
+        )
+    }
+
+    /// One second while children run or parts are ready, else `dataBasePoolPeriodSec`.
+    private var pollInterval: Duration {
+        let now = condition.current
+        return now.hasWork || now.children > 0 ? Self.workInterval : .seconds(settings.withLock(\.dataBasePoolPeriodSec))
+    }
+
+    private func preparation(_ store: Store) -> Duty {
+        let preparation = PreparationDuty(
+            store: store,
+            hostID: folder.hostID,
+            settings: settings.withLock { $0 },
+            logger: logger,
+            isClaiming: { self.condition.current.isClaiming },
+            chunkMade: { self.workAppeared() }
+        )
+        return duty("Preparing deliveries", bell: preparationBell) {
+            try await preparation.prepareAll() ? Self.workInterval : self.pollInterval
+        }
+    }
+
+    private func work(_ store: Store) -> Duty {
+        var duty = duty("Looking for work", bell: workBell) {
+            // A store waits for a database that is away, however long; the plan has to know before that.
+            let alarm = Task {
+                try await Task.sleep(for: Self.longestLook)
+                self.tell(.databaseAvailable(false))
+            }
+            defer { alarm.cancel() }
+            try await self.lookForWork(store)
+            return self.pollInterval
+        }
+        duty.finished = { self.tell(.databaseAvailable($0)) }
+        return duty
+    }
+
+    private func workAppeared() {
+        tell(.wake(detail: nil))
+        workBell.ring()
+        // A delivery that reaches nobody ends with its preparation.
+        finishBell.ring()
+    }
+}

@@ -1,0 +1,64 @@
+import Logging
+import ProcessProtocol
+import PushCore
+import Store
+import Synchronization
+
+extension SupervisorLoop {
+    /// Records how a child of ours ended and settles its affairs, however long the database takes to come back.
+    func settle(_ generation: Int32, _ end: ChildEnd) async {
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        while !Task.isCancelled, let child = registry[generation], let id = child.childID {
+            let obstacle: String
+            do {
+                if try await settleOnce(id, end, lastWords: child.lastWords) { break }
+                obstacle = "a process that it has started still holds its journal"
+            } catch {
+                obstacle = "\(error)"
+            }
+            let time = pause.next()
+            logger.warning(
+                "The affairs of child \(generation) are not settled, next attempt in \(time.milliseconds) ms: \(obstacle)"
+            )
+            try? await Task.sleep(for: time)
+        }
+        if Task.isCancelled { return }
+        registry.remove(generation)
+        tell(.childSettled(generation: generation))
+        // Its parts are ready again.
+        workBell.ring()
+    }
+
+    private func settleOnce(_ id: Int64, _ end: ChildEnd, lastWords: String) async throws -> Bool {
+        guard let store = stores.withLock(\.?.main), let recovery = recovery() else { return false }
+        try await store.childExited(id, reason: end.reason.rawValue, detail: end.detail, lastWords: lastWords)
+        return try await recovery.settle(child: id) == .settled
+    }
+
+    /// Settles the affairs of children whose supervisor was gone before them, as soon as they are gone, too.
+    func replayLeftovers() async throws {
+        guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
+        for id in try folder.childrenWithJournals() where registry.isAlive(childID: id) == nil {
+            guard try await recovery.settle(child: id) == .settled else { continue }
+            let reason = ChildExitReason.orphaned
+            try await store.childExited(id, reason: reason.rawValue, detail: "its supervisor ended before it", lastWords: "")
+            logger.notice("The journal that child \(id) left behind is replayed")
+            workBell.ring()
+        }
+    }
+
+    /// Whether a lost part is of a dead child of this host, whose journal knows more than the dispatch mark.
+    func isOwnDead(_ lease: LeaseObservation) async -> Bool {
+        guard lease.hostID == folder.hostID else { return false }
+        if let isAlive = registry.isAlive(childID: lease.owner) { return !isAlive }
+        guard let recovery = recovery() else { return false }
+        do {
+            return try await recovery.settle(child: lease.owner) == .settled
+        } catch {
+            logger.warning("The journal of child \(lease.owner) could not be replayed: \(error)")
+            return false
+        }
+    }
+
+    private func recovery() -> JournalRecovery? { recoveries.withLock { $0 } }
+}

@@ -1,0 +1,56 @@
+import Logging
+import Store
+import Synchronization
+
+extension SupervisorLoop {
+    /// Tells the plan what can be claimed, and what kinds could be kept in stock.
+    func lookForWork(_ store: Store) async throws {
+        let spawn = settings.withLock(\.spawn)
+        if spawn.minSpareServers > 0 || spawn.startSpareServers > 0 {
+            let kinds = try await store.childKinds().map { kind in
+                ChildKind(applicationID: kind.applicationID, accountID: kind.accountID, connector: kind.connector)
+            }
+            tell(.kinds(kinds))
+        }
+        let work = try await store.readyWork().map { ready in
+            WorkOnOffer(
+                kind: ChildKind(
+                    applicationID: ready.applicationID,
+                    accountID: ready.accountID,
+                    connector: ready.connector
+                ),
+                readyParts: ready.readyParts,
+                priority: Int(ready.highestPriority)
+            )
+        }
+        tell(.work(work))
+    }
+
+    func finishDeliveries(_ store: Store) async throws {
+        for delivery in try await store.finishDeliveries() {
+            logger.info("Delivery \(delivery) is finished")
+        }
+    }
+
+    /// Passes wake-ups on until the connection fails; what may have been missed before it listened is looked for at once.
+    func listen(_ store: Store) async throws -> Duration {
+        let listener = try await store.listen()
+        wake()
+        do {
+            while !Task.isCancelled {
+                if try await listener.next(deadline: .now + Self.listenInterval) { wake() }
+            }
+        } catch {
+            await listener.close()
+            throw error
+        }
+        await listener.close()
+        return .zero
+    }
+
+    private func wake() {
+        preparationBell.ring()
+        workBell.ring()
+        tell(.wake(detail: nil))
+    }
+}

@@ -1,0 +1,62 @@
+import ProcessProtocol
+
+/// What the supervisor knows about one child.
+struct ChildRecord: Sendable, Equatable {
+    /// Where a child stands between its start and the end of its affairs.
+    enum Phase: Sendable, Equatable {
+        /// The process is being started or has not written a status line yet.
+        case starting
+        case running
+        /// It was asked to drain, at that time.
+        case draining(since: ContinuousClock.Instant)
+        /// SIGTERM was sent, at that time.
+        case terminating(since: ContinuousClock.Instant)
+        /// SIGKILL was sent.
+        case killed
+        /// The process is gone and reaped; its journal is being replayed and its parts released.
+        case settling
+    }
+
+    let generation: Int32
+    let kind: ChildKind
+    let startedAt: ContinuousClock.Instant
+    /// Which reading of the settings it was started with.
+    let settingsEpoch: Int
+    var phase = Phase.starting
+    var status: ChildStatus?
+    /// When its last line came, or when it was started.
+    var heardAt: ContinuousClock.Instant
+    /// When its progress was last seen to change, or when it last had nothing to do.
+    var progressAt: ContinuousClock.Instant
+    /// Why the supervisor ends it, if it does so by force.
+    var endCause: ChildExitReason?
+
+    init(generation: Int32, kind: ChildKind, settingsEpoch: Int, at now: ContinuousClock.Instant) {
+        self.generation = generation
+        self.kind = kind
+        self.settingsEpoch = settingsEpoch
+        startedAt = now
+        heardAt = now
+        progressAt = now
+    }
+
+    /// Whether there is a process.
+    var isAlive: Bool { phase != .settling }
+    /// Whether it takes new work.
+    var isActive: Bool { phase == .starting || phase == .running }
+    /// Whether it has been asked to leave, in whatever way, and is still there.
+    var isLeaving: Bool { isAlive && !isActive }
+    var isIdle: Bool { phase == .running && status?.state == .idle }
+    var hasSettledAMessage: Bool { (status?.settled ?? 0) > 0 }
+
+    /// Takes a status line; lines of another generation are not this child's.
+    mutating func heard(_ new: ChildStatus, at now: ContinuousClock.Instant) {
+        guard new.generation == generation else { return }
+        let isBusy = new.partsHeld > 0 || new.inFlight > 0
+        let isWaiting = new.state == .stalled || new.state == .starting
+        if !isBusy || isWaiting || new.progress != status?.progress { progressAt = now }
+        heardAt = now
+        status = new
+        if phase == .starting { phase = .running }
+    }
+}

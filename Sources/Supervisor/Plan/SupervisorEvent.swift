@@ -1,0 +1,29 @@
+import ProcessProtocol
+
+/// Everything that can happen to a supervisor.
+enum SupervisorEvent: Sendable, Equatable {
+    /// Time has passed; comes several times a second.
+    case tick
+    /// The kinds that could be asked for: enabled applications with their enabled accounts, likely ones first.
+    case kinds([ChildKind])
+    /// What can be claimed now, as the last look at the database showed it.
+    case work([WorkOnOffer])
+    /// The database has answered, or cannot be reached.
+    case databaseAvailable(Bool)
+    /// Something in the database has changed, so children should look.
+    case wake(detail: String?)
+    /// A child wrote a status line.
+    case childStatus(generation: Int32, ChildStatus)
+    /// A child's process has ended and is reaped, or could not be started.
+    case childEnded(generation: Int32, ChildTermination, outOfMemoryKillSeen: Bool)
+    /// A child could not be registered in the database, so it was not started.
+    case childNotRegistered(generation: Int32)
+    /// A dead child's exit is recorded, its journal replayed and its parts released.
+    case childSettled(generation: Int32)
+    /// Asked to end in order; asked again, it hurries.
+    case drain
+    /// Asked to end now.
+    case hurry
+    /// The settings have been read again.
+    case reload(SupervisorSettings)
+}

@@ -1,0 +1,44 @@
+import Logging
+
+extension SupervisorPlan {
+    /// Asks one child to leave when a kind with work has no child and every place is taken.
+    ///
+    /// Places are few (`maxSpareServers`) and children stay for one kind, so without this a long delivery of one application
+    /// would keep all others waiting.
+    mutating func makeRoom(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
+        let starving = work.filter { activeCount($0.kind) == 0 && throttles[$0.kind]?.isOpen(at: now) ?? true }
+        starvingSince = starvingSince.filter { entry in starving.contains { $0.kind == entry.key } }
+        for offer in starving where starvingSince[offer.kind] == nil { starvingSince[offer.kind] = now }
+        // One at a time: the place of a child that is leaving already is the next one to be free.
+        guard !children.values.contains(where: \.isLeaving) else { return }
+        for offer in starving.sorted(by: { $0.priority > $1.priority }) {
+            if let victim = victim(for: offer, at: now) {
+                actions.append(
+                    .log(.info, "Child \(victim) makes room for \(offer.kind), which has work and no child.")
+                )
+                askToDrain(victim, at: now, &actions)
+                return
+            }
+        }
+    }
+
+    /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
+    private func victim(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
+        let active = children.values.filter { $0.phase == .running }.sorted { $0.generation < $1.generation }
+        if let idle = active.first(where: { record in record.isIdle && !work.contains { $0.kind == record.kind } }) {
+            return idle.generation
+        }
+        let since = starvingSince[offer.kind] ?? now
+        let hasWaited = since.advanced(by: Self.rotationTime) <= now
+        let candidates = active.filter { hasWaited || priority(of: $0.kind) < offer.priority }
+        return candidates.max { left, right in
+            let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
+            return (leftCount, right.generation) < (rightCount, left.generation)
+        }?.generation
+    }
+
+    /// The urgency of what a kind's children have to do; a kind that is not on offer works on its last parts.
+    private func priority(of kind: ChildKind) -> Int {
+        work.first { $0.kind == kind }?.priority ?? Int.max
+    }
+}

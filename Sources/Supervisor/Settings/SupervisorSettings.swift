@@ -1,0 +1,54 @@
+/// The settings of one host's supervisor; names are Adobe Campaign's where the thing is the same.
+public struct SupervisorSettings: Sendable, Equatable {
+    /// The folder of host id, lock and journals; it is made if it does not exist. One supervisor a folder.
+    public var workingPath = "/var/lib/pushmta"
+    /// The machine's name, as `mta_host` shows it.
+    public var hostName = ""
+    /// The program's version, as `mta_host` shows it.
+    public var version = ""
+    /// The executable of the children. Empty: the supervisor's own.
+    public var executablePath = ""
+    /// Options of `pushmta` that every child gets, such as `--config FILE`; its environment is the supervisor's.
+    public var globalOptions: [String] = []
+
+    /// Children that are started at once, without the limit of one a second, when the supervisor starts; 0 to `maxSpareServers`.
+    public var startSpareServers = 0
+    /// Children of this host that are kept though there is no work for them; 0 to `maxSpareServers`.
+    public var minSpareServers = 0
+    /// The most children of this host, all applications and external accounts together; at least 1.
+    public var maxSpareServers = 2
+    /// The time between two looks at the database while there is no work, in seconds; 1 s while there is.
+    public var dataBasePoolPeriodSec = 30
+    /// The longest time between two attempts to reach a database that is away, in seconds.
+    public var dataBaseRetryDelaySec = 10
+    /// The time that children have to drain before they get SIGTERM, in seconds.
+    public var drainTimeSec = 60
+    /// The time between SIGTERM and SIGKILL, in seconds.
+    public var killDelaySec = 10
+    /// The longest time that a request of a child can take, in seconds; a child without progress for twice this time, and at
+    /// least 60 s, is ended.
+    public var longestTimeoutSec = 30
+    /// The most messages of one part; at least 1.
+    public var messagesPerPart = 1_000
+    /// The most parts that one transaction of preparation makes; at least 1.
+    public var partsPerChunk = 50
+    /// How long an owner of a part may be silent before a sweep takes it, in seconds.
+    public var leaseSec = 15
+
+    /// Makes settings with the defaults.
+    public init() {}
+
+    /// Shortest patience with a child that makes no progress.
+    private static let shortestWatchdogSec = 60
+
+    var spawn: SpawnSettings {
+        SpawnSettings(
+            startSpareServers: startSpareServers,
+            minSpareServers: minSpareServers,
+            maxSpareServers: max(1, maxSpareServers),
+            drainTime: .seconds(drainTimeSec),
+            killDelay: .seconds(killDelaySec),
+            watchdogTime: .seconds(max(Self.shortestWatchdogSec, 2 * longestTimeoutSec))
+        )
+    }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import Foundation
+import GatewaySimulator
+
+/// Faults that are on from the start. They concern both gateways; errors concern the gateway that knows the reason.
+struct FaultOptions: ParsableArguments {
+    @Option(help: "Time before an answer: \"50\" (ms), \"10-80\" (uniform), \"exp:40\" (mean) or \"p50:30,p99:200\".")
+    var latency: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Rejects a share of pushes, such as Unregistered=0.01 or UNAVAILABLE=0.05:30 (Retry-After 30); may be repeated.",
+            valueName: "reason=rate[:retry-after]"
+        )
+    )
+    var error: [String] = []
+
+    @Option(help: "Sends GOAWAY on each connection after that many streams.")
+    var goawayAfter: Int?
+
+    @Option(help: "Streams above the GOAWAY's last-stream-id that arrive before it leaves.")
+    var goawayUnprocessed = 0
+
+    @Option(help: "The reason in the GOAWAY's JSON, such as Shutdown.")
+    var goawayReason: String?
+
+    @Option(help: "The GOAWAY's HTTP/2 error code.")
+    var goawayCode: UInt32 = 0
+
+    @Option(help: "Share of streams that is refused (REFUSED_STREAM).")
+    var refuseRate = 0.0
+
+    @Option(help: "Limit of concurrent streams, instead of the gateway's own.")
+    var maxStreams: Int?
+
+    @Option(help: "Share of pushes that is accepted and never answered.")
+    var neverAnswerRate = 0.0
+
+    @Option(help: "Answers nothing for that many seconds after the start.")
+    var stall: Double?
+
+    @Option(help: "Drops each connection after that many streams.")
+    var resetAfter: Int?
+
+    @Option(help: "Seed of the dice, to repeat a run.")
+    var seed: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "The whole plan of APNs as JSON, as the control port takes it; instead of the options above.",
+            valueName: "json"
+        )
+    )
+    var apnsFaults: String?
+
+    @Option(help: ArgumentHelp("The whole plan of FCM as JSON.", valueName: "json"))
+    var fcmFaults: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "State of a device, such as Unregistered=<token>; may be repeated.",
+            valueName: "state=token"
+        )
+    )
+    var device: [String] = []
+
+    /// The plans of both gateways.
+    func plans() throws -> [SimulatedGateway: FaultPlan] {
+        var plans: [SimulatedGateway: FaultPlan] = [:]
+        for gateway in SimulatedGateway.allCases { plans[gateway] = try plan(gateway) }
+        return plans
+    }
+
+    /// What is known about devices.
+    func devices() throws -> [String: DeviceState] {
+        var devices: [String: DeviceState] = [:]
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        for text in device {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2, let state = DeviceState(name: parts[0], sinceMilliseconds: now) else {
+                throw ValidationError(
+                    "\"\(text)\" is not state=token with one of \(DeviceState.names.joined(separator: ", "))"
+                )
+            }
+            devices[parts[1]] = state
+        }
+        return devices
+    }
+
+    private func plan(_ gateway: SimulatedGateway) throws -> FaultPlan {
+        if let json = gateway == .apns ? apnsFaults : fcmFaults {
+            do {
+                return try JSONDecoder().decode(FaultPlan.self, from: Data(json.utf8))
+            } catch let error as DecodingError {
+                throw ValidationError("the faults of \(gateway.rawValue): \(FaultPlan.explain(error))")
+            }
+        }
+        var plan = FaultPlan()
+        plan.seed = seed
+        plan.latency = try latency.map(parseLatency)
+        plan.errors = try errors(of: gateway)
+        plan.goAway = goawayAfter.map {
+            GoAwayFault(afterStreams: $0, unprocessed: goawayUnprocessed, reason: goawayReason, errorCode: goawayCode)
+        }
+        plan.refusedRate = refuseRate
+        plan.maxConcurrentStreams = maxStreams
+        plan.neverAnsweredRate = neverAnswerRate
+        plan.stallSeconds = stall
+        plan.resetAfterStreams = resetAfter
+        return plan
+    }
+
+    private func errors(of gateway: SimulatedGateway) throws -> [ErrorRate] {
+        try error.compactMap { text in
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            let values = parts.count == 2 ? parts[1].split(separator: ":", maxSplits: 1).map(String.init) : []
+            guard let rate = values.first.flatMap({ Double($0) }) else {
+                throw ValidationError("\"\(text)\" is not reason=rate or reason=rate:retry-after")
+            }
+            guard SimulatedGateway.allCases.contains(where: { $0.rejectionReasons.contains(parts[0]) }) else {
+                throw ValidationError("no gateway answers \"\(parts[0])\"")
+            }
+            guard gateway.rejectionReasons.contains(parts[0]) else { return nil }
+            return ErrorRate(reason: parts[0], rate: rate, retryAfter: values.count > 1 ? values[1] : nil)
+        }
+    }
+
+    private func parseLatency(_ text: String) throws -> LatencyDistribution {
+        let fields = Dictionary(
+            text.split(separator: ",").map { field in
+                let parts = field.split(separator: ":", maxSplits: 1).map(String.init)
+                return (parts[0], parts.count > 1 ? Double(parts[1]) : nil)
+            },
+            uniquingKeysWith: { $1 }
+        )
+        let bounds = text.split(separator: "-").map { Double($0) }
+        if let milliseconds = Double(text) { return .fixed(milliseconds: milliseconds) }
+        if bounds.count == 2, let from = bounds[0], let to = bounds[1] { return .uniform(from: from, to: to) }
+        if let mean = fields["exp"] ?? nil { return .exponential(mean: mean) }
+        if let p50 = fields["p50"] ?? nil, let p99 = fields["p99"] ?? nil { return .quantiles(p50: p50, p99: p99) }
+        throw ValidationError("\"\(text)\" is no latency: 50, 10-80, exp:40 or p50:30,p99:200")
+    }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import Foundation
+import GatewaySimulator
+
+/// The command line of the simulator: starts it, says where it is, and waits for a signal to end.
+@main
+struct GatewaySimulatorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gateway-simulator",
+        abstract: "Plays APNs (HTTP/2), FCM (HTTP v1) and Google's token endpoint on this machine.",
+        discussion: """
+            Certificates and credentials are made in the state folder at the first start and used again later. SIGTERM or \
+            Ctrl-C ends it; the exit status is then 0. It is 1 when it cannot start and 64 when the command line is wrong.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Folder for CA, credentials and ports.json.", valueName: "folder"))
+    var state: String
+
+    @Option(help: "Address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "Port of the APNs gateway; 0 takes a free one.")
+    var apnsPort = 0
+
+    @Option(help: "Port of the FCM gateway; 0 takes a free one.")
+    var fcmPort = 0
+
+    @Option(help: "Port of the OAuth 2.0 token endpoint; 0 takes a free one.")
+    var oauthPort = 0
+
+    @Option(help: "Port for control on 127.0.0.1, plain HTTP; 0 takes a free one.")
+    var controlPort = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the ports are written when all is ready (default: ports.json in the state folder).",
+            valueName: "file"
+        )
+    )
+    var portFile: String?
+
+    @Option(help: "Another name or address that the certificate covers; may be repeated.")
+    var certificateName: [String] = []
+
+    @Option(help: "Event loop threads.")
+    var threads = 1
+
+    @Option(
+        help: "A topic that the sample key may send to (default: com.example.app); may be repeated, \"*\" allows any."
+    )
+    var topic: [String] = []
+
+    @Option(help: "The Firebase project.")
+    var projectID = "pushmta-simulator"
+
+    @Flag(help: "Play APNs' development environment, with apns-unique-id in answers.")
+    var sandbox = false
+
+    @Option(help: "Lifetime of access tokens, in seconds.")
+    var tokenLifetime = 3600
+
+    @Option(
+        help: ArgumentHelp("File that gets a JSON line {\"id\",\"status\",\"time\"} for each push.", valueName: "file")
+    )
+    var record: String?
+
+    @Flag(help: "Print ports, CA and credentials as one JSON line first.")
+    var json = false
+
+    @OptionGroup(title: "Faults")
+    var faults: FaultOptions
+
+    func validate() throws {
+        for port in [apnsPort, fcmPort, oauthPort, controlPort] where !(0...65_535).contains(port) {
+            throw ValidationError("\(port) is no port: 0 to 65535")
+        }
+        guard (1...64).contains(threads) else { throw ValidationError("threads must be 1 to 64") }
+        guard tokenLifetime > 0 else { throw ValidationError("the token lifetime must be above 0 seconds") }
+        _ = try faults.plans()
+        _ = try faults.devices()
+    }
+
+    func run() async throws {
+        let signals = EndSignals()
+        let simulator: GatewaySimulator
+        do {
+            simulator = try await GatewaySimulator.start(try options())
+        } catch {
+            FileHandle.standardError.write(Data("gateway-simulator: \(error)\n".utf8))
+            throw ExitCode.failure
+        }
+        let report = StartReport(simulator, host: host)
+        write(json ? report.json : report.text)
+        await signals.wait()
+        let counters = simulator.counters()
+        await simulator.stop()
+        write(report.summary(counters))
+    }
+
+    private func options() throws -> GatewaySimulatorOptions {
+        var options = GatewaySimulatorOptions(stateFolder: URL(fileURLWithPath: state).path)
+        options.host = host
+        options.certificateNames = certificateName
+        options.apnsPort = apnsPort
+        options.fcmPort = fcmPort
+        options.oauthPort = oauthPort
+        options.controlPort = controlPort
+        options.portFile = portFile
+        options.threads = threads
+        if !topic.isEmpty { options.apnsTopics = topic.contains("*") ? [] : topic }
+        options.projectID = projectID
+        options.isSandbox = sandbox
+        options.accessTokenLifetimeSeconds = tokenLifetime
+        options.recordFile = record
+        options.faults = try faults.plans()
+        options.devices = try faults.devices()
+        return options
+    }
+
+    /// Writes past any buffer, so that a reader of a file or a pipe sees the line at once.
+    private func write(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+}

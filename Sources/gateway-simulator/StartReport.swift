@@ -1,0 +1,92 @@
+import Foundation
+import GatewaySimulator
+
+/// What the simulator says about itself on standard output.
+struct StartReport {
+    private struct Address: Encodable {
+        var host: String
+        var port: Int
+    }
+
+    private struct FCMAddress: Encodable {
+        var host: String
+        var port: Int
+        var tokenUri: String
+    }
+
+    private struct APNsCredential: Encodable {
+        var keyFile: String
+        var keyId: String
+        var teamId: String
+        var topics: [String]
+    }
+
+    private struct FCMCredential: Encodable {
+        var serviceAccountFile: String
+        var projectId: String
+    }
+
+    private struct Credentials: Encodable {
+        var apns: APNsCredential
+        var fcm: FCMCredential
+    }
+
+    private struct Line: Encodable {
+        var apns: Address
+        var fcm: FCMAddress
+        var control: Address
+        var ca: String
+        var credentials: Credentials
+    }
+
+    /// One line for programs.
+    let json: String
+    /// A few lines for people.
+    let text: String
+
+    /// A report on a simulator that listens on that host.
+    init(_ simulator: GatewaySimulator, host: String) {
+        let credentials = simulator.credentials
+        let line = Line(
+            apns: Address(host: host, port: simulator.apnsPort),
+            fcm: FCMAddress(host: host, port: simulator.fcmPort, tokenUri: credentials.tokenURI),
+            control: Address(host: "127.0.0.1", port: simulator.controlPort),
+            ca: simulator.caFile,
+            credentials: Credentials(
+                apns: APNsCredential(
+                    keyFile: credentials.apnsKeyFile,
+                    keyId: credentials.apnsKeyID,
+                    teamId: credentials.apnsTeamID,
+                    topics: credentials.apnsTopics
+                ),
+                fcm: FCMCredential(
+                    serviceAccountFile: credentials.serviceAccountFile,
+                    projectId: credentials.projectID
+                )
+            )
+        )
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        json = String(decoding: (try? encoder.encode(line)) ?? Data(), as: UTF8.self)
+        text = """
+            APNs     https://\(host):\(simulator.apnsPort)  key \(credentials.apnsKeyFile) (key id \(credentials.apnsKeyID), team \
+            \(credentials.apnsTeamID), topics \(credentials.apnsTopics.isEmpty ? "any" : credentials.apnsTopics.joined(separator: " ")))
+            FCM      https://\(host):\(simulator.fcmPort)  service account \(credentials.serviceAccountFile) (project \
+            \(credentials.projectID))
+            OAuth    \(credentials.tokenURI)
+            control  http://127.0.0.1:\(simulator.controlPort)
+            CA       \(simulator.caFile)
+            """
+    }
+
+    /// The last line.
+    func summary(_ counters: SimulatorCounters) -> String {
+        let parts = SimulatedGateway.allCases.map { gateway in
+            let counters = counters[gateway]
+            return "\(gateway.rawValue): \(counters.accepted) accepted (\(counters.uniqueAccepted) different, "
+                + "\(counters.duplicates) more than once), \(counters.rejectedTotal) rejected, \(counters.unanswered) unanswered, "
+                + "\(counters.connectionsOpened) connections"
+        }
+        return parts.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+
+/// The options of an external account beside its address.
+struct AccountOptions: ParsableArguments {
+    @Option(name: .customLong("ca-file"), help: "A PEM file of certificate authorities to trust instead of the usual ones.")
+    var certificateAuthorityFile: String?
+
+    @Option(help: "Connections to the gateway of one child (default: by setting).")
+    var connections: Int?
+
+    func validate() throws {
+        if let file = certificateAuthorityFile, !FileManager.default.isReadableFile(atPath: file) {
+            throw ValidationError("--ca-file \(file) cannot be read: give the path of a PEM file.")
+        }
+        if let connections, !(1...100).contains(connections) {
+            throw ValidationError("--connections is \(connections): give a number from 1 to 100.")
+        }
+    }
+
+    /// Whether any option was given.
+    var isEmpty: Bool { certificateAuthorityFile == nil && connections == nil }
+
+    /// The options as the database keeps them; those that were not given stay as they are in `earlier`.
+    func json(merging earlier: String?) -> String {
+        let known = earlier.flatMap { try? JSONDecoder().decode(Stored.self, from: Data($0.utf8)) } ?? Stored()
+        var pairs: [(String, Cell)] = []
+        if let file = certificateAuthorityFile.map(Self.absolutePath) ?? known.ca_file { pairs.append(("ca_file", .text(file))) }
+        if let count = connections ?? known.connections { pairs.append(("connections", Cell(count))) }
+        return Cell.object(pairs).json
+    }
+
+    /// Children run in another folder than the one in which the option was typed.
+    private static func absolutePath(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+
+    private struct Stored: Decodable {
+        var ca_file: String?
+        var connections: Int?
+    }
+}

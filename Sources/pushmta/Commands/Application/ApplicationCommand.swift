@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// `pushmta app`.
+struct ApplicationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app",
+        abstract: "Applications: a service on one platform and environment.",
+        subcommands: [ApplicationAddCommand.self, ApplicationListCommand.self]
+    )
+}

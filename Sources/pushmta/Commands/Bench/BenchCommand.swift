@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// `pushmta bench`.
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure how fast this machine is.",
+        subcommands: [BenchDeliveryCommand.self, BenchHTTP2Command.self]
+    )
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import PushCore
+
+/// `pushmta bench delivery`.
+struct BenchDeliveryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delivery",
+        abstract: "Measure a delivery from its start to the last stored outcome.",
+        discussion: """
+            Everything runs on this machine: a private PostgreSQL cluster with durability on (or the database that you name), the \
+            gateway simulator, a supervisor and its children. Tokens are random, two fields are personalised, preparation is \
+            included. Exit status 1 if not every message was sent.
+            """
+    )
+
+    @Option(help: "The number of messages.")
+    var messages: Int64 = 1_000_000
+
+    @Option(help: "The platform: ios measures APNs, android FCM.")
+    var platform = Platform.ios
+
+    @Option(help: "The most MTA children.")
+    var children = 1
+
+    @Option(help: "A database to use instead of a private cluster: a libpq connection string or URI. It must be empty or ours.")
+    var database: String?
+
+    @Flag(help: "Print one line of JSON at the end.")
+    var json = false
+
+    func validate() throws {
+        guard (1...100_000_000).contains(messages) else {
+            throw ValidationError("--messages is \(messages): give a number from 1 to 100000000.")
+        }
+        guard (1...64).contains(children) else {
+            throw ValidationError("--children is \(children): give a number from 1 to 64.")
+        }
+    }
+
+    func run() async throws {
+        do {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
+            let bench = DeliveryBench(
+                site: try TrialSite(folder: folder),
+                database: database,
+                messages: messages,
+                platform: platform,
+                children: children
+            )
+            guard let report = try await UntilSignal.run({ try await bench.run() }) else {
+                throw CommandFailure(.negative, "The bench was interrupted.")
+            }
+            StandardOutput.line(json ? report.json : report.text)
+            guard report.isComplete else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+        } catch {
+            throw CommandFailure.report(error)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import PushCore
+import Store
+
+/// What a bench of a delivery measured.
+struct DeliveryBenchReport: Sendable {
+    /// The delivery's last counts.
+    let progress: DeliveryProgress
+    /// The messages that were asked for.
+    let messages: Int64
+    /// The simulator's counts.
+    let count: SimulatorCount
+    /// When each stage was reached.
+    let stages: DeliveryStages
+    /// The CPU time of each kind of process, in seconds.
+    let cpu: [(name: String, seconds: Double)]
+    /// The WAL that the database wrote, in bytes.
+    let walBytes: Int64
+    /// The most memory that a child had in RAM, in bytes.
+    let peakChildResidentBytes: Int64
+    /// PostgreSQL's settings that decide about durability.
+    let databaseSettings: [(name: String, value: String)]
+
+    /// Whether every message was sent, once, and both counts agree.
+    var isComplete: Bool {
+        progress.state == .finished && progress.sent == messages && count.accepted == messages && count.duplicates == 0
+    }
+
+    private var messagesPerSecond: Double {
+        guard let seconds = stages.finished, seconds > 0 else { return 0 }
+        return Double(progress.sent) / seconds
+    }
+
+    private var peakChildMiB: Double { Double(peakChildResidentBytes) / 1_048_576 }
+    private var walBytesPerMessage: Double { Double(walBytes) / Double(messages) }
+
+    private func microseconds(_ seconds: Double) -> Double { seconds * 1_000_000 / Double(messages) }
+
+    /// One line for programs.
+    var json: String {
+        Cell.object([
+            ("messagesPerSecond", .number(messagesPerSecond)), ("messages", .integer(messages)), ("sent", .integer(progress.sent)),
+            ("pending", .integer(progress.pending)), ("accepted", .integer(count.accepted)),
+            ("duplicates", .integer(count.duplicates)), ("complete", .flag(isComplete)),
+            (
+                "seconds",
+                .object([
+                    ("firstOutcome", Self.cell(stages.firstOutcome)), ("prepared", Self.cell(stages.prepared)),
+                    ("finished", Self.cell(stages.finished)),
+                ])
+            ),
+            ("cpuMicrosecondsPerMessage", .object(cpu.map { ($0.name, .number(microseconds($0.seconds))) })),
+            ("walBytesPerMessage", .number(walBytesPerMessage)), ("childPeakResidentMiB", .number(peakChildMiB)),
+            ("database", .object(databaseSettings.map { ($0.name, .text($0.value)) })),
+        ]).json
+    }
+
+    /// For people.
+    var text: String {
+        var table = Table(["process", "cpu_s", "us_per_message"])
+        for use in cpu { table.add([.text(use.name), .number(use.seconds), .number(microseconds(use.seconds))]) }
+        let total = cpu.reduce(0) { $0 + $1.seconds }
+        table.add([.text("all"), .number(total), .number(microseconds(total))])
+        return """
+            \(progress.sent) of \(messages) messages sent, \(count.accepted) accepted by the simulator, \(count.duplicates) twice; \
+            delivery \(progress.state.rawValue) \(progress.stateReason)
+            \(Int(messagesPerSecond)) messages a second from the start of the delivery to its last stored outcome
+
+            seconds after the start: first outcome stored \(Self.cell(stages.firstOutcome).shown), \
+            prepared \(Self.cell(stages.prepared).shown), finished \(Self.cell(stages.finished).shown)
+
+            \(table.text)
+
+            WAL: \(Int(walBytesPerMessage)) bytes a message
+            child, at most: \(Cell.number(peakChildMiB).shown) MiB resident
+            PostgreSQL: \(databaseSettings.map { "\($0.name)=\($0.value)" }.joined(separator: " "))
+            """
+    }
+
+    private static func cell(_ seconds: Double?) -> Cell { seconds.map { .number($0) } ?? .none }
+}

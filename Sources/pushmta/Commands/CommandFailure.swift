@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import PostgresClient
+import ProcessProtocol
+import PushCore
+import Store
+
+/// A command that could not do its work, with the exit code that says of which kind the trouble is.
+struct CommandFailure: Error, CustomStringConvertible {
+    /// The documented exit codes, numbers of `sysexits.h` where one fits.
+    enum Code: Int32 {
+        /// The answer is no: a check failed, a delivery ended badly.
+        case negative = 1
+        /// Input is malformed.
+        case data = 65
+        /// The database or a gateway cannot be reached or refused.
+        case unavailable = 69
+        /// An error of PushMTA itself.
+        case software = 70
+        /// A setting is wrong.
+        case configuration = 78
+    }
+
+    /// The exit code.
+    let code: Code
+    /// What happened, to which thing, why, and what to do.
+    let description: String
+
+    /// Describes a failure.
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Tells the person about `error` on standard error and returns what ends the process with the right code.
+    static func report(_ error: any Error) -> any Error {
+        if error is ExitCode || error is ValidationError || error is CleanExit { return error }
+        StandardError.write("pushmta: \(error)\n")
+        return ExitCode(code(of: error).rawValue)
+    }
+
+    private static func code(of error: any Error) -> Code {
+        switch error {
+        case let failure as CommandFailure: failure.code
+        case is SettingsError: .configuration
+        case is ContentError: .data
+        case let error as StoreError: code(of: error.code)
+        case is PostgresError: .unavailable
+        default: .software
+        }
+    }
+
+    private static func code(of code: StoreError.Code) -> Code {
+        switch code {
+        case .notFound, .invalid, .conflict: .data
+        case .schema: .configuration
+        case .unbalancedPart, .unexpectedAnswer: .software
+        }
+    }
+}

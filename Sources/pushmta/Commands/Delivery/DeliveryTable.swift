@@ -1,0 +1,28 @@
+import PushCore
+import Store
+
+/// Deliveries as a table.
+enum DeliveryTable {
+    /// The columns, named as in the view `pushmta.delivery_progress`.
+    static let columns = [
+        "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled", "unknown",
+        "excluded", "reason",
+    ]
+
+    /// One delivery's row.
+    static func row(_ progress: DeliveryProgress) -> [Cell] {
+        [
+            .integer(progress.id), .text(progress.label), .text(progress.state.rawValue), .integer(progress.target),
+            .integer(progress.pending), .integer(progress.sent), .integer(progress.failed), .integer(progress.ignored),
+            .integer(progress.notApplicable), .integer(progress.canceled), .integer(progress.unknown),
+            .integer(progress.excluded), .text(progress.stateReason),
+        ]
+    }
+
+    /// The table of some deliveries.
+    static func table(_ deliveries: [DeliveryProgress]) -> Table {
+        var table = Table(columns)
+        for delivery in deliveries { table.add(row(delivery)) }
+        return table
+    }
+}

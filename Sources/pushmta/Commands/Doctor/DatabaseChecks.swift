@@ -1,0 +1,90 @@
+import PostgresClient
+import PushCore
+import Store
+
+/// The checks that need the database.
+struct DatabaseChecks: Sendable {
+    /// The settings that PostgreSQL must have for what is committed to stay.
+    private static let durable = ["fsync": ["on"], "full_page_writes": ["on"], "synchronous_commit": ["on", "remote_apply", "remote_write"]]
+
+    /// The settings of this host.
+    let settings: Settings
+
+    /// Runs the checks one after the other; what depends on a failed one is skipped.
+    func results() async -> [CheckResult] {
+        let store: Store
+        do {
+            store = try await Store.connect(StoreSession.configuration(settings, role: "doctor"))
+        } catch let error as StoreError where error.code == .schema {
+            return [CheckResult("database", .ok, "reachable"), CheckResult("schema", .failed, "\(error)")]
+        } catch {
+            return [
+                CheckResult("database", .failed, "\(error). Check database.url and that PostgreSQL runs."),
+                CheckResult("schema, durability, credentials, gateways", .skipped, "the database is needed first"),
+            ]
+        }
+        var results = [
+            CheckResult("database", .ok, "reachable"), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
+        ]
+        results.append(await durability(store))
+        results += await applications(store)
+        results += await gateways(store)
+        await store.close()
+        return results
+    }
+
+    private func durability(_ store: Store) async -> CheckResult {
+        do {
+            let found = try await store.durabilitySettings()
+            let wrong = found.filter { setting in Self.durable[setting.name].map { !$0.contains(setting.value) } ?? false }
+            let text = found.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+            guard wrong.isEmpty else {
+                let names = wrong.map(\.name).joined(separator: ", ")
+                return CheckResult("durability", .failed, "\(text). Turn \(names) on: what was committed may be lost in a crash.")
+            }
+            return CheckResult("durability", .ok, text)
+        } catch {
+            return CheckResult("durability", .failed, "\(error)")
+        }
+    }
+
+    private func applications(_ store: Store) async -> [CheckResult] {
+        do {
+            let applications = try await store.applications()
+            if applications.isEmpty {
+                return [CheckResult("applications", .warning, "there is none: `pushmta app add` makes one")]
+            }
+            var results: [CheckResult] = []
+            for application in applications { results.append(await credential(of: application, store)) }
+            return results
+        } catch {
+            return [CheckResult("applications", .failed, "\(error)")]
+        }
+    }
+
+    private func credential(of application: ApplicationRow, _ store: Store) async -> CheckResult {
+        let subject = "credential of \(application.name)"
+        guard application.credentialID != nil else {
+            return CheckResult(subject, .failed, "there is none: `pushmta credential set \(application.name) --key FILE`")
+        }
+        do {
+            let row = try await store.credential(application: application.id)
+            _ = try CredentialKeyFile.cipher(settings).open(row.sealed, credentialID: row.id)
+            return CheckResult(subject, .ok, "opens, fingerprint \(row.fingerprint.prefix(16))…")
+        } catch {
+            return CheckResult(subject, .failed, "\(error)")
+        }
+    }
+
+    private func gateways(_ store: Store) async -> [CheckResult] {
+        do {
+            var results: [CheckResult] = []
+            for account in try await store.accounts() where account.active {
+                results.append(await GatewayCheck(account: account, trustedCertsChain: settings.nmac.relay.trustedCertsChain).result())
+            }
+            return results
+        } catch {
+            return [CheckResult("gateways", .failed, "\(error)")]
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import CurlClient
+import Foundation
+import Store
+
+/// Whether a gateway can be reached and its certificate is trusted.
+struct GatewayCheck: Sendable {
+    /// How long an operator should have to wait for the answer, in milliseconds.
+    private static let timeoutMilliseconds = 10_000
+
+    private struct Options: Decodable {
+        let ca_file: String?
+    }
+
+    /// The account whose gateway it is.
+    let account: AccountRow
+    /// The authorities to trust if the account names none.
+    let trustedCertsChain: String
+
+    /// What was found.
+    func result() async -> CheckResult {
+        let subject = "gateway of \(account.name)"
+        let address = "\(account.host):\(account.port)"
+        let options = try? JSONDecoder().decode(Options.self, from: Data(account.options.utf8))
+        let authorities = options?.ca_file ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
+        do {
+            _ = try await CurlClient().perform(
+                CurlRequest(
+                    url: "https://\(address)/",
+                    timeoutMilliseconds: Self.timeoutMilliseconds,
+                    connectTimeoutMilliseconds: Self.timeoutMilliseconds,
+                    certificateAuthorityFile: authorities
+                )
+            )
+        } catch where error.code == .transfer || (error.code == .timeout && error.mayHaveBeenSent) {
+            // The gateways speak HTTP/2 only: that they do not answer HTTP/1.1 after a good handshake says nothing bad.
+            return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
+        } catch {
+            return CheckResult(subject, .failed, "\(address): \(error.message)")
+        }
+        return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
+    }
+}

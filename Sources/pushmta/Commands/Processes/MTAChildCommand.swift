@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import Logging
+import MTAChild
+import ProcessProtocol
+import PushCore
+import UnixSignals
+
+/// `pushmta mta-child`: one MTA child. The supervisor starts it; people do not.
+struct MTAChildCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: ChildArguments.command,
+        abstract: "Run one MTA child. The supervisor starts it; people do not.",
+        shouldDisplay: false
+    )
+
+    @Argument(parsing: .captureForPassthrough)
+    var words: [String] = []
+
+    func run() async throws {
+        do {
+            let arguments = try ChildArguments(parsing: words)
+            let global = try GlobalOptions.parse(arguments.globalOptions)
+            let settings = try await global.load().values
+            let logger = ProcessLog.logger("mta-child \(arguments.childID)", settings)
+            let child = MTAChild(arguments: arguments, settings: settings, logger: logger)
+            let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+            let watcher = Task {
+                for await signal in signals {
+                    if signal == .sigint { child.drain() } else { child.hurry() }
+                }
+            }
+            let reason = await child.run()
+            watcher.cancel()
+            throw ExitCode(reason.exitStatus ?? CommandFailure.Code.software.rawValue)
+        } catch {
+            throw CommandFailure.report(error)
+        }
+    }
+}

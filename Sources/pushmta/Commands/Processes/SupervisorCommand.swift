@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PushCore
+import Store
+import Supervisor
+import UnixSignals
+
+/// `pushmta supervisor`: the process that prepares deliveries and runs the MTA children of one host.
+struct SupervisorCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "supervisor",
+        abstract: "Run the supervisor of this host.",
+        discussion: "SIGTERM or SIGINT: drain and end, sent again: end at once. SIGHUP: read the settings again."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        global.exportFlags()
+        let settings = loaded.values
+        let global = global
+        let supervisor = Supervisor(
+            settings: Self.settings(loaded, global),
+            connect: { role in try await Store.connect(StoreSession.configuration(settings, role: role)) },
+            reload: { Self.settings(try await global.load(), global) },
+            logger: ProcessLog.logger("supervisor", settings)
+        )
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let watcher = Task {
+            for await signal in signals {
+                if signal == .sighup { supervisor.reload() } else { supervisor.drain() }
+            }
+        }
+        defer { watcher.cancel() }
+        try await supervisor.run()
+    }
+
+    private static func settings(_ loaded: LoadedSettings, _ global: GlobalOptions) -> SupervisorSettings {
+        SupervisorSettings(
+            loaded.values,
+            globalOptions: loaded.file.map { ["--config", $0] } ?? [],
+            hostName: ProcessInfo.processInfo.hostName,
+            version: ProductVersion.text
+        )
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import PostgresClient
+import PushCore
+import Store
+
+/// A sample delivery with everything around it.
+struct Quickstart: Sendable {
+    /// The children that may run: one for each platform.
+    private static let children = 2
+    /// So long without a single settled message means that something is wrong.
+    private static let patience = Duration.seconds(120)
+
+    /// Where everything runs.
+    let site: TrialSite
+    /// The number of messages.
+    let messages: Int64
+    /// Whether the result is a line of JSON and nothing else is shown.
+    let json: Bool
+    /// Whether everything stays up at the end.
+    let detach: Bool
+
+    /// Runs it all.
+    ///
+    /// - Returns: Whether nothing was lost, duplicated or left over.
+    func run() async throws -> Bool {
+        do {
+            let result = try await deliver()
+            StandardOutput.line(json ? result.json : result.text(site))
+            if detach {
+                tell("Everything stays up. `./Deploy/quickstart stop` ends it.")
+                return result.isClean
+            }
+            if !json, StandardOutput.isTerminal {
+                tell("Everything is still up for you to look at. Ctrl-C ends it.")
+                await untilCancelled()
+            }
+            try await stopSite()
+            return result.isClean
+        } catch {
+            // The person's Ctrl-C, or trouble: either way nothing is left behind.
+            try? await stopSite()
+            throw error
+        }
+    }
+
+    private func deliver() async throws -> QuickstartResult {
+        tell("Starting PostgreSQL, the gateway simulator and a supervisor in \(site.folder)")
+        try await site.prepare()
+        let settings = try site.writeSettings(children: Self.children)
+        _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
+        let simulator = try await site.startSimulator()
+        try await site.startSupervisor()
+        return try await StoreSession.run(settings, role: "quickstart") { store in
+            let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+            let applications = try await audience.create()
+            tell("Registering \(messages) simulated devices")
+            try await audience.seed(applications, count: messages)
+            let progress = try await send(store, to: applications)
+            let count = try await site.counters(simulator)
+            return QuickstartResult(progress: progress, count: count, messages: messages, database: site.database)
+        }
+    }
+
+    private func send(_ store: Store, to applications: [String]) async throws -> DeliveryProgress {
+        let id = try await store.createDelivery(
+            NewDelivery(label: "Quickstart", applications: applications, content: TrialAudience.content)
+        )
+        try await store.startDelivery(id)
+        tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
+        let watch = DeliveryWatch(store: store, id: id, isQuiet: json, patience: Self.patience) { try site.checkProcesses() }
+        return try await watch.untilOver()
+    }
+
+    /// Ends everything, also when this task is cancelled: the detached one is not.
+    private func stopSite() async throws {
+        let site = site
+        try await Task.detached { try await site.stop() }.value
+    }
+
+    private func untilCancelled() async {
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
+    }
+
+    private func tell(_ text: String) {
+        if !json { StandardError.write(text + "\n") }
+    }
+}

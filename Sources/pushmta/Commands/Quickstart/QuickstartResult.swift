@@ -1,0 +1,64 @@
+import PushCore
+import Store
+
+/// What became of the sample delivery, by the database's count and by the simulator's.
+struct QuickstartResult: Sendable {
+    /// The database's counts.
+    let progress: DeliveryProgress
+    /// The simulator's counts.
+    let count: SimulatorCount
+    /// The messages that were asked for.
+    let messages: Int64
+    /// The database's connection string.
+    let database: String
+
+    /// Messages that neither a gateway accepted nor the database knows as settled otherwise.
+    var lost: Int64 {
+        let settledOtherwise = progress.target - progress.sent - progress.pending - progress.unknown
+        return max(0, messages - count.accepted - settledOtherwise)
+    }
+
+    /// Whether nothing was lost, duplicated or left over, and both counts agree.
+    var isClean: Bool {
+        lost == 0 && count.duplicates == 0 && progress.pending == 0 && progress.state == .finished
+            && progress.sent == count.accepted && progress.target == messages
+    }
+
+    /// From the start of the delivery to its last stored outcome.
+    var seconds: Double {
+        guard let start = progress.startedAt else { return 0 }
+        let end = progress.finishedAt ?? progress.now
+        return Double(end.microsecondsSince1970 - start.microsecondsSince1970) / 1_000_000
+    }
+
+    /// One line for programs.
+    var json: String {
+        Cell.object([
+            ("accepted", .integer(count.accepted)), ("failed", .integer(progress.failed)), ("lost", .integer(lost)),
+            ("duplicates", .integer(count.duplicates)), ("apns", .integer(count.apns.uniqueAccepted)),
+            ("fcm", .integer(count.fcm.uniqueAccepted)), ("seconds", .number(seconds)), ("database", .text(database)),
+        ]).json
+    }
+
+    /// For people: what happened and where to look.
+    func text(_ site: TrialSite) -> String {
+        let rate = seconds > 0 ? Int(Double(progress.target) / seconds) : 0
+        return """
+
+            \(count.accepted) accepted (APNs \(count.apns.uniqueAccepted), FCM \(count.fcm.uniqueAccepted)), \
+            \(progress.failed) failed, \(lost) lost, \(count.duplicates) duplicates, as the simulator counts
+            \(progress.sent) sent, \(progress.pending) pending, delivery \(progress.state.rawValue) \(progress.stateReason), as \
+            the database says
+            \(Cell.number(seconds).shown) s from the start to the last stored outcome: \(rate) messages a second
+
+            Look at it:
+              psql "\(database)"
+                TABLE pushmta.delivery_progress;
+                SELECT * FROM pushmta.message_status LIMIT 10;
+                TABLE pushmta.mta_child;
+              logs: \(site.folder)/log
+              \(Executables.pushmta) status --config \(site.settingsFile)
+
+            """
+    }
+}

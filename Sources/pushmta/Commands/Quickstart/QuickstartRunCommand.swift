@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import PushCore
+import Store
+import UnixSignals
+
+/// `pushmta quickstart run`.
+struct QuickstartRunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Start a private PostgreSQL cluster, the gateway simulator and a supervisor, and send a delivery.",
+        discussion: """
+            Half of the messages go to simulated iOS devices, half to Android. On a terminal everything stays up at the end \
+            until Ctrl-C, so that you can look at it; elsewhere, and with --json, it ends by itself. Exit status 0: nothing was \
+            lost, duplicated or left over.
+            """
+    )
+
+    @Option(help: "The number of messages.")
+    var messages: Int64 = 10_000
+
+    @Flag(help: "Print one line of JSON at the end and nothing else.")
+    var json = false
+
+    @Flag(help: "Leave everything running at the end.")
+    var detach = false
+
+    @Option(help: "The folder for settings, journals, logs and the simulator's state.")
+    var folder = ".pushmta"
+
+    func validate() throws {
+        guard (1...100_000_000).contains(messages) else {
+            throw ValidationError("--messages is \(messages): give a number from 1 to 100000000.")
+        }
+    }
+
+    func run() async throws {
+        do {
+            let site = try TrialSite(folder: folder)
+            let isClean = try await UntilSignal.run {
+                try await Quickstart(site: site, messages: messages, json: json, detach: detach).run()
+            }
+            guard let isClean else { throw ExitCode(Self.interruptedStatus) }
+            guard isClean else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+        } catch {
+            throw CommandFailure.report(error)
+        }
+    }
+
+    /// What a shell reports for a program that SIGINT ended.
+    private static let interruptedStatus: Int32 = 130
+}

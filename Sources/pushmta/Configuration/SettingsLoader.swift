@@ -1,0 +1,177 @@
+import Configuration
+import Foundation
+import PushCore
+import SystemPackage
+
+/// Reads the settings: defaults, then the file, then the environment, then flags; the later one wins.
+struct SettingsLoader: Sendable {
+    /// The file that is read when none is named and it exists.
+    static let usualFile = "/etc/pushmta/pushmta.yaml"
+    /// The first part of every environment variable of ours.
+    static let environmentPrefix = "PUSHMTA"
+    /// Variables of the same prefix that are not settings: the file's name, and those of the package's build.
+    static let otherVariables: Set<String> = [
+        "PUSHMTA_CONFIG", "PUSHMTA_TARGETS", "PUSHMTA_WARNINGS_AS_ERRORS",
+    ]
+
+    /// The file named by a flag.
+    var file: String?
+    /// The process's environment.
+    var environment: [String: String]
+    /// `KEY=VALUE` texts of flags, in their order.
+    var flags: [String]
+
+    /// Reads all sources.
+    ///
+    /// - Throws: `SettingsError` for an unknown key, a value of the wrong type or range, or a file that cannot be read.
+    func load() async throws -> LoadedSettings {
+        var loaded = LoadedSettings()
+        loaded.file = await chosenFile()
+        if let file = loaded.file {
+            try apply(try await fileProvider(file), source: .file, to: &loaded)
+        }
+        try apply(try environmentProvider(), source: .environment, to: &loaded)
+        try apply(try flagProvider(), source: .flag, to: &loaded)
+        try check(loaded.values)
+        return loaded
+    }
+
+    private func chosenFile() async -> String? {
+        if let named = file ?? environment["PUSHMTA_CONFIG"], !named.isEmpty {
+            // Absolute, because processes that are started with it may run in another folder.
+            return URL(fileURLWithPath: named).path
+        }
+        let usual = FilePath(Self.usualFile)
+        let exists = (try? FileDescriptor.open(usual, .readOnly).close()) != nil
+        return exists ? Self.usualFile : nil
+    }
+
+    /// The file's provider. The specifier of secrets is asked about every key in the file, known or not: the one place where
+    /// the library tells which keys a file has.
+    private func fileProvider(_ path: String) async throws -> any ConfigProvider {
+        let keys = KeyCollector()
+        let provider: FileProvider<YAMLSnapshot>
+        do {
+            provider = try await FileProvider<YAMLSnapshot>(
+                parsingOptions: .init(
+                    secretsSpecifier: .dynamic { key, _ in
+                        keys.add(key)
+                        return true
+                    }
+                ),
+                filePath: FilePath(path)
+            )
+        } catch {
+            throw SettingsError(
+                .file,
+                "The settings file \(path) cannot be read (\(error)). See Config/pushmta.yaml for its form."
+            )
+        }
+        let known = Settings.definitions.map(\.key)
+        for key in keys.all where !known.contains(key) {
+            throw unknown(key, known: known, place: "in \(path)")
+        }
+        return provider
+    }
+
+    private func environmentProvider() throws -> any ConfigProvider {
+        let provider = EnvironmentVariablesProvider(environmentVariables: environment)
+            .prefixKeys(with: ConfigKey([Self.environmentPrefix.lowercased()]))
+        let known = try Settings.definitions.map { try Self.variable(of: $0, provider) }
+        let ours = environment.keys.filter { $0.hasPrefix(Self.environmentPrefix + "_") }.sorted()
+        for name in ours where !known.contains(name) && !Self.otherVariables.contains(name) {
+            throw unknown(name, known: known, place: "in the environment")
+        }
+        return provider
+    }
+
+    private func flagProvider() throws -> any ConfigProvider {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for flag in flags {
+            let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else {
+                throw SettingsError(.type, "--set \(flag) has no value: write --set KEY=VALUE")
+            }
+            let key = String(parts[0])
+            guard let definition = Settings.definitions.first(where: { $0.key == key }) else {
+                throw unknown(key, known: Settings.definitions.map(\.key), place: "after --set")
+            }
+            let text = String(parts[1])
+            var content = ConfigContent.string(text)
+            if case .integer = definition.access {
+                guard let number = Int(text) else {
+                    throw SettingsError(.type, "--set \(key) is “\(text)”: give \(definition.typeName)")
+                }
+                content = .int(number)
+            }
+            values[AbsoluteConfigKey(definition.components)] = ConfigValue(content, isSecret: true)
+        }
+        return InMemoryProvider(values: values)
+    }
+
+    private func apply(_ provider: any ConfigProvider, source: SettingSource, to loaded: inout LoadedSettings) throws {
+        for definition in Settings.definitions {
+            guard let value = try value(of: definition, in: provider, source: source) else { continue }
+            do {
+                try definition.set(value, in: &loaded.values)
+            } catch {
+                throw SettingsError(error.code, "\(error.message) (set by \(source.rawValue))")
+            }
+            loaded.sources[definition.key] = source
+        }
+    }
+
+    private func value(
+        of definition: SettingDefinition,
+        in provider: any ConfigProvider,
+        source: SettingSource
+    ) throws -> SettingValue? {
+        let key = AbsoluteConfigKey(definition.components)
+        do {
+            if case .integer = definition.access {
+                guard case .int(let number) = try provider.value(forKey: key, type: .int).value?.content else { return nil }
+                return .integer(number)
+            }
+            guard case .string(let text) = try provider.value(forKey: key, type: .string).value?.content else { return nil }
+            return .text(text)
+        } catch {
+            throw SettingsError(
+                .type,
+                "\(definition.key), set by \(source.rawValue), has a value of the wrong type: give \(definition.typeName)"
+            )
+        }
+    }
+
+    /// What no single key can say.
+    private func check(_ settings: Settings) throws {
+        guard settings.mta.lease.renewalSec * 2 < settings.mta.lease.durationSec else {
+            throw SettingsError(
+                .range,
+                "mta.lease.renewalSec is \(settings.mta.lease.renewalSec) with mta.lease.durationSec \(settings.mta.lease.durationSec): "
+                    + "give less than half, so that one lost renewal does not end a lease"
+            )
+        }
+        guard settings.mta.master.minSpareServers <= settings.mta.master.maxSpareServers else {
+            throw SettingsError(.range, "mta.master.minSpareServers is above mta.master.maxSpareServers: lower it or raise the other")
+        }
+    }
+
+    private func unknown(_ key: String, known: [String], place: String) -> SettingsError {
+        let hint = NearestName.nearest(to: key, among: known).map { ": did you mean \($0)?" } ?? ""
+        return SettingsError(
+            .unknownKey,
+            "Unknown setting \(key) \(place)\(hint) `pushmta config show` lists all settings."
+        )
+    }
+
+    /// The name of a setting's environment variable, as the provider itself spells it.
+    static func variable(of definition: SettingDefinition) -> String {
+        let provider = EnvironmentVariablesProvider(environmentVariables: [:])
+            .prefixKeys(with: ConfigKey([environmentPrefix.lowercased()]))
+        return (try? variable(of: definition, provider)) ?? ""
+    }
+
+    private static func variable(of definition: SettingDefinition, _ provider: some ConfigProvider) throws -> String {
+        try provider.value(forKey: AbsoluteConfigKey(definition.components), type: .string).encodedKey
+    }
+}

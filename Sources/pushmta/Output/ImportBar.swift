@@ -1,0 +1,28 @@
+/// A progress bar for an import: on a terminal only, on standard error.
+struct ImportBar {
+    /// The width of the bar.
+    private static let width = 30
+
+    /// The size of the file in bytes.
+    let size: Int64
+    private let isTerminal = StandardError.isTerminal
+
+    /// A bar that has shown nothing.
+    init(size: Int64) {
+        self.size = size
+    }
+
+    /// Shows how far the import is.
+    func show(bytes: Int64, subscriptions: Int) {
+        guard isTerminal, size > 0 else { return }
+        let share = min(1, Double(bytes) / Double(size))
+        let filled = Int(share * Double(Self.width))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
+        StandardError.write("\r[\(bar)] \(Int(share * 100)) %  \(subscriptions) subscriptions\u{1B}[K")
+    }
+
+    /// Ends the line.
+    func finish() {
+        if isTerminal { StandardError.write("\n") }
+    }
+}

@@ -1,0 +1,62 @@
+import PushCore
+import Store
+
+/// A progress bar on standard error: one line that is rewritten on a terminal, a line now and then elsewhere.
+struct ProgressDisplay {
+    /// The time over which the rate is taken: long enough to be steady, short enough to follow.
+    private static let rateWindow = Duration.seconds(2)
+    /// The time between two lines where nothing can be rewritten.
+    private static let lineInterval = Duration.seconds(2)
+    /// The width of the bar.
+    private static let width = 30
+
+    /// Whether nothing is shown.
+    let isQuiet: Bool
+    private let isTerminal = StandardError.isTerminal
+    private var samples: [(time: ContinuousClock.Instant, settled: Int64)] = []
+    private var lastLine: ContinuousClock.Instant?
+    private var wroteBar = false
+
+    /// A display that has shown nothing.
+    init(isQuiet: Bool = false) {
+        self.isQuiet = isQuiet
+    }
+
+    /// Shows a delivery's counts as they are at `now`.
+    mutating func show(_ progress: DeliveryProgress, at now: ContinuousClock.Instant) {
+        guard !isQuiet else { return }
+        let settled = progress.target - progress.pending
+        samples.append((now, settled))
+        while let first = samples.first, samples.count > 2, now - first.time > Self.rateWindow { samples.removeFirst() }
+        let text = line(progress, settled: settled, rate: rate)
+        if isTerminal {
+            // The escape clears what a longer line left behind.
+            StandardError.write("\r\(text)\u{1B}[K")
+            wroteBar = true
+        } else if progress.state.isFinal || lastLine.map({ now - $0 >= Self.lineInterval }) ?? true {
+            StandardError.write(text + "\n")
+            lastLine = now
+        }
+    }
+
+    /// Ends the line that was rewritten.
+    mutating func finish() {
+        if wroteBar { StandardError.write("\n") }
+        wroteBar = false
+    }
+
+    private var rate: Double {
+        guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
+        return Double(last.settled - first.settled) / ((last.time - first.time) / .seconds(1))
+    }
+
+    private func line(_ progress: DeliveryProgress, settled: Int64, rate: Double) -> String {
+        let share = progress.target > 0 ? Double(settled) / Double(progress.target) : 0
+        let filled = Int(share * Double(Self.width))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
+        var text = "[\(bar)] \(Int(share * 100)) %  \(settled)/\(progress.target) \(progress.state.rawValue)"
+        text += "  sent \(progress.sent)  failed \(progress.failed)  pending \(progress.pending)  \(Int(rate))/s"
+        if rate > 0, progress.pending > 0, progress.prepared { text += "  ETA \(Int(Double(progress.pending) / rate) + 1) s" }
+        return text
+    }
+}

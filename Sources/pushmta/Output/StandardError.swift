@@ -1,0 +1,14 @@
+import Foundation
+
+/// Standard error, for messages to people.
+enum StandardError {
+    /// Writes `text` at once.
+    static func write(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}
+
+extension StandardError {
+    /// Whether standard error is a terminal.
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// The command line of PushMTA.
+@main
+struct PushMTA: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pushmta",
+        abstract: "A delivery engine for mobile push, built the way a mail transfer agent is built.",
+        discussion: """
+            Exit codes: 0 done; 1 the answer is no (a check failed, a delivery ended badly); 64 wrong use of the command line; \
+            65 wrong input (a file, a name, content); 69 the database or a gateway cannot be reached or refused; 70 an error of \
+            PushMTA itself; 78 a wrong setting or schema; 130 ended by a signal.
+            """,
+        version: ProductVersion.text,
+        subcommands: [
+            SupervisorCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self, StatusCommand.self,
+            ConfigCommand.self, ServiceCommand.self, AccountCommand.self, ApplicationCommand.self, CredentialCommand.self,
+            SubscriptionCommand.self, DeliveryCommand.self, BenchCommand.self, QuickstartCommand.self,
+        ]
+    )
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// A process in a session of its own, which holds none of the caller's descriptors nor its folder and outlives it; a file
+/// remembers it, so that a later run can end it.
+struct BackgroundProcess: Sendable {
+    /// How long a process may take to end after SIGTERM before it is killed: longer than a supervisor gives its children.
+    private static let patience = Duration.seconds(80)
+    /// The time between two looks whether a process has ended.
+    private static let lookInterval = Duration.milliseconds(20)
+
+    /// What it is, for messages.
+    let name: String
+    /// The file that holds its id and start time.
+    let recordFile: String
+    /// The file that its standard output and error go to.
+    let logFile: String
+
+    /// Starts the process.
+    ///
+    /// - Returns: Its id.
+    @discardableResult
+    func start(_ executable: String, _ arguments: [String], environment: [String: String?] = [:]) async throws -> Int32 {
+        let log = try FileDescriptor.open(
+            FilePath(logFile),
+            .writeOnly,
+            options: [.create, .truncate],
+            permissions: [.ownerReadWrite, .groupRead, .otherRead]
+        )
+        var options = PlatformOptions()
+        options.createSession = true
+        let updates = Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })
+        let configuration = Configuration(
+            executable: .path(FilePath(executable)),
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(updates),
+            workingDirectory: "/",
+            platformOptions: options
+        )
+        let (started, signal) = AsyncThrowingStream<Int32, any Error>.makeStream()
+        // The task waits for the process's end, so that no zombie stays while we live; it is never cancelled, because that
+        // would end the process.
+        Task.detached {
+            do {
+                _ = try await Subprocess.run(
+                    configuration,
+                    input: .none,
+                    output: .fileDescriptor(log, closeAfterSpawningProcess: true),
+                    error: .combinedWithOutput
+                ) { execution in
+                    signal.yield(execution.processIdentifier.value)
+                    signal.finish()
+                }
+            } catch {
+                signal.finish(throwing: error)
+            }
+        }
+        for try await id in started {
+            try remember(id)
+            return id
+        }
+        throw CommandFailure(.software, "\(name) could not be started: \(executable)")
+    }
+
+    /// The process of the record file if it still runs.
+    var running: ProcessRecord? {
+        guard let text = try? String(contentsOfFile: recordFile, encoding: .utf8) else { return nil }
+        let parts = text.split(whereSeparator: \.isWhitespace)
+        guard parts.count == 2, let id = Int32(parts[0]), let process = ProcessRecord(id),
+            String(process.startTicks) == parts[1]
+        else { return nil }
+        return process
+    }
+
+    /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.
+    func stop() async throws {
+        if let process = running {
+            kill(process.id, SIGTERM)
+            if try await !ended(process, within: Self.patience) {
+                kill(-process.id, SIGKILL)
+                kill(process.id, SIGKILL)
+                _ = try await ended(process, within: Self.patience)
+            }
+        }
+        try? FileManager.default.removeItem(atPath: recordFile)
+    }
+
+    /// The last lines of the log, for a message.
+    var lastWords: String {
+        let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(3).joined(separator: "\n")
+    }
+
+    private func remember(_ id: Int32) throws {
+        let start = ProcessRecord(id)?.startTicks ?? 0
+        try "\(id) \(start)\n".write(toFile: recordFile, atomically: true, encoding: .utf8)
+    }
+
+    private func ended(_ process: ProcessRecord, within limit: Duration) async throws -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: limit)
+        while ContinuousClock.now < deadline {
+            guard ProcessRecord(process.id)?.startTicks == process.startTicks else { return true }
+            try await Task.sleep(for: Self.lookInterval)
+        }
+        return false
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+@testable import pushmta
+
+@Suite struct TableTests {
+    private var table: Table {
+        var table = Table(["name", "count", "rate", "late", "reason"])
+        table.add([.text("a \"quoted\"\n\u{1}é"), 3, .number(1.23456), .flag(true), .none])
+        table.add([.text("longer than the others"), .integer(-1), .number(.infinity), .flag(false), .text("")])
+        return table
+    }
+
+    @Test func jsonIsWhatAParserReads() throws {
+        let rows = try #require(try JSONSerialization.jsonObject(with: Data(table.json.utf8)) as? [[String: Any]])
+        #expect(rows.count == 2)
+        #expect(rows[0]["name"] as? String == "a \"quoted\"\n\u{1}é")
+        #expect(rows[0]["count"] as? Int == 3)
+        #expect(rows[0]["rate"] as? Double == 1.235)
+        #expect(rows[0]["late"] as? Bool == true)
+        #expect(rows[0]["reason"] is NSNull)
+        #expect(rows[1]["rate"] is NSNull)
+        #expect(!table.json.contains("\n"))
+    }
+
+    @Test func textHasAlignedColumns() {
+        var table = Table(["id", "name"])
+        table.add([1, "x"])
+        table.add([100, "yy"])
+        #expect(table.text == "id   name\n1    x\n100  yy")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The product's programs, run as people run them.
+struct Program: Sendable {
+    /// More output than any command prints.
+    private static let outputLimit = 4 << 20
+
+    /// What a run ended with.
+    struct Ending: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        /// The only line on standard output as a JSON object.
+        func json() throws -> [String: Any] {
+            let lines = output.split(separator: "\n")
+            #expect(lines.count == 1, "standard output: \(output); standard error: \(errors)")
+            return try #require(try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [String: Any])
+        }
+
+        /// The JSON array of objects on standard output.
+        func rows() throws -> [[String: Any]] {
+            try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [[String: Any]], "\(output) \(errors)")
+        }
+    }
+
+    /// The program's file.
+    let path: String
+
+    /// `pushmta`, built with the tests.
+    static func pushmta() throws -> Program {
+        let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+        let folders = [beside, ProjectFolder.path + "/.build/debug", ProjectFolder.path + "/.build-debug/debug"]
+        let found = folders.map { $0 + "/pushmta" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        return Program(path: try #require(found, "pushmta is not built"))
+    }
+
+    /// Runs it to its end with these words behind its name.
+    func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Ending {
+        let updates = environment.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
+        let result = try await Subprocess.run(
+            .path(FilePath(path)),
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(Dictionary(uniqueKeysWithValues: updates)),
+            output: .string(limit: Self.outputLimit),
+            error: .string(limit: Self.outputLimit)
+        )
+        var status: Int32 = -1
+        if case .exited(let code) = result.terminationStatus { status = code }
+        return Ending(status: status, output: result.standardOutput, errors: result.standardError)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import PostgresClient
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+/// The whole product, as real processes: PostgreSQL, simulator, supervisor, children.
+@Suite(.serialized) struct QuickstartTests {
+    private let folder: TemporaryFolder
+    private let program: Program
+
+    init() throws {
+        folder = try TemporaryFolder()
+        program = try Program.pushmta()
+    }
+
+    private func quickstart(_ arguments: [String]) async throws -> Program.Ending {
+        try await program.run(["quickstart"] + arguments + ["--folder", folder.path + "/site"])
+    }
+
+    /// Whether any process of the site runs.
+    private func isAnythingUp() async throws -> Bool {
+        let site = try TrialSite(folder: folder.path + "/site")
+        if site.simulator.running != nil || site.supervisor.running != nil { return true }
+        return await site.cluster.isRunning()
+    }
+
+    private func check(_ ending: Program.Ending, messages: Int) throws -> String {
+        #expect(ending.status == 0, "\(ending.errors)")
+        let line = try ending.json()
+        #expect(line["accepted"] as? Int == messages)
+        #expect(line["failed"] as? Int == 0)
+        #expect(line["lost"] as? Int == 0)
+        #expect(line["duplicates"] as? Int == 0)
+        #expect(line["apns"] as? Int == messages - messages / 2)
+        #expect(line["fcm"] as? Int == messages / 2)
+        #expect(line["seconds"] is Double)
+        return try #require(line["database"] as? String)
+    }
+
+    @Test func aDeliveryArrivesWholeAndNothingIsLeftRunning() async throws {
+        _ = try check(try await quickstart(["run", "--json", "--messages", "601"]), messages: 601)
+        #expect(try await !isAnythingUp())
+    }
+
+    @Test func whatIsDetachedStaysUpAndASecondRunStartsClean() async throws {
+        let database = try check(try await quickstart(["run", "--json", "--detach", "--messages", "400"]), messages: 400)
+        do {
+            try await checkTables(database, messages: 400)
+            try await checkCommands()
+            _ = try check(try await quickstart(["run", "--json", "--detach", "--messages", "200"]), messages: 200)
+            try await checkTables(database, messages: 200)
+        } catch {
+            _ = try await quickstart(["stop"])
+            throw error
+        }
+        #expect(try await quickstart(["stop"]).status == 0)
+        #expect(try await !isAnythingUp())
+    }
+
+    private func checkTables(_ database: String, messages: Int64) async throws {
+        let connection = try await PostgresConnection.connect(
+            PostgresConfiguration(
+                database,
+                applicationName: PostgresApplicationName(role: "test", host: "test", pid: ProcessInfo.processInfo.processIdentifier)
+            )
+        )
+        let result = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT (SELECT count(*) FROM pushmta.message_status WHERE status = 'sent'), sum(target)::bigint, sum(sent)::bigint,
+                    sum(pending)::bigint, bool_and(state = 'finished') FROM pushmta.delivery_progress
+                """
+            )
+        )
+        #expect(try result.int64(0, 0) == messages)
+        #expect(try result.int64(0, 1) == messages)
+        #expect(try result.int64(0, 2) == messages)
+        #expect(try result.int64(0, 3) == 0)
+        #expect(try result.bool(0, 4))
+        await connection.close()
+    }
+
+    private func checkCommands() async throws {
+        let config = ["--config", folder.path + "/site/pushmta.yaml", "--json"]
+        let doctor = try await program.run(["doctor"] + config)
+        #expect(doctor.status == 0, "\(doctor.output)")
+        #expect(try doctor.rows().allSatisfy { $0["verdict"] as? String == "ok" }, "\(doctor.output)")
+        let status = try await program.run(["status"] + config).json()
+        #expect((status["hosts"] as? [Any])?.count == 1)
+        #expect(try await program.run(["app", "list"] + config).rows().count == 2)
+        #expect(try await program.run(["account", "list"] + config).rows().count == 2)
+        #expect(try await program.run(["service", "list"] + config).rows().count == 1)
+        #expect(try await program.run(["subscription", "list", "--limit", "7"] + config).rows().count == 7)
+        let deliveries = try await program.run(["delivery", "list"] + config).rows()
+        let id = try #require(deliveries.first?["id"] as? Int64)
+        let delivery = try await program.run(["delivery", "status", String(id)] + config).json()
+        #expect(delivery["sent"] as? Int == 400)
+    }
+}

@@ -1,0 +1,8 @@
+import Foundation
+
+/// The project that the tests belong to.
+enum ProjectFolder {
+    /// Its folder.
+    static let path = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+}

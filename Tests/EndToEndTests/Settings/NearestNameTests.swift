@@ -1,0 +1,11 @@
+import PushCore
+import Testing
+
+@Suite struct NearestNameTests {
+    @Test func theSmallestDistanceWins() {
+        #expect(NearestName.nearest(to: "tittle", among: ["body", "title", "subtitle"]) == "title")
+        #expect(NearestName.nearest(to: "TITLE", among: ["title"]) == "title")
+        #expect(NearestName.nearest(to: "", among: ["abc", "a"]) == "a")
+        #expect(NearestName.nearest(to: "x", among: []) == nil)
+    }
+}

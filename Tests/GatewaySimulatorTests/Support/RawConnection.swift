@@ -1,0 +1,73 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+@testable import GatewaySimulator
+
+/// A connection that speaks HTTP/2 frame by frame, for what no well-behaved client does.
+final class RawConnection: Sendable {
+    private let asyncChannel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    private let frames: AsyncStream<RawFrame>
+    private let reader: Task<Void, any Error>
+
+    struct Ended: Error {}
+
+    /// Connects, sends the preface and acknowledges the server's first SETTINGS.
+    static func open(_ fixture: Fixture, port: Int) async throws -> RawConnection {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .file(fixture.simulator.caFile)
+        configuration.applicationProtocols = ["h2"]
+        let tls = try NIOSSLContext(configuration: configuration)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = try NIOSSLClientHandler(context: tls, serverHostname: "localhost")
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        let connection = RawConnection(channel)
+        connection.send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
+        connection.send(RawFrame(type: RawFrame.settings, flags: 0, streamID: 0, payload: []).bytes)
+        connection.send(RawFrame(type: RawFrame.settings, flags: 1, streamID: 0, payload: []).bytes)
+        return connection
+    }
+
+    private init(_ asyncChannel: NIOAsyncChannel<ByteBuffer, ByteBuffer>) {
+        self.asyncChannel = asyncChannel
+        let (frames, continuation) = AsyncStream.makeStream(of: RawFrame.self)
+        self.frames = frames
+        reader = Task {
+            defer { continuation.finish() }
+            try await asyncChannel.executeThenClose { inbound, _ in
+                var pending: [UInt8] = []
+                for try await buffer in inbound {
+                    pending += Array(buffer.readableBytesView)
+                    while let frame = RawFrame.take(from: &pending) { continuation.yield(frame) }
+                }
+            }
+        }
+    }
+
+    /// The next frame of that type; others are passed over.
+    func frame(type: UInt8) async throws -> RawFrame {
+        for await frame in frames where frame.type == type { return frame }
+        throw Ended()
+    }
+
+    /// Opens a request and leaves its body open.
+    func sendOpenRequest(streamID: UInt32) {
+        // From HPACK's static table: POST, https, path "/"; then a literal :authority "localhost".
+        let block: [UInt8] = [0x83, 0x87, 0x84, 0x01, 9] + Array("localhost".utf8)
+        send(RawFrame(type: 1, flags: 4, streamID: streamID, payload: block).bytes)
+    }
+
+    func close() async {
+        reader.cancel()
+        try? await asyncChannel.channel.close().get()
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        asyncChannel.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+    }
+}

@@ -1,0 +1,135 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+
+@Suite("Answer table")
+struct AnswerTableTests {
+    @Test("No two rows are about the same answer")
+    func unique() {
+        var seen: Set<String> = []
+        for row in AnswerTable.rows {
+            let key = "\(row.gateway) \(row.source) \(row.status) \(row.reason) \(row.condition)"
+            #expect(seen.insert(key).inserted, "\(key) twice")
+            #expect(!row.explanation.isEmpty)
+            #expect(row.delayMilliseconds == nil || row.outcomeClass == .retry)
+            // Whoever stops an application for an answer keeps its messages.
+            if row.source == .response { #expect((row.application == .stop) == (row.outcomeClass == .stopApplication)) }
+            if row.token != .none { #expect(row.outcomeClass == .permanent) }
+        }
+    }
+
+    @Test(
+        "What Apple documents",
+        arguments: [
+            (400, "BadCollapseId", OutcomeClass.permanent, TokenRule.none, ConnectionEffect.keep),
+            (400, "BadDeviceToken", .permanent, .invalid, .keep),
+            (400, "BadExpirationDate", .permanent, .none, .keep),
+            (400, "BadMessageId", .permanent, .none, .keep),
+            (400, "BadPriority", .permanent, .none, .keep),
+            (400, "BadTopic", .stopApplication, .none, .keep),
+            (400, "DeviceTokenNotForTopic", .permanent, .invalid, .keep),
+            (400, "DuplicateHeaders", .permanent, .none, .keep),
+            (400, "IdleTimeout", .retry, .none, .replace),
+            (400, "InvalidPushType", .permanent, .none, .keep),
+            (400, "MissingDeviceToken", .permanent, .none, .keep),
+            (400, "MissingTopic", .stopApplication, .none, .keep),
+            (400, "PayloadEmpty", .permanent, .none, .keep),
+            (400, "TopicDisallowed", .stopApplication, .none, .keep),
+            (403, "BadCertificate", .stopApplication, .none, .keep),
+            (403, "BadCertificateEnvironment", .stopApplication, .none, .keep),
+            (403, "ExpiredProviderToken", .retry, .none, .replace),
+            (403, "Forbidden", .stopApplication, .none, .keep),
+            (403, "InvalidProviderToken", .stopApplication, .none, .keep),
+            (403, "MissingProviderToken", .stopApplication, .none, .keep),
+            (403, "UnrelatedKeyIdInToken", .retry, .none, .replace),
+            (403, "BadEnvironmentKeyIdInToken", .stopApplication, .none, .keep),
+            (404, "BadPath", .permanent, .none, .keep),
+            (405, "MethodNotAllowed", .permanent, .none, .keep),
+            (410, "ExpiredToken", .permanent, .invalidSinceTimestamp, .keep),
+            (410, "Unregistered", .permanent, .invalidSinceTimestamp, .keep),
+            (413, "PayloadTooLarge", .permanent, .none, .keep),
+            (429, "TooManyProviderTokenUpdates", .retry, .none, .replace),
+            (429, "TooManyRequests", .retry, .none, .keep),
+            (500, "InternalServerError", .retry, .none, .replace),
+            (503, "ServiceUnavailable", .retry, .none, .keep),
+            (503, "Shutdown", .retry, .none, .replace),
+        ] as [(Int16, String, OutcomeClass, TokenRule, ConnectionEffect)]
+    )
+    func apns(
+        _ status: Int16,
+        _ reason: String,
+        _ outcome: OutcomeClass,
+        _ token: TokenRule,
+        _ connection: ConnectionEffect
+    ) {
+        let row = AnswerTable.apns(status: status, reason: reason)
+        #expect(row.reason == reason)
+        #expect(row.outcomeClass == outcome)
+        #expect(row.token == token)
+        #expect(row.connection == connection)
+    }
+
+    @Test(
+        "What Firebase documents",
+        arguments: [
+            (400, "INVALID_ARGUMENT", false, OutcomeClass.permanent, TokenRule.none, ApplicationEffect.none),
+            (400, "INVALID_ARGUMENT", true, .permanent, .invalid, .none),
+            (404, "UNREGISTERED", false, .permanent, .invalid, .none),
+            (403, "SENDER_ID_MISMATCH", false, .permanent, .none, .none),
+            (429, "QUOTA_EXCEEDED", false, .retry, .none, .none),
+            (503, "UNAVAILABLE", false, .retry, .none, .none),
+            (500, "INTERNAL", false, .retry, .none, .none),
+            (401, "THIRD_PARTY_AUTH_ERROR", false, .retry, .none, .none),
+            (401, "UNAUTHENTICATED", false, .retry, .none, .renewToken),
+            (403, "PERMISSION_DENIED", false, .stopApplication, .none, .stop),
+            (429, "RATE_LIMIT_EXCEEDED", false, .retry, .none, .pause),
+            (502, "", false, .retry, .none, .none),
+        ] as [(Int16, String, Bool, OutcomeClass, TokenRule, ApplicationEffect)]
+    )
+    func fcm(
+        _ status: Int16,
+        _ reason: String,
+        _ tokenAtFault: Bool,
+        _ outcome: OutcomeClass,
+        _ token: TokenRule,
+        _ application: ApplicationEffect
+    ) {
+        let row = AnswerTable.fcmV1(status: status, reason: reason, tokenAtFault: tokenAtFault)
+        #expect(row.outcomeClass == outcome)
+        #expect(row.token == token)
+        #expect(row.application == application)
+    }
+
+    @Test(
+        "Unknown reasons are classed by status and harm no token",
+        arguments: [
+            (400, OutcomeClass.permanent), (401, .stopApplication), (403, .stopApplication), (404, .permanent),
+            (410, .permanent), (418, .permanent), (429, .retry), (500, .retry), (502, .retry), (503, .retry),
+            (302, .retry), (100, .retry),
+        ] as [(Int16, OutcomeClass)]
+    )
+    func unknown(_ status: Int16, _ outcome: OutcomeClass) {
+        let row = AnswerTable.apns(status: status, reason: "SomethingNew")
+        #expect(row.outcomeClass == outcome)
+        #expect(row.token == .none)
+        let fcm = AnswerTable.fcmV1(status: status, reason: "SOMETHING_NEW", tokenAtFault: true)
+        #expect(fcm.outcomeClass == (status == 401 ? .retry : outcome))
+        #expect(fcm.token == .none)
+    }
+
+    @Test("GOAWAY")
+    func goAway() {
+        for reason in ["BadCertificate", "BadCertificateEnvironment"] {
+            let row = AnswerTable.apnsGoAway(reason: reason)
+            #expect(row.application == .stop)
+            #expect(row.outcomeClass == .unprocessed)
+        }
+        for reason in ["Shutdown", "IdleTimeout", "Maximum active streams violated for this endpoint.", "New"] {
+            #expect(AnswerTable.apnsGoAway(reason: reason).application == .none)
+        }
+        for reason in ["session_timed_out", "too_many_pings", "exceeded_max_concurrent_streams", "new"] {
+            #expect(AnswerTable.fcmV1GoAway(reason: reason).outcomeClass == .unprocessed)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import CurlClient
+import Foundation
+import GatewaySimulator
+import Gateways
+import NIOCore
+import NIOPosix
+import PushCore
+import Testing
+
+/// A simulator in a folder of its own, and gateways that know its CA and credentials.
+struct Fixture {
+    static let topic = "com.example.app"
+
+    let simulator: GatewaySimulator
+    let folder: String
+    let collector = Collector()
+    let clock: ManualClock
+    let factory: GatewayFactory
+
+    /// Runs a test with a simulator and removes it afterwards.
+    static func run(
+        clock: ManualClock = ManualClock(),
+        options change: (inout GatewaySimulatorOptions) -> Void = { _ in },
+        _ body: (Fixture) async throws -> Void
+    ) async throws {
+        let folder = NSTemporaryDirectory() + "gateways-" + UUID().uuidString
+        var options = GatewaySimulatorOptions(stateFolder: folder)
+        change(&options)
+        let simulator = try await GatewaySimulator.start(options)
+        let fixture = Fixture(
+            simulator: simulator,
+            folder: folder,
+            clock: clock,
+            factory: GatewayFactory(now: clock.now)
+        )
+        do {
+            try await body(fixture)
+        } catch {
+            await fixture.end()
+            throw error
+        }
+        await fixture.end()
+    }
+
+    private func end() async {
+        await simulator.stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    var apnsCredential: GatewayCredential {
+        .apnsTokenKey(
+            keyID: simulator.credentials.apnsKeyID,
+            teamID: simulator.credentials.apnsTeamID,
+            pem: Array(simulator.credentials.apnsKeyPEM.utf8)
+        )
+    }
+
+    var serviceAccount: GatewayCredential {
+        .serviceAccount(json: Array(simulator.credentials.serviceAccountJSON.utf8))
+    }
+
+    /// A started gateway to the simulator.
+    func gateway(
+        _ connector: Connector,
+        connections: Int = 1,
+        topic: String = Fixture.topic,
+        caFile: String? = nil,
+        credential: GatewayCredential? = nil
+    ) async throws -> any Gateway {
+        let isAPNs = connector == .iosHTTP2
+        let gateway = try factory.make(
+            connector: connector,
+            address: GatewayAddress(host: "127.0.0.1", port: isAPNs ? simulator.apnsPort : simulator.fcmPort),
+            credential: credential ?? (isAPNs ? apnsCredential : serviceAccount),
+            topic: topic,
+            connections: connections,
+            options: GatewayOptions(trustRootsFile: caFile ?? simulator.caFile),
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            delegate: collector
+        )
+        try await gateway.start()
+        return gateway
+    }
+
+    /// Messages with good tokens, or the given ones.
+    func batch(
+        id: Int64 = 1,
+        _ connector: Connector,
+        count: Int,
+        tokens given: [String]? = nil,
+        attributes: MessageAttributes = MessageAttributes(),
+        collapseIDs: ByteColumn? = nil
+    ) -> GatewayRequestBatch {
+        var tokens = ByteColumn()
+        var bodies = ByteColumn()
+        var ids: [MessageUUID] = []
+        for row in 0..<count {
+            let token = given?[row] ?? Self.token(UInt64(id) << 32 | UInt64(row))
+            let uuid = MessageUUID(high: UInt64.random(in: .min ... .max), low: UInt64.random(in: .min ... .max))
+            tokens.append(token.utf8)
+            ids.append(uuid)
+            let body =
+                connector == .iosHTTP2
+                ? #"{"aps":{"alert":"Hello \#(row)"},"_mId":"\#(uuid)"}"#
+                : #"{"message":{"token":"\#(token)","data":{"_mId":"\#(uuid)","_dId":"12"}}}"#
+            bodies.append(body.utf8)
+        }
+        return GatewayRequestBatch(
+            id: id,
+            tokens: tokens,
+            messageIDs: ids,
+            bodies: bodies,
+            attributes: attributes,
+            collapseIDs: collapseIDs
+        )
+    }
+
+    /// A push token of 64 hexadecimal digits.
+    static func token(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "a", count: 64 - digits.count) + digits
+    }
+}

@@ -1,0 +1,80 @@
+import Gateways
+import PushCore
+
+@testable import MTAChild
+@testable import Store
+
+/// Makes prepared parts for desk tests.
+enum DeskFixture {
+    static let start: Int64 = 1_800_000_000_000
+
+    static func delivery(
+        policy: AmbiguityPolicy = .resend, maxRetries: Int16 = 3, validUntilMilliseconds: Int64? = nil
+    ) throws -> CompiledDelivery {
+        let delivery = SendingDelivery(
+            id: 16,
+            label: "test",
+            content: #"{"ios":{"title":"Hello {{firstName}}","body":"b"}}"#,
+            state: .inProgress,
+            trackingKey: Array(0..<16),
+            messageIDBase: nil,
+            validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) },
+            ambiguityPolicy: policy,
+            maxRetries: maxRetries,
+            retryPeriodSeconds: 60,
+            logDay: LogDay(daysSince2000: 9_800),
+            hasVariables: false
+        )
+        let application = ApplicationRow(
+            id: 1, serviceID: 1, name: "app", label: "", platform: .ios, environment: .production,
+            integrationKey: "k", bundleID: "com.example.app", messageIDFormat: .uuid, accountID: 1, credentialID: 1,
+            variables: "[]")
+        return try CompiledDelivery(delivery, application: application, connector: .iosHTTP2)
+    }
+
+    static func claimed(_ id: Int64, size: Int, token: Int64 = 1, policy: AmbiguityPolicy = .resend) -> ClaimedPart {
+        ClaimedPart(
+            id: id, deliveryID: 16, fencingToken: token, size: Int32(size), attempt: 1,
+            logDay: LogDay(daysSince2000: 9_800), priority: 0, dispatchMark: 0, applicationID: 1,
+            isDense: true, hasVariables: false,
+            ambiguityPolicy: policy)
+    }
+
+    /// A part of `size` messages in slices of `slice`.
+    static func part(
+        _ id: Int64, size: Int, slice: Int = 1_000, delivery: CompiledDelivery
+    ) -> PreparedPart {
+        let sequences = (0..<Int32(size)).map { Int32(id) * 10_000 + $0 }
+        var part = PreparedPart(
+            claimed: claimed(id, size: size, policy: delivery.ambiguityPolicy),
+            delivery: delivery,
+            sequences: sequences,
+            subscriptionIDs: sequences.map { Int64($0) + 1_000_000 },
+            open: size
+        )
+        var first = 0
+        while first < size {
+            let rows = (first..<min(first + slice, size)).map(Int32.init)
+            part.slices.append(
+                .init(rows: rows, batch: batch(id * 100 + Int64(first / slice), rows.count), markThrough: rows[rows.count - 1] + 1))
+            first += slice
+        }
+        return part
+    }
+
+    static func batch(_ id: Int64, _ count: Int) -> GatewayRequestBatch {
+        var tokens = ByteColumn()
+        var bodies = ByteColumn()
+        for index in 0..<count {
+            tokens.append(Array("token\(index)".utf8))
+            bodies.append(Array("{}".utf8))
+        }
+        return GatewayRequestBatch(
+            id: id,
+            tokens: tokens,
+            messageIDs: (0..<count).map { MessageUUID(high: UInt64(id), low: UInt64($0)) },
+            bodies: bodies,
+            attributes: MessageAttributes(pushType: .alert)
+        )
+    }
+}

@@ -1,0 +1,211 @@
+import Gateways
+import PushCore
+import Testing
+
+@testable import MTAChild
+@testable import Store
+
+@Suite struct SendDeskTests {
+    private func desk(window: Int = 4_000, batchSize: Int = 1_000) -> SendDesk {
+        SendDesk(window: window, batchSize: batchSize, applicationID: 1)
+    }
+
+    private let now = DeskFixture.start
+
+    @Test func aPartIsMarkedThenJournaledThenSubmitted() throws {
+        var desk = desk()
+        let part = DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery())
+        let first = desk.handle(.prepared(part), now: now)
+        guard case .mark(let marks)? = first.first, first.count == 1 else {
+            Issue.record("a mark, and nothing before it: \(first)")
+            return
+        }
+        #expect(marks == [PartMark(part: 1, token: 1, through: 3)])
+        let second = desk.handle(.marked(marks, held: [1]), now: now)
+        guard case .journal(let bytes) = second[0], case .submit(let batch) = second[1] else {
+            Issue.record("the intent before the message: \(second)")
+            return
+        }
+        #expect(batch.count == 3)
+        #expect(!bytes.isEmpty)
+    }
+
+    @Test func aSettledPartEndsWithItsLastOutcome() throws {
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery()))
+        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]), now: now)
+        #expect(desk.outcomes.closing.isEmpty)
+        let refused = Outcome(index: 1, outcomeClass: .permanent, status: 410, reason: "Unregistered", tokenEffect: .invalid(sinceMilliseconds: 5))
+        let actions = desk.handle(.settled(batchID: 100, outcomes: [refused]), now: now)
+        guard case .journal? = actions.first else {
+            Issue.record("an answer is journaled before anything else: \(actions)")
+            return
+        }
+        let taken = desk.takeOutcomes()
+        let (batch, rows) = try #require(taken)
+        #expect(batch.count == 2)
+        #expect(rows == 2)
+        #expect(batch.closing.map(\.holding) == [PartToken(part: 1, token: 1)])
+        #expect(batch.tokenEvents.map(\.reason) == ["Unregistered"])
+        var report = StoreReport()
+        report.closedParts = [1]
+        _ = desk.handle(.stored(report, windowRows: rows), now: now)
+        #expect(desk.isEmpty)
+        #expect(desk.unsettled == 0)
+    }
+
+    @Test func theWindowBoundsWhatIsUnsettled() throws {
+        var desk = desk(window: 10)
+        let delivery = try DeskFixture.delivery()
+        try send(&desk, DeskFixture.part(1, size: 6, delivery: delivery))
+        #expect(desk.handle(.prepared(DeskFixture.part(2, size: 6, delivery: delivery)), now: now).isEmpty)
+        let outcomes = (0..<Int32(6)).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
+        let settled = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
+        #expect(!settled.contains { if case .mark = $0 { true } else { false } }, "not before the outcomes are stored")
+        let taken = desk.takeOutcomes()
+        let (_, rows) = try #require(taken)
+        var report = StoreReport()
+        report.closedParts = [1]
+        let stored = desk.handle(.stored(report, windowRows: rows), now: now)
+        #expect(stored.contains { if case .mark = $0 { true } else { false } })
+    }
+
+    @Test func unprocessedMessagesAreSentAgainSixTimesThenRetried() throws {
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery()))
+        var batchID: Int64 = 100
+        var submissions = 1
+        while true {
+            let actions = desk.handle(
+                .settled(batchID: batchID, outcomes: [Outcome(index: 0, outcomeClass: .unprocessed)]), now: now)
+            let later = actions.contains { if case .resendLater = $0 { true } else { false } }
+            guard later else { break }
+            for case .submit(let batch) in desk.handle(.resendDue(batchID: batchID), now: now) {
+                submissions += 1
+                batchID = batch.id
+            }
+        }
+        #expect(submissions == 1 + RetryPolicy.maximumUnprocessedResends)
+        let taken = desk.takeOutcomes()
+        let (batch, _) = try #require(taken)
+        #expect(batch.count == 0)
+        #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
+        #expect(desk.unsettled == 0)
+    }
+
+    @Test(arguments: [AmbiguityPolicy.resend, .report])
+    func ambiguousMessagesFollowThePolicy(_ policy: AmbiguityPolicy) throws {
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery(policy: policy)))
+        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .ambiguous)]), now: now)
+        let taken = desk.takeOutcomes()
+        let (batch, _) = try #require(taken)
+        switch policy {
+        case .resend:
+            #expect(batch.count == 0)
+            #expect(batch.closing.first?.retries.count == 1)
+            #expect(batch.closing.first?.resentAfterAmbiguity == 1)
+        case .report:
+            #expect(batch.count == 1)
+            #expect(desk.counters.unknown == 1)
+        }
+    }
+
+    @Test func softAnswersEndWithTheValidityAndTheAttempts() throws {
+        let late = try DeskFixture.delivery(validUntilMilliseconds: now + 1_000)
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 1, delivery: late))
+        let soft = Outcome(index: 0, outcomeClass: .retry, status: 503, reason: "ServiceUnavailable", retryAfterMilliseconds: 60_000)
+        _ = desk.handle(.settled(batchID: 100, outcomes: [soft]), now: now)
+        let taken = desk.takeOutcomes()
+        #expect(taken?.batch.count == 1)
+        try send(&desk, DeskFixture.part(2, size: 1, delivery: try DeskFixture.delivery(maxRetries: 0)))
+        _ = desk.handle(.settled(batchID: 200, outcomes: [soft]), now: now)
+        let second = desk.takeOutcomes()
+        #expect(second?.batch.count == 1)
+        #expect(desk.counters.failed == 1)
+    }
+
+    @Test func aFencedOwnerDecidesNothingButItsFactsAreKept() throws {
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery()))
+        _ = desk.handle(.leasesLost([1]), now: now)
+        #expect(desk.heldTokens.isEmpty)
+        let outcomes = [
+            Outcome(index: 0, outcomeClass: .accepted, status: 200),
+            Outcome(index: 1, outcomeClass: .retry, status: 503),
+            Outcome(index: 2, outcomeClass: .unprocessed),
+        ]
+        _ = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
+        let taken = desk.takeOutcomes()
+        let (batch, rows) = try #require(taken)
+        #expect(batch.count == 1)
+        #expect(batch.closing.isEmpty)
+        var report = StoreReport()
+        report.fencedParts = [1]
+        _ = desk.handle(.stored(report, windowRows: rows), now: now)
+        #expect(desk.isEmpty)
+        #expect(desk.unsettled == 0)
+    }
+
+    @Test func aLostMarkSendsNothing() throws {
+        var desk = desk()
+        let part = DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery())
+        guard case .mark(let marks)? = desk.handle(.prepared(part), now: now).first else {
+            Issue.record("a mark")
+            return
+        }
+        let actions = desk.handle(.marked(marks, held: []), now: now)
+        #expect(!actions.contains { if case .submit = $0 { true } else { false } })
+        #expect(desk.isEmpty)
+        #expect(desk.unsettled == 0)
+    }
+
+    @Test func hurryGivesBackOnlyAfterTheOutcomesAreStored() throws {
+        var desk = desk()
+        let delivery = try DeskFixture.delivery()
+        try send(&desk, DeskFixture.part(1, size: 2, delivery: delivery))
+        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]), now: now)
+        #expect(desk.handle(.hurry, now: now).contains { if case .cancelQueued = $0 { true } else { false } })
+        let back = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 1, outcomeClass: .unprocessed)]), now: now)
+        #expect(!back.contains { if case .release = $0 { true } else { false } })
+        let taken = desk.takeOutcomes()
+        let (_, rows) = try #require(taken)
+        let stored = desk.handle(.stored(StoreReport(), windowRows: rows), now: now)
+        #expect(stored.contains { if case .release(let part, _) = $0 { part.part == 1 } else { false } })
+        #expect(desk.isEmpty)
+    }
+
+    @Test func theJournalIsCutOnlyWhenNothingInItIsUnsettled() throws {
+        var desk = desk()
+        let delivery = try DeskFixture.delivery()
+        try send(&desk, DeskFixture.part(1, size: 1, delivery: delivery))
+        #expect(desk.handle(.journalLong, now: now).isEmpty)
+        let held = desk.handle(.prepared(DeskFixture.part(2, size: 1, delivery: delivery)), now: now)
+        #expect(!held.contains { if case .mark = $0 { true } else { false } }, "a quiet moment is made")
+        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
+        let taken = desk.takeOutcomes()
+        let (_, rows) = try #require(taken)
+        var report = StoreReport()
+        report.closedParts = [1]
+        let stored = desk.handle(.stored(report, windowRows: rows), now: now)
+        #expect(stored.contains { if case .cutJournal = $0 { true } else { false } })
+        let after = desk.handle(.journalCut, now: now)
+        #expect(after.contains { if case .mark = $0 { true } else { false } })
+    }
+
+    @Test func nothingIsSentWhileTheLeaseIsInDoubt() throws {
+        var desk = desk()
+        #expect(desk.handle(.leaseValid(false), now: now).contains { if case .cancelQueued = $0 { true } else { false } })
+        #expect(desk.handle(.prepared(DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery())), now: now).isEmpty)
+        let again = desk.handle(.leaseValid(true), now: now)
+        #expect(again.contains { if case .mark = $0 { true } else { false } })
+    }
+
+    private func send(_ desk: inout SendDesk, _ part: PreparedPart) throws {
+        let actions = desk.handle(.prepared(part), now: now)
+        for case .mark(let marks) in actions {
+            _ = desk.handle(.marked(marks, held: Set(marks.map(\.holding.part))), now: now)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+/// Imports go one way: down. The table is that of the design, section "Targets".
+@Suite struct ImportDirectionTests {
+    private static let systemModules: Set<String> = ["CNGHTTP2", "CLibPQ", "CCurl"]
+    private static let processes: Set<String> = ["Supervisor", "MTAChild", "FeedbackWorker", "WebServer"]
+
+    /// The own targets that a target may import; nil when the table does not know it.
+    private func allowed(_ target: String) -> Set<String>? {
+        let belowProcesses: Set<String> = [
+            "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient", "PushCore",
+        ]
+        switch target {
+        case "PushCore", "MobileSDK", "CNGHTTP2", "CLibPQ", "CCurl": return []
+        case "CurlClient": return ["CCurl"]
+        case "PostgresClient": return ["CLibPQ"]
+        case "HTTP2": return ["CNGHTTP2"]
+        case "GatewaySimulator": return ["HTTP2", "PushCore"]
+        case "Store": return ["PostgresClient", "PushCore"]
+        case "Gateways": return ["HTTP2", "CurlClient", "PushCore"]
+        case "ProcessProtocol": return ["PushCore"]
+        case "gateway-simulator": return ["GatewaySimulator"]
+        case "pushmta": return belowProcesses.union(Self.processes)
+        default: return Self.processes.contains(target) ? belowProcesses : nil
+        }
+    }
+
+    @Test func everyTargetImportsDownOnly() throws {
+        let targets = try PackageRoot.targets()
+        let own = Set(targets).union(Self.processes)
+        #expect(targets.count > 10)
+        for target in targets {
+            guard let allowed = allowed(target) else {
+                Issue.record("Target \(target) is not in the table of allowed imports: add it there.")
+                continue
+            }
+            for file in try PackageRoot.files(target: target) {
+                for module in file.imports where own.contains(module) && module != target && !allowed.contains(module) {
+                    Issue.record("\(file.path) imports \(module), which \(target) must not: imports go down only.")
+                }
+            }
+        }
+    }
+
+    /// PushCore has no input or output, so it needs none of the modules that do.
+    @Test func pushCoreIsPure() throws {
+        let allowed: Set<String> = ["Foundation", "FoundationEssentials", "Crypto", "CryptoExtras", "Synchronization"]
+        for file in try PackageRoot.files(target: "PushCore") {
+            for module in file.imports where !allowed.contains(module) {
+                Issue.record("\(file.path) imports \(module); PushCore is pure values and state machines.")
+            }
+        }
+    }
+
+    /// The splitter and the import reader see what they should, or the tests above would pass for nothing.
+    @Test func importsAreFound() {
+        let text = """
+            // import A
+            /* import /* import B */ import C */
+            import D // import E
+            @testable import F
+            @preconcurrency public import struct G.Name
+            let text = "import H \\(call("import I", #"import "J""#)) import K"
+            let long = \"""
+            import L
+            \"""
+            #if canImport(M)
+            import N
+            #endif
+            """
+        let file = SourceFile(target: "T", path: "p", text: text)
+        #expect(file.imports == ["D", "F", "G", "N"])
+        #expect(
+            file.literals.contains("import I") && file.literals.contains("import \"J\"")
+                && file.literals.contains("import L")
+        )
+        #expect(file.code.contains("call("))
+    }
+}

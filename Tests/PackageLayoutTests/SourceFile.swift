@@ -1,0 +1,39 @@
+/// A source file, taken apart into code and string literals; comments are dropped.
+struct SourceFile {
+    let target: String
+    let path: String
+    let text: String
+    /// The code: comments are gone, and each string literal is an empty one.
+    let code: String
+    /// What stands in string literals, one a line.
+    let literals: String
+
+    init(target: String, path: String, text: String) {
+        self.target = target
+        self.path = path
+        self.text = text
+        var splitter = SourceSplitter(Array(text.utf8))
+        splitter.split()
+        code = String(decoding: splitter.code, as: UTF8.self)
+        literals = String(decoding: splitter.literals, as: UTF8.self)
+    }
+
+    /// The number of lines.
+    var lineCount: Int { text.utf8.count { $0 == UInt8(ascii: "\n") } }
+
+    /// The modules that the file imports.
+    var imports: [String] {
+        code.split(separator: "\n").compactMap { line in
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let keyword = words.firstIndex(of: "import"), words.count > keyword + 1 else { return nil }
+            let isImport = words[..<keyword].allSatisfy {
+                $0.hasPrefix("@") || ["public", "internal", "private"].contains($0)
+            }
+            let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+            let module =
+                kinds.contains(words[keyword + 1]) && words.count > keyword + 2
+                ? words[keyword + 2] : words[keyword + 1]
+            return isImport ? module.split(separator: ".").first.map(String.init) : nil
+        }
+    }
+}

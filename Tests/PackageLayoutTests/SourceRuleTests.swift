@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// Rules that hold for all sources, checked on their text.
+@Suite struct SourceRuleTests {
+    private static let unsafeTargets: Set<String> = ["HTTP2", "PostgresClient", "CurlClient"]
+
+    private func findings(_ pattern: String, in text: String) throws -> [String] {
+        let expression = try NSRegularExpression(pattern: pattern)
+        let range = NSRange(text.startIndex..., in: text)
+        return expression.matches(in: text, range: range).compactMap { match in
+            Range(match.range, in: text).map { String(text[$0].prefix(80)) }
+        }
+    }
+
+    /// A bare fork copies locks that other threads hold; Foundation's Process cannot give a child its own process
+    /// group.
+    @Test func noBareProcesses() throws {
+        let pattern = #"(?<![\w.])(Foundation\.)?Process\s*\(\s*\)|(?<!\w)v?fork\s*\("#
+        for target in try PackageRoot.targets() {
+            for file in try PackageRoot.files(target: target, endings: ["swift", "h", "c"]) {
+                let found = try findings(pattern, in: file.code)
+                #expect(found.isEmpty, "\(file.path): \(found); start processes with swift-subprocess")
+            }
+        }
+        #expect(try findings(pattern, in: "let p = Process()").count == 1)
+        #expect(try findings(pattern, in: "pid = fork ()").count == 1)
+        #expect(try findings(pattern, in: "MyProcess() fork").isEmpty)
+    }
+
+    /// SQL keywords are written in capitals, so a string with these is a statement.
+    @Test func sqlOnlyInStore() throws {
+        let pattern = #"""
+            \b(SELECT\s|INSERT\s+INTO\s|DELETE\s+FROM\s|UPDATE\s+[\w."$]+\s+SET\s|TRUNCATE\s|\#
+            (CREATE|ALTER|DROP)\s+(TABLE|SCHEMA|VIEW|FUNCTION|INDEX|ROLE|TYPE|SEQUENCE|EXTENSION)\s|\#
+            COPY\s+[\w.("$]+.*\s(FROM|TO)\s+STD)
+            """#
+        for file in try PackageRoot.allFiles() where file.target != "Store" {
+            let found = try findings(pattern, in: file.literals)
+            #expect(found.isEmpty, "\(file.path): \(found); all SQL is written in Store")
+        }
+        let statements = try PackageRoot.files(target: "Store").reduce(0) {
+            try $0 + findings(pattern, in: $1.literals).count
+        }
+        #expect(statements > 10, "the pattern finds no SQL where it is")
+    }
+
+    @Test func unsafePointersOnlyBehindSafeSurfaces() throws {
+        let pattern =
+            #"\bUnsafe\w*Pointer\b|\bwithUnsafe(?!(Throwing)?Continuation)\w*|\bOpaquePointer\b|\bUnmanaged\b|\bunsafe(BitCast|Downcast|Load\w*)\b"#
+        var seen = 0
+        for file in try PackageRoot.allFiles() {
+            let found = try findings(pattern, in: file.code)
+            seen += found.count
+            if Self.unsafeTargets.contains(file.target) { continue }
+            #expect(found.isEmpty, "\(file.path): \(found); unsafe code belongs into \(Self.unsafeTargets.sorted())")
+        }
+        #expect(seen > 0, "the pattern finds no unsafe code where it is")
+    }
+
+    @Test func noTrapsOnOutsideData() throws {
+        let pattern = #"\btry!|\bas!|\bfatalError\s*\("#
+        for file in try PackageRoot.allFiles() {
+            let found = try findings(pattern, in: file.code)
+            #expect(found.isEmpty, "\(file.path): \(found); nothing that comes from outside may end a process")
+        }
+    }
+
+    @Test func filesAreShort() throws {
+        for file in try PackageRoot.allFiles() {
+            #expect(
+                file.lineCount < 300,
+                "\(file.path) has \(file.lineCount) lines; split it by what its parts are about"
+            )
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import PostgresClient
+import Testing
+import TestSupport
+
+@Suite struct CopyTests {
+    struct Mistake: Error {}
+
+    private func table() async throws -> PostgresConnection {
+        let connection = try await TestDatabase.create(.empty).connect()
+        try await connection.run(script: "CREATE TABLE t (id int PRIMARY KEY, name text)")
+        return connection
+    }
+
+    private func count(_ connection: PostgresConnection) async throws -> Int64 {
+        try await connection.execute(PostgresStatement("SELECT count(*) FROM t")).int64(0, 0)
+    }
+
+    @Test func inAndOut() async throws {
+        let connection = try await table()
+        let lines = (0..<100_000).map { "\($0)\tname \($0)\n" }
+        let chunks = AsyncStream<[UInt8]> { continuation in
+            // Chunks that cut rows anywhere.
+            let bytes = lines.flatMap { Array($0.utf8) }
+            for start in stride(from: 0, to: bytes.count, by: 70_001) {
+                continuation.yield(Array(bytes[start..<min(start + 70_001, bytes.count)]))
+            }
+            continuation.finish()
+        }
+        #expect(try await connection.copyIn("COPY t FROM STDIN", rows: chunks) == 100_000)
+        #expect(try await count(connection) == 100_000)
+        var copied: [UInt8] = []
+        for try await chunk in connection.copyOut("COPY (SELECT * FROM t ORDER BY id) TO STDOUT") {
+            #expect(chunk.last == UInt8(ascii: "\n"))
+            copied += chunk
+        }
+        #expect(String(decoding: copied, as: UTF8.self) == lines.joined())
+        #expect(try await count(connection) == 100_000)
+    }
+
+    @Test func othersWait() async throws {
+        let connection = try await table()
+        let tasks = TaskBox()
+        let chunks = AsyncThrowingStream<[UInt8], any Error> { continuation in
+            tasks.add(Task { try await connection.execute(PostgresStatement("INSERT INTO t VALUES (0)")) })
+            for id in 1...10 { continuation.yield(Array("\(id)\tx\n".utf8)) }
+            continuation.finish()
+        }
+        #expect(try await connection.copyIn("COPY t FROM STDIN", rows: chunks) == 10)
+        for task in tasks.all { #expect(try await task.value.affectedRows == 1) }
+        #expect(try await count(connection) == 11)
+    }
+
+    @Test func malformedRowIsAnErrorWithoutItsValues() async throws {
+        let connection = try await table()
+        let error = try await postgresError {
+            try await connection.copyIn("COPY t FROM STDIN", rows: Array("1\ta\nsecret\tb\n".utf8))
+        }
+        #expect(error.sqlState == "22P02")
+        #expect(!error.description.contains("secret"))
+        #expect(try await count(connection) == 0)
+    }
+
+    @Test func errorOfTheSourceStoresNothing() async throws {
+        let connection = try await table()
+        let chunks = AsyncThrowingStream<[UInt8], any Error> { continuation in
+            continuation.yield(Array("1\ta\n".utf8))
+            continuation.finish(throwing: Mistake())
+        }
+        await #expect(throws: Mistake.self) { try await connection.copyIn("COPY t FROM STDIN", rows: chunks) }
+        #expect(try await count(connection) == 0)
+    }
+
+    @Test func insideATransaction() async throws {
+        let connection = try await table()
+        let copied = try await connection.transaction { transaction in
+            try await transaction.execute(PostgresStatement("CREATE TEMP TABLE staging (LIKE t) ON COMMIT DROP"))
+            let rows = try await transaction.copyIn("COPY staging FROM STDIN", rows: Array("1\ta\n2\tb\n".utf8))
+            try await transaction.execute(PostgresStatement("INSERT INTO t SELECT * FROM staging"))
+            return rows
+        }
+        #expect(copied == 2)
+        #expect(try await count(connection) == 2)
+        let error = try await postgresError {
+            try await connection.transaction { transaction in
+                try await transaction.execute(PostgresStatement("INSERT INTO t VALUES (3)"))
+                _ = try await transaction.copyIn("COPY t FROM STDIN", rows: Array("1\ta\n".utf8))
+            }
+        }
+        #expect(error.isUniqueViolation)
+        #expect(try await count(connection) == 2)
+    }
+
+    @Test func wrongStatementsAreErrors() async throws {
+        let connection = try await table()
+        let select = try await postgresError { try await connection.copyIn("SELECT 1", rows: []) }
+        #expect(select.code == .type)
+        let missing = try await postgresError { try await connection.copyIn("COPY missing FROM STDIN", rows: []) }
+        #expect(missing.sqlState == "42P01")
+        let out = try await postgresError { for try await _ in connection.copyOut("COPY missing TO STDOUT") {} }
+        #expect(out.sqlState == "42P01")
+        #expect(try await count(connection) == 0)
+    }
+
+    @Test func readerThatLeavesEarly() async throws {
+        let connection = try await table()
+        for _ in 0..<3 {
+            var chunks = 0
+            for try await _ in connection.copyOut("COPY (SELECT generate_series(1, 100000000)) TO STDOUT") {
+                chunks += 1
+                if chunks == 3 { break }
+            }
+            #expect(try await count(connection) == 0)
+        }
+    }
+
+    @Test func cancelledReader() async throws {
+        let connection = try await table()
+        let task = Task {
+            var bytes = 0
+            for try await chunk in connection.copyOut("COPY (SELECT generate_series(1, 100000000)) TO STDOUT") {
+                bytes += chunk.count
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            return bytes
+        }
+        _ = try? await task.value
+        #expect(try await count(connection) == 0)
+    }
+
+    @Test func emptyCopies() async throws {
+        let connection = try await table()
+        #expect(try await connection.copyIn("COPY t FROM STDIN", rows: []) == 0)
+        var chunks = 0
+        for try await _ in connection.copyOut("COPY t TO STDOUT") { chunks += 1 }
+        #expect(chunks == 0)
+        #expect(try await count(connection) == 0)
+    }
+
+    @Test func scriptErrorTellsTheLine() async throws {
+        let connection = try await table()
+        let error = try await postgresError {
+            try await connection.run(script: "INSERT INTO t VALUES (1, 'x');\n\nINSERT INTO missing VALUES ('hunter2');")
+        }
+        #expect(error.sqlState == "42P01")
+        #expect(error.description.contains("line 3"))
+        #expect(!error.description.contains("hunter2"))
+        #expect(try await count(connection) == 0)
+    }
+}

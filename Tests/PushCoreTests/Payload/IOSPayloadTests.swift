@@ -1,0 +1,92 @@
+import Testing
+
+@testable import PushCore
+
+@Suite struct IOSPayloadTests {
+    @Test func everyKeyHasItsPlace() throws {
+        let content = """
+            {"ios": {"title": "T", "subtitle": "S", "body": "B", "launch_image": "L", "badge": 3, "sound": "default",
+            "category": "C", "thread_id": "TH", "target_content_id": "TC", "mutable_content": true,
+            "content_available": true, "interruption_level": "time-sensitive", "relevance_score": 0.50,
+            "variables": {"url": "app://x", "n": 1.0, "flag": true, "list": [{"a": null}]},
+            "priority": 5, "expiration_seconds": 3600, "collapse_id": "news", "push_type": "alert"}}
+            """
+        let rendering = try Rendering(content, .ios)
+        #expect(
+            rendering.text == """
+                {"aps":{"alert":{"title":"T","subtitle":"S","body":"B","launch-image":"L"},"badge":3,"sound":"default",\
+                "category":"C","thread-id":"TH","target-content-id":"TC","mutable-content":1,"content-available":1,\
+                "interruption-level":"time-sensitive","relevance-score":0.50},"url":"app://x","n":1.0,"flag":true,\
+                "list":[{"a":null}],"_mId":"\(Rendering.uuidText)","_dId":"123"}
+                """
+        )
+        #expect(rendering.size == rendering.body.count)
+        #expect(
+            rendering.template.attributes
+                == MessageAttributes(pushType: .alert, priority: 5, expirationSeconds: 3600, collapseID: "news")
+        )
+    }
+
+    @Test func fieldsAreFilledIn() throws {
+        let content =
+            #"{"ios": {"title": "Hi {{ name | there }}!", "body": "{{name}}{{city|\"?\"}}", "variables": {"p": ["{{city}}"]}}}"#
+        let filled = try Rendering(content, .ios, values: ["name": "A\"b\\\n", "city": "é😀"])
+        #expect(
+            filled.text == """
+                {"aps":{"alert":{"title":"Hi A\\"b\\\\\\n!","body":"A\\"b\\\\\\né😀"}},"p":["é😀"],\
+                "_mId":"\(Rendering.uuidText)","_dId":"123"}
+                """
+        )
+        #expect(
+            filled.template.fields == [
+                PersonalisationField(name: "name", defaultValue: "there"),
+                PersonalisationField(name: "city", defaultValue: "\"?\""),
+            ]
+        )
+        let empty = try Rendering(content, .ios, values: ["name": ""])
+        #expect(empty.text.contains(#""title":"Hi there!","body":"\"?\""}},"p":[""]"#))
+    }
+
+    @Test func silentPushIsABackgroundPush() throws {
+        let rendering = try Rendering(#"{"ios": {"content_available": true, "variables": {"k": "v"}}}"#, .ios)
+        #expect(rendering.template.attributes == MessageAttributes(pushType: .background, priority: 5))
+        #expect(rendering.text.hasPrefix(#"{"aps":{"content-available":1},"k":"v""#))
+    }
+
+    @Test func topicFollowsPushType() throws {
+        let rendering = try Rendering(#"{"ios": {"body": "x", "push_type": "voip", "expiration_seconds": 0}}"#, .ios)
+        #expect(rendering.template.attributes.topicSuffix == ".voip")
+        #expect(rendering.template.attributes.expirationSeconds == 0)
+        #expect(rendering.template.payloadLimit(connector: .iosHTTP2) == PayloadLimits.voip)
+        #expect(rendering.template.payloadLimit(connector: .iosBinary) == PayloadLimits.binary)
+    }
+
+    @Test func numericMessageID() throws {
+        let rendering = try Rendering(#"{"ios": {"body": "x"}}"#, .ios, format: .int32, base: 1_000_000)
+        #expect(rendering.text.contains(#""_mId":"1000005""#))
+    }
+
+    @Test func personalisedCollapseID() throws {
+        let rendering = try Rendering(#"{"ios": {"body": "{{a}}", "collapse_id": "o-{{order|none}}"}}"#, .ios)
+        #expect(rendering.template.attributes.collapseID == nil)
+        #expect(rendering.template.hasPersonalisedCollapseID)
+        #expect(rendering.template.fields.map(\.name) == ["a", "order"])
+        #expect(!rendering.text.contains("o-"))
+        let columns = [ByteColumn(["x", "x", "x"]), ByteColumn(["7\r\nx", nil, String(repeating: "9", count: 63)])]
+        var ids: [String] = []
+        var valid: [Bool] = []
+        for row in 0..<3 {
+            var id: [UInt8] = []
+            valid.append(rendering.template.renderCollapseID(row: row, fields: columns, into: &id))
+            ids.append(String(decoding: id, as: UTF8.self))
+        }
+        #expect(ids.prefix(2) == ["o-7  x", "o-none"])
+        #expect(valid == [true, true, false])
+    }
+
+    @Test func bracesCanBeShown() throws {
+        let rendering = try Rendering(#"{"ios": {"body": "\\{{a}} and {{b}}\u0301 } } {"}}"#, .ios, values: ["b": "B"])
+        #expect(rendering.template.fields.map(\.name) == ["b"])
+        #expect(rendering.text.contains("\"body\":\"{{a}} and B\u{301} } } {\""))
+    }
+}

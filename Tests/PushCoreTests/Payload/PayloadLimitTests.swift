@@ -1,0 +1,42 @@
+import Testing
+
+@testable import PushCore
+
+@Suite struct PayloadLimitTests {
+    @Test func contentThatNeverFitsIsAnError() throws {
+        let long = String(repeating: "x", count: 4_100)
+        for platform in Platform.allCases {
+            let content = try PushContent(json: #"{"\#(platform.rawValue)": {"body": "\#(long)"}}"#)
+            let error = #expect(throws: ContentError.self) {
+                try PayloadTemplate.compile(content: content, platform: platform, deliveryID: 1, messageIDFormat: .uuid)
+            }
+            #expect(error?.problems.first?.key == platform.rawValue)
+            #expect(error?.description.contains("4096 at most") == true)
+        }
+    }
+
+    @Test func oneLongValueIsSeenBySize() throws {
+        let content = #"{"ios": {"body": "{{a}}"}}"#
+        let short = try Rendering(content, .ios)
+        let exact = try Rendering(
+            content,
+            .ios,
+            values: ["a": String(repeating: "é", count: (4_096 - short.size) / 2)]
+        )
+        #expect(exact.size <= exact.template.payloadLimit(connector: .iosHTTP2))
+        let long = try Rendering(content, .ios, values: ["a": String(repeating: "\n", count: 3_000)])
+        #expect(long.size > long.template.payloadLimit(connector: .iosHTTP2))
+        #expect(short.size == short.template.minimumPayloadSize)
+        let reason = PayloadLimits.tooLongReason(size: 5_000, limit: 4_096)
+        #expect(reason.hasPrefix("PayloadTooLarge: the payload has 5000 bytes and the gateway takes 4096 at most"))
+    }
+
+    @Test func missingPlatformIsAnError() throws {
+        let content = try PushContent(json: #"{"android": {}}"#)
+        #expect(content.platforms == [.android])
+        let error = #expect(throws: ContentError.self) {
+            try PayloadTemplate.compile(content: content, platform: .ios, deliveryID: 1, messageIDFormat: .uuid)
+        }
+        #expect(error?.problems.first?.key == "ios")
+    }
+}

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import PushCore
+
+@Suite struct RetryTests {
+    @Test func pausesGrowToTheMaximum() {
+        var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(10), floor: .milliseconds(20))
+        var random = TestRandom(seed: TestRandom.seed(for: "back-off"))
+        let ceilings = (0..<9).map { backOff.ceiling(afterFailures: $0) }
+        #expect(ceilings.prefix(4) == [.milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800)])
+        #expect(ceilings.suffix(2) == [.seconds(10), .seconds(10)])
+        #expect(backOff.ceiling(afterFailures: .max) == .seconds(10))
+        for failures in 0..<200 {
+            let pause = backOff.next(using: &random)
+            #expect(pause >= .milliseconds(20) && pause <= backOff.ceiling(afterFailures: failures))
+        }
+        #expect(backOff.failures == 200)
+        backOff.reset()
+        #expect(backOff.next() <= .milliseconds(100))
+    }
+
+    @Test func jitterUsesTheWholeRange() {
+        let backOff = BackOff(initial: .seconds(1), maximum: .seconds(1))
+        var random = TestRandom(seed: TestRandom.seed(for: "jitter"))
+        let pauses = (0..<1_000).map { _ in backOff.pause(afterFailures: 0, using: &random) }
+        #expect(pauses.contains { $0 < .milliseconds(100) } && pauses.contains { $0 > .milliseconds(900) })
+    }
+
+    @Test func decisions() {
+        let policy = RetryPolicy(
+            maximumRetries: 2,
+            backOff: BackOff(initial: .seconds(10), maximum: .seconds(60), floor: .seconds(10))
+        )
+        var random = TestRandom(seed: 1)
+        #expect(
+            policy.decide(attempt: 1, nowMilliseconds: 1_000, using: &random) == .again(notBeforeMilliseconds: 11_000)
+        )
+        #expect(policy.decide(attempt: 3, nowMilliseconds: 1_000, using: &random) == .exhausted)
+        let asked = policy.decide(attempt: 2, retryAfterMilliseconds: 5_000, nowMilliseconds: 0, using: &random)
+        #expect(asked == .again(notBeforeMilliseconds: 15_000))
+        let late = policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: 9_999, using: &random)
+        #expect(late == .expired)
+        let inTime = policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: 10_000, using: &random)
+        #expect(inTime == .again(notBeforeMilliseconds: 10_000))
+        #expect(policy.decide(attempt: 1, nowMilliseconds: .max, using: &random) == .expired)
+    }
+}

@@ -1,0 +1,123 @@
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Parts")
+struct PartTests {
+    @Test("No part is claimed twice, however many claim at once")
+    func contention() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2000)
+        _ = try await fixture.startedDelivery()
+        let parts = try await fixture.prepare(partSize: 20).parts
+        let application = try await fixture.store.application(named: "shop-ios")
+        let account = try required(application.accountID)
+        let database = fixture.database
+        let claimed = try await withThrowingTaskGroup(of: [Int64].self) { group in
+            for child in 1...6 {
+                group.addTask {
+                    let store = Store(configuration: database.configuration())
+                    var mine: [Int64] = []
+                    while true {
+                        let parts = try await store.claimParts(application: application.id, account: account, child: Int64(child), limit: 3)
+                        if parts.isEmpty { break }
+                        mine += parts.map(\.id)
+                    }
+                    await store.close()
+                    return mine
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(claimed.count == parts && Set(claimed).count == parts)
+    }
+
+    @Test("Higher priority first, then the longest due; parts that are not due stay")
+    func order() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 400)
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare(partSize: 100)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET priority = CASE WHEN id % 4 = 0 THEN 5 ELSE 0 END,
+                not_before = now() + CASE WHEN id % 4 = 1 THEN interval '1 hour' WHEN id % 4 = 2 THEN interval '-1 hour' ELSE interval '-1 s' END
+            """)
+        let claimed = try await fixture.claim(limit: 10)
+        #expect(claimed.map { $0.id % 4 }.prefix(2) == [0, 0] || claimed.first?.priority == 5)
+        #expect(claimed.map(\.priority) == claimed.map(\.priority).sorted(by: >))
+        #expect(!claimed.contains { $0.id % 4 == 1 })
+        #expect(claimed.allSatisfy { $0.fencingToken == 1 && !$0.mayHaveHistory })
+    }
+
+    @Test("A part is loaded in sequence order with fresh tokens and verdicts", arguments: [true, false])
+    func load(dense: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        let id = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET dense = \(dense)")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET push_token = 'fresh' || id")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET enabled = false WHERE id = 3")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = 4")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET quarantine_status = 3 WHERE id = 5")
+        try await fixture.sql("DELETE FROM pushmta_engine.subscription WHERE id = 6")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET parameters = '{\"city\": \"Bern\", \"n\": 7}' WHERE id = 7")
+        let part = try required(try await fixture.claim().first)
+        #expect(part.deliveryID == id && part.size == 64 && part.isDense == dense)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: ["city", "n", "nothing"])
+        #expect(loaded.sequences == Array(1...64) && loaded.subscriptionIDs == Array(1...64))
+        #expect(Array(loaded.verdicts.prefix(8)) == [.sendable, .sendable, .disabled, .optedOut, .quarantined, .missing, .sendable, .sendable])
+        #expect(loaded.tokens.string(0) == "fresh1" && loaded.tokens.isNull(5) && loaded.tokens.string(63) == "fresh64")
+        #expect(loaded.fields[0].string(6) == "Bern" && loaded.fields[1].string(6) == "7" && loaded.fields[1].isNull(7))
+        #expect(!loaded.fields[0].isNull(0) && loaded.fields[2].isNull(0) && loaded.fields[0].count == 64)
+    }
+
+    @Test("Only the holder of the token marks and renews")
+    func fence() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart()
+        let store = fixture.store
+        let owner = try required(try await store.leases().first).owner
+        #expect(try await store.mark([PartMark(part: part.id, token: 1, through: 50)]) == [part.id])
+        #expect(try await store.mark([PartMark(part: part.id, token: 2, through: 60)]).isEmpty)
+        #expect(try await store.renewLeases(child: owner, [PartToken(part: part.id, token: 1)]) == [part.id])
+        #expect(try await store.renewLeases(child: owner + 1, [PartToken(part: part.id, token: 1)]).isEmpty)
+        let lease = try required(try await store.leases().first)
+        #expect(lease.token == 1 && lease.renewal == 2 && lease.hostID == fixture.host)
+        #expect(try await store.partsHeld(byChild: owner) == [PartToken(part: part.id, token: 1)])
+    }
+
+    @Test("A released part is claimed with the next token and knows what may have been sent")
+    func release() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart()
+        let store = fixture.store
+        _ = try await store.mark([PartMark(part: part.id, token: 1, through: 40)])
+        let answer = PartRecovery.SoftAnswer(
+            sequence: 9, attempt: 1, httpStatus: 503, reason: "later", notBefore: DatabaseTime(microsecondsSince1970: 1_900_000_000_123_456))
+        let recovery = PartRecovery(ambiguous: [3, 4], softAnswers: [answer])
+        #expect(try await store.releasePart(PartToken(part: part.id, token: 7), recovery: recovery) == false)
+        #expect(try await store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery))
+        #expect(try await store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery) == false)
+        #expect(try await store.mark([PartMark(part: part.id, token: 1, through: 60)]).isEmpty, "released: the old owner is fenced")
+        let second = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
+        #expect(second.fencingToken == 2 && second.mayHaveHistory && second.dispatchMark == 0)
+        let known = try await store.recovery(second)
+        #expect(known.ambiguous == [3, 4] && known.ambiguousThrough == 0 && known.softAnswers == [answer])
+        _ = try await store.mark([PartMark(part: part.id, token: 2, through: 20)])
+        #expect(try await store.releasePart(PartToken(part: part.id, token: 2), ambiguousThroughMark: true))
+        let third = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
+        let all = try await store.recovery(third)
+        #expect(all.ambiguousThrough == 20 && all.ambiguous == [3, 4] && all.softAnswers == [answer])
+    }
+
+    @Test("start_delivery wakes who listens")
+    func wakeUp() async throws {
+        let fixture = try await StoreFixture.make()
+        let listener = try await fixture.store.listen()
+        _ = try await fixture.startedDelivery()
+        #expect(try await listener.next(deadline: .now + .seconds(20)))
+        #expect(try await listener.next(deadline: .now) == false)
+        await listener.close()
+    }
+}

@@ -1,0 +1,186 @@
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Preparation")
+struct PreparationTests {
+    @Test("Chunks make parts of one thousand, contiguous sequences and counts that add up")
+    func chunks() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2500)
+        let id = try await fixture.startedDelivery()
+        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        #expect(job.deliveryID == id && !job.resumed && job.applications.map(\.name) == ["shop-ios"])
+        let first = try await fixture.store.prepareChunk(job, partSize: 50, partsPerChunk: 20)
+        #expect(first == ChunkResult(messages: 1000, excluded: 0, parts: 20, done: false, busy: false))
+        // Children may start at once, while the delivery is prepared.
+        #expect(try await fixture.claim().count == 1)
+        #expect(try await fixture.store.deliveryProgress(id).state == .preparing)
+        try await fixture.prepareRest(job)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.target == 2500 && progress.pending == 2500 && progress.prepared && progress.state == .inProgress)
+        let distinct = try await fixture.sql("SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id) AND sequence BETWEEN 1 AND 2500")
+        #expect(distinct == 2500)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("A small delivery is spread over several parts")
+    func spread() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3200)
+        _ = try await fixture.startedDelivery()
+        #expect(try await fixture.prepare().parts == 16)
+    }
+
+    @Test("After a crash another host goes on from the cursor, without loss or repetition")
+    func resume() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1000)
+        let id = try await fixture.startedDelivery()
+        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        _ = try await fixture.store.prepareChunk(job, partSize: 100, partsPerChunk: 3)
+        #expect(try await fixture.other.claimDeliveryToPrepare(host: "b") == nil, "the first host is at it")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
+        let taken = try required(try await fixture.other.claimDeliveryToPrepare(host: "b"))
+        #expect(taken.resumed)
+        try await fixture.prepareRest(taken)
+        let distinct = try await fixture.sql("SELECT count(DISTINCT subscription_id) FROM pushmta.message_status WHERE delivery_id = \(id)")
+        #expect(distinct == 1000)
+        #expect(try await fixture.store.deliveryProgress(id).target == 1000)
+    }
+
+    @Test("Subscriptions that come after the start are not included; excluded ones are logged with their reason")
+    func exclusions() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET enabled = id % 10 <> 0, opted_out = id % 10 = 1,
+                quarantine_status = CASE WHEN id % 10 = 2 THEN 2 WHEN id % 10 = 3 THEN 1 ELSE 0 END
+            """)
+        let id = try await fixture.startedDelivery()
+        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 50)
+        try await fixture.prepareRest(job)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.target == 70 && progress.excluded == 30)
+        let reasons = try await fixture.store.exclusionCounts(delivery: id)
+        #expect(Set(reasons) == Set(["disabled", "opted_out", "quarantine"].map { OutcomeCount(status: nil, reason: $0, count: 10) }))
+    }
+
+    @Test("A delivery of both platforms makes parts for each application over its own account")
+    func platforms() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 300)
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 200)
+        let id = try await fixture.startedDelivery(["shop-ios", "shop-android"])
+        #expect(try await fixture.prepare().messages == 500)
+        let work = try await fixture.store.readyWork()
+        #expect(Set(work.map(\.connector)) == [.iosHTTP2, .androidV2])
+        #expect(work.map(\.readyMessages).reduce(0, +) == 500)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("One per user keeps the subscription that registered last")
+    func onePerUser() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 100)
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'user-' || id % 50, registered_at = now() + id * interval '1 s'")
+        let id = try await fixture.startedDelivery(["shop-ios", "shop-android"], onePerUser: true)
+        let made = try await fixture.prepare()
+        #expect(made.messages == 50 && made.excluded == 150)
+        let late = try await fixture.sql("SELECT count(*) FROM pushmta.message_status WHERE delivery_id = \(id) AND subscription_id > 150")
+        #expect(late == 50)
+    }
+
+    @Test("Explicit targets are named by subscription, user or token; the first row of a subscription counts")
+    func explicit() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20)
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 20)
+        let id = try await fixture.startedDelivery(["shop-ios", "shop-android"], explicit: true)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
+                SELECT \(id), id, jsonb_build_object('code', 'c' || id) FROM pushmta_engine.subscription WHERE id <= 5;
+            """)
+        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, user_key) SELECT \(id), user_key FROM pushmta_engine.subscription WHERE id BETWEEN 4 AND 8")
+        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, push_token) SELECT \(id), push_token FROM pushmta_engine.subscription WHERE id BETWEEN 8 AND 25")
+        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'nobody')")
+        try await fixture.store.startDelivery(id)
+        let made = try await fixture.prepare()
+        // 25 subscriptions once; 4, 5 and 8 twice; one row names nobody.
+        #expect(made.messages == 25 && made.excluded == 4)
+        let reasons = try await fixture.store.exclusionCounts(delivery: id)
+        #expect(reasons == [OutcomeCount(status: nil, reason: "duplicate", count: 3), OutcomeCount(status: nil, reason: "unknown_subscription", count: 1)])
+        let part = try required(try await fixture.claim().first)
+        #expect(part.hasVariables && !part.isDense)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: ["code", "firstName"])
+        #expect(loaded.count == 20 && loaded.verdicts.allSatisfy { $0 == .sendable })
+        #expect(loaded.fields[0].string(0) == "c\(loaded.subscriptionIDs[0])" && loaded.fields[0].isNull(7))
+        #expect(!loaded.fields[1].isNull(7))
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("Explicit targets in several chunks")
+    func explicitChunks() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 500)
+        let id = try await fixture.startedDelivery(explicit: true)
+        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, subscription_id) SELECT \(id), id FROM pushmta_engine.subscription ORDER BY random()")
+        try await fixture.store.startDelivery(id)
+        let made = try await fixture.prepare(partSize: 40, partsPerChunk: 3)
+        #expect(made.messages == 500)
+        let distinct = try await fixture.sql("SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id) AND sequence BETWEEN 1 AND 500")
+        #expect(distinct == 500)
+    }
+
+    @Test("Nobody to send to ends the delivery")
+    func empty() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        #expect(try await fixture.store.finishDeliveries() == [id])
+        #expect(try await fixture.store.deliveryProgress(id).state == .finished)
+    }
+
+    @Test("A delivery that cannot be prepared fails with its reason, and the next one is taken")
+    func failure() async throws {
+        let fixture = try await StoreFixture.make()
+        let bad = try await fixture.startedDelivery()
+        let good = try await fixture.startedDelivery()
+        try await fixture.sql(
+            """
+            CREATE OR REPLACE FUNCTION pushmta_engine.reserve_message_ids(delivery bigint) RETURNS void LANGUAGE plpgsql AS
+            $$ BEGIN IF delivery = \(bad) THEN RAISE EXCEPTION 'no'; END IF; END $$
+            """)
+        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        #expect(job.deliveryID == good)
+        let progress = try await fixture.store.deliveryProgress(bad)
+        #expect(progress.state == .failed && !progress.stateReason.isEmpty)
+    }
+
+    @Test("Numbers for int32 message ids are reserved without overlap")
+    func messageIDs() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.createApplication(
+            NewApplication(service: "shop", name: "old", platform: .ios, integrationKey: "old", messageIDFormat: .int32, account: "apns"))
+        try await fixture.store.seedSubscriptions(application: "old", count: 30)
+        var bases: [Int64?] = []
+        for _ in 0..<2 {
+            let id = try await fixture.startedDelivery(["old"])
+            try await fixture.prepare()
+            bases.append(try await fixture.store.deliveryForSending(id).messageIDBase)
+        }
+        #expect(bases == [0, 30])
+    }
+}
+
+extension StoreFixture {
+    /// Prepares a job to its end.
+    func prepareRest(_ job: PreparationJob) async throws {
+        while try await !store.prepareChunk(job, partSize: 100, partsPerChunk: 10).done {}
+    }
+}

@@ -1,0 +1,74 @@
+import SystemPackage
+import Testing
+
+@testable import Supervisor
+
+@Suite struct HostFolderTests {
+    @Test func aNewFolderGetsAnIdThatStays() throws {
+        let temporary = try TemporaryFolder()
+        let path = temporary.path.appending("deep").appending("folder")
+        var folder: HostFolder? = try HostFolder.open(path, owner: "a, process 1")
+        let id = folder?.hostID
+        #expect(id?.count == 36)
+        folder = nil
+        #expect(try HostFolder.open(path, owner: "b, process 2").hostID == id)
+    }
+
+    @Test func aSecondSupervisorIsToldWhoHoldsTheFolder() throws {
+        let temporary = try TemporaryFolder()
+        let first = try HostFolder.open(temporary.path, owner: "mail7, process 4711")
+        let error = #expect(throws: SupervisorError.self) { try HostFolder.open(temporary.path, owner: "x") }
+        #expect(error?.code == .folderInUse)
+        #expect(error?.message.contains("mail7, process 4711") == true)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func aDamagedIdIsNotReplaced() throws {
+        let temporary = try TemporaryFolder()
+        try temporary.write(Array("no uuid".utf8), to: HostFolder.hostIDFile)
+        let error = #expect(throws: SupervisorError.self) { try HostFolder.open(temporary.path, owner: "x") }
+        #expect(error?.code == .folderNotUsable)
+    }
+
+    @Test func aFileInThePlaceOfTheFolderIsReported() throws {
+        let temporary = try TemporaryFolder()
+        try temporary.write([], to: "file")
+        let error = #expect(throws: SupervisorError.self) {
+            try HostFolder.open(temporary.path.appending("file"), owner: "x")
+        }
+        #expect(error?.code == .folderNotUsable)
+    }
+
+    @Test func journalsAreFoundByTheirNames() throws {
+        let temporary = try TemporaryFolder()
+        let folder = try HostFolder.open(temporary.path, owner: "x")
+        for name in ["child-12.journal", "child-3.journal", "child-x.journal", "child-4.journal.unreadable", "other"] {
+            try temporary.write([], to: name)
+        }
+        #expect(try folder.childrenWithJournals() == [3, 12])
+        #expect(folder.journal(ofChild: 3).lastComponent?.string == "child-3.journal")
+    }
+
+    @Test func aJournalIsTakenOnlyWhenItsChildIsDead() throws {
+        let temporary = try TemporaryFolder()
+        try temporary.write([], to: "child-1.journal")
+        let path = temporary.path.appending("child-1.journal")
+        var child = try FileLock.acquire(path, create: false)
+        #expect(child != nil)
+        guard case .alive = try JournalFile.take(path) else {
+            Issue.record("a locked journal was taken")
+            return
+        }
+        child = nil
+        guard case .taken(let file) = try JournalFile.take(path) else {
+            Issue.record("a free journal was not taken")
+            return
+        }
+        #expect(try file.read() == nil, "its child died before its header was written")
+        try file.remove()
+        guard case .missing = try JournalFile.take(path) else {
+            Issue.record("a removed journal was found")
+            return
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import Supervisor
+
+@Suite struct LeaseWatcherTests {
+    private let time = ManualTime()
+    private func lease(_ part: Int64, token: Int64 = 1, renewal: Int64 = 0) -> LeaseSighting {
+        LeaseSighting(partID: part, token: token, renewal: renewal)
+    }
+
+    /// Looks every two seconds over a span of time and returns when a part was first found to be lost.
+    private func firstLoss(
+        of part: Int64,
+        _ watcher: inout LeaseWatcher,
+        seconds: ClosedRange<Int>,
+        _ seen: (Int) -> [LeaseSighting]
+    ) -> Int? {
+        for second in stride(from: seconds.lowerBound, through: seconds.upperBound, by: 2) {
+            let lost = watcher.observe(seen(second), at: time[Double(second)])
+            if lost.contains(where: { $0.partID == part }) { return second }
+        }
+        return nil
+    }
+
+    @Test func anUnchangedLeaseIsLostAfterAWholeLease() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        #expect(firstLoss(of: 1, &watcher, seconds: 0...40) { _ in [lease(1)] } == 16)
+    }
+
+    @Test func renewalKeepsIt() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        #expect(firstLoss(of: 1, &watcher, seconds: 0...300) { [lease(1, renewal: Int64($0 / 5))] } == nil)
+    }
+
+    @Test func aNewTokenStartsAgain() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        let loss = firstLoss(of: 1, &watcher, seconds: 0...60) { [lease(1, token: $0 < 10 ? 1 : 2)] }
+        #expect(loss == 26)
+    }
+
+    @Test func aPartThatWasAwayStartsAgain() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        let loss = firstLoss(of: 1, &watcher, seconds: 0...60) { $0 == 10 ? [] : [lease(1)] }
+        #expect(loss == 28)
+    }
+
+    @Test func timeWithoutTheDatabaseDoesNotCount() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        #expect(firstLoss(of: 1, &watcher, seconds: 0...10) { _ in [lease(1)] } == nil)
+        watcher.interrupted()
+        #expect(firstLoss(of: 1, &watcher, seconds: 12...60) { _ in [lease(1)] } == 28)
+    }
+
+    @Test func aLongGapBetweenLooksIsAnInterruption() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        #expect(watcher.observe([lease(1)], at: time[0]).isEmpty)
+        #expect(watcher.observe([lease(1)], at: time[100]).isEmpty, "this process was stopped, perhaps all were")
+        #expect(firstLoss(of: 1, &watcher, seconds: 102...140) { _ in [lease(1)] } == 116)
+    }
+
+    @Test func onlyTheLostOneIsNamed() {
+        var watcher = LeaseWatcher(lease: .seconds(15))
+        for second in stride(from: 0, through: 20, by: 2) {
+            let lost = watcher.observe([lease(1), lease(2, renewal: Int64(second))], at: time[Double(second)])
+            #expect(lost == (second >= 16 ? [lease(1)] : []))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ProcessProtocol
+import Testing
+
+@testable import Supervisor
+
+@Suite struct EndingTests {
+    private let work = [PlanHarness.offer(PlanHarness.push), PlanHarness.offer(PlanHarness.droid)]
+
+    private func running(_ settings: SpawnSettings = SpawnSettings()) -> PlanHarness {
+        var harness = PlanHarness(settings)
+        harness.start(work)
+        harness.status(1, 1, parts: 2, sent: 10, progress: 1)
+        harness.status(1, 2, parts: 1, sent: 10, progress: 1)
+        return harness
+    }
+
+    @Test func drainAsksEveryChildAndWaitsForTheirAffairs() {
+        var harness = running()
+        let asked = harness.at(2, .drain)
+        #expect(asked == [.command(generation: 1, .drain, detail: nil), .command(generation: 2, .drain, detail: nil)])
+        #expect(harness.at(3, .work(work)).isEmpty, "nothing is started any more")
+        harness.gone(4, 1, .exited(status: 0))
+        let end = ChildEnd(reason: .drained, detail: "exit status 0")
+        #expect(harness.ended(5, 2, .exited(status: 0)) == [.settle(generation: 2, end)])
+        #expect(harness.at(6, .childSettled(generation: 2)) == [.finish])
+        #expect(harness.plan.ending == .finished)
+    }
+
+    @Test func aDrainWithoutChildrenEndsAtOnce() {
+        var harness = PlanHarness()
+        harness.start()
+        #expect(harness.at(1, .drain) == [.finish])
+    }
+
+    @Test func drainSaysEvery15SecondsWhatItWaitsFor() {
+        var harness = running()
+        harness.at(2, .drain)
+        harness.logLines.removeAll()
+        harness.at(16.9, .tick)
+        #expect(harness.logLines.isEmpty)
+        harness.at(17, .tick)
+        #expect(harness.logLines.count == 1)
+        #expect(harness.logLines.first?.contains("child 1 (2 parts, 0 messages on the wire)") == true)
+        harness.at(31, .tick)
+        #expect(harness.logLines.count == 1)
+        harness.at(32, .tick)
+        #expect(harness.logLines.count == 2)
+    }
+
+    @Test func aChildThatDoesNotDrainIsTerminatedAndThenKilled() {
+        var harness = running()
+        harness.at(2, .drain)
+        harness.gone(3, 2, .exited(status: 0))
+        harness.status(61, 1, .draining, parts: 2, progress: 50)
+        #expect(harness.at(61.9, .tick).isEmpty)
+        let terminated = harness.at(62, .tick)
+        #expect(terminated == [.command(generation: 1, .hurry, detail: nil), .signal(generation: 1, Signals.terminate)])
+        #expect(harness.at(71.9, .tick).isEmpty)
+        #expect(harness.at(72, .tick) == [.signal(generation: 1, Signals.kill)])
+        let end = harness.ended(73, 1, .signalled(Signals.kill))
+        #expect(end == [.settle(generation: 1, ChildEnd(reason: .drainTimeout, detail: "signal 9"))])
+    }
+
+    @Test func theSecondRequestHurries() {
+        var harness = running()
+        harness.at(2, .drain)
+        let hurried = harness.at(3, .drain)
+        #expect(hurried.contains(.signal(generation: 1, Signals.terminate)))
+        #expect(hurried.contains(.signal(generation: 2, Signals.terminate)))
+        #expect(harness.at(4, .hurry).isEmpty, "a third one changes nothing")
+        #expect(harness.at(13, .tick).count == 2, "both are killed")
+    }
+
+    @Test func aHurriedEndDoesNotWaitForADatabaseThatIsAway() {
+        var harness = running()
+        harness.at(2, .hurry)
+        harness.at(2, .databaseAvailable(false))
+        harness.ended(3, 1, .exited(status: 0))
+        #expect(harness.ended(4, 2, .exited(status: 0)).contains(.finish))
+    }
+
+    @Test func reloadReplacesChildrenOneByOne() {
+        var harness = running()
+        var settings = SupervisorSettings()
+        settings.globalOptions = ["--config", "new"]
+        #expect(harness.at(2, .reload(settings)) == [.command(generation: 1, .drain, detail: nil)])
+        #expect(harness.at(3, .tick).isEmpty, "the other one goes on sending meanwhile")
+        let replaced = harness.gone(4, 1, .exited(status: 0))
+        #expect(replaced.contains(.spawn(generation: 3, PlanHarness.push)))
+        #expect(replaced.contains(.command(generation: 2, .drain, detail: nil)))
+        #expect(harness.gone(5, 2, .exited(status: 0)).contains(.spawn(generation: 4, PlanHarness.droid)))
+        #expect(harness.at(9, .tick).isEmpty, "the new ones stay")
+    }
+
+    @Test func aLoweredMaximumIsReachedChildByChild() {
+        var harness = running()
+        var settings = SupervisorSettings()
+        settings.maxSpareServers = 1
+        harness.at(2, .reload(settings))
+        harness.gone(3, 1, .exited(status: 0))
+        #expect(harness.plan.aliveCount == 1)
+        harness.at(4, .tick)
+        #expect(harness.plan.aliveCount == 1)
+    }
+}

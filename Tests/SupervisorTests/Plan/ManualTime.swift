@@ -1,0 +1,6 @@
+/// Instants that a test makes as it needs them.
+struct ManualTime {
+    private let origin = ContinuousClock.now
+
+    subscript(_ seconds: Double) -> ContinuousClock.Instant { origin.advanced(by: .milliseconds(Int64(seconds * 1_000))) }
+}

@@ -1,0 +1,75 @@
+import Logging
+import ProcessProtocol
+import PushCore
+
+@testable import Supervisor
+
+/// A plan with a manual clock, and short words for what happens to it.
+struct PlanHarness {
+    let time = ManualTime()
+    var plan: SupervisorPlan
+    /// All actions so far but log lines.
+    var actions: [SupervisorAction] = []
+    var logLines: [String] = []
+
+    static let push = ChildKind(applicationID: 1, accountID: 10, connector: .iosHTTP2)
+    static let droid = ChildKind(applicationID: 2, accountID: 20, connector: .androidV2)
+
+    init(_ settings: SpawnSettings = SpawnSettings()) {
+        plan = SupervisorPlan(settings: settings)
+    }
+
+    /// Hands an event to the plan and returns what it wants done, without log lines.
+    @discardableResult
+    mutating func at(_ seconds: Double, _ event: SupervisorEvent) -> [SupervisorAction] {
+        var new: [SupervisorAction] = []
+        for action in plan.handle(event, at: time[seconds]) {
+            if case .log(_, let line) = action { logLines.append(line) } else { new.append(action) }
+        }
+        actions += new
+        return new
+    }
+
+    /// Makes the database answer and shows work.
+    @discardableResult
+    mutating func start(_ work: [WorkOnOffer] = []) -> [SupervisorAction] {
+        at(0, .work(work))
+        return at(0, .databaseAvailable(true))
+    }
+
+    @discardableResult
+    mutating func status(
+        _ seconds: Double,
+        _ generation: Int32,
+        _ state: ChildState = .sending,
+        parts: Int = 0,
+        sent: Int64 = 0,
+        progress: UInt64 = 0
+    ) -> [SupervisorAction] {
+        let status = ChildStatus(
+            pid: 1_000 + generation,
+            generation: generation,
+            state: state,
+            partsHeld: parts,
+            sent: sent,
+            progress: progress
+        )
+        return at(seconds, .childStatus(generation: generation, status))
+    }
+
+    @discardableResult
+    mutating func ended(_ seconds: Double, _ generation: Int32, _ end: ChildTermination) -> [SupervisorAction] {
+        at(seconds, .childEnded(generation: generation, end, outOfMemoryKillSeen: false))
+    }
+
+    /// Ends a child and settles its affairs.
+    @discardableResult
+    mutating func gone(_ seconds: Double, _ generation: Int32, _ end: ChildTermination) -> [SupervisorAction] {
+        let first = ended(seconds, generation, end)
+        return first + at(seconds, .childSettled(generation: generation))
+    }
+
+    static func offer(_ kind: ChildKind, parts: Int = 1, priority: Int = 0) -> WorkOnOffer {
+        WorkOnOffer(kind: kind, readyParts: parts, priority: priority)
+    }
+}

@@ -1,0 +1,105 @@
+import ProcessProtocol
+import Testing
+
+@testable import Supervisor
+
+@Suite struct SpawningTests {
+    @Test func nothingStartsBeforeTheDatabaseAnswers() {
+        var harness = PlanHarness()
+        #expect(harness.at(0, .work([PlanHarness.offer(PlanHarness.push)])).isEmpty)
+        #expect(harness.at(5, .databaseAvailable(true)) == [.spawn(generation: 1, PlanHarness.push)])
+    }
+
+    @Test func eachKindWithWorkGetsAChildAtOnceInTheFirstSecond() {
+        var harness = PlanHarness()
+        let actions = harness.start([PlanHarness.offer(PlanHarness.push), PlanHarness.offer(PlanHarness.droid)])
+        #expect(actions == [.spawn(generation: 1, PlanHarness.push), .spawn(generation: 2, PlanHarness.droid)])
+    }
+
+    @Test func laterOneChildASecond() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 3))
+        harness.start()
+        let work = [PlanHarness.offer(PlanHarness.push, parts: 500)]
+        #expect(harness.at(10, .work(work)) == [.spawn(generation: 1, PlanHarness.push)])
+        #expect(harness.at(10.9, .work(work)).isEmpty)
+        #expect(harness.at(11, .work(work)) == [.spawn(generation: 2, PlanHarness.push)])
+        #expect(harness.at(12, .work(work)) == [.spawn(generation: 3, PlanHarness.push)])
+        #expect(harness.at(13, .work(work)).isEmpty, "the maximum is reached")
+    }
+
+    @Test func aFewPartsAreLeftToOneChild() {
+        var harness = PlanHarness()
+        harness.start([PlanHarness.offer(PlanHarness.push, parts: 3)])
+        harness.status(1, 1)
+        #expect(harness.at(5, .work([PlanHarness.offer(PlanHarness.push, parts: 50)])).isEmpty)
+        #expect(harness.at(6, .work([PlanHarness.offer(PlanHarness.push, parts: 51)])).count == 1)
+    }
+
+    @Test func moreUrgentWorkIsServedFirst() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 1))
+        let actions = harness.start([
+            PlanHarness.offer(PlanHarness.push, parts: 900, priority: 1),
+            PlanHarness.offer(PlanHarness.droid, parts: 1, priority: 9),
+        ])
+        #expect(actions == [.spawn(generation: 1, PlanHarness.droid)])
+    }
+
+    @Test func spareServersAreStartedAndKept() {
+        var harness = PlanHarness(SpawnSettings(startSpareServers: 2, minSpareServers: 1, maxSpareServers: 2))
+        harness.at(0, .kinds([PlanHarness.droid, PlanHarness.push]))
+        let start = harness.at(0, .databaseAvailable(true))
+        #expect(start == [.spawn(generation: 1, PlanHarness.droid), .spawn(generation: 2, PlanHarness.push)])
+        harness.status(1, 1, .idle)
+        harness.status(1, 2, .idle)
+        #expect(harness.gone(60, 1, .exited(status: 0)).count == 1, "one is above the minimum")
+        #expect(harness.gone(61, 2, .exited(status: 0)).contains(.spawn(generation: 3, PlanHarness.droid)))
+    }
+
+    @Test func aChildThatCouldNotBeRegisteredWaitsForTheDatabase() {
+        var harness = PlanHarness()
+        let work = [PlanHarness.offer(PlanHarness.push)]
+        harness.start(work)
+        #expect(harness.at(0.1, .childNotRegistered(generation: 1)).isEmpty)
+        #expect(harness.at(3, .tick).isEmpty)
+        #expect(harness.at(4, .databaseAvailable(true)) == [.spawn(generation: 2, PlanHarness.push)])
+    }
+
+    @Test func anIdleChildMakesRoomAtOnce() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 1))
+        harness.start([PlanHarness.offer(PlanHarness.push)])
+        harness.status(1, 1, .idle, sent: 5)
+        let actions = harness.at(2, .work([PlanHarness.offer(PlanHarness.droid)]))
+        #expect(actions == [.command(generation: 1, .drain, detail: nil)])
+        #expect(harness.at(3, .tick).isEmpty, "it is asked once, and no other with it")
+        #expect(harness.gone(3, 1, .exited(status: 0)).contains(.spawn(generation: 2, PlanHarness.droid)))
+    }
+
+    @Test func aBusyChildMakesRoomAfterAWhile() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 2))
+        let bulk = PlanHarness.offer(PlanHarness.push, parts: 900)
+        harness.start([bulk])
+        harness.status(1, 1, parts: 2, sent: 5, progress: 5)
+        harness.status(1, 2, parts: 2, sent: 5, progress: 5)
+        let both = [bulk, PlanHarness.offer(PlanHarness.droid)]
+        #expect(harness.at(2, .work(both)).isEmpty)
+        #expect(harness.at(11, .tick).isEmpty)
+        #expect(harness.at(12, .tick) == [.command(generation: 1, .drain, detail: nil)])
+    }
+
+    @Test func aBusyChildMakesRoomForUrgentWorkAtOnce() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 1))
+        let bulk = PlanHarness.offer(PlanHarness.push, parts: 900, priority: 0)
+        harness.start([bulk])
+        harness.status(1, 1, parts: 2, sent: 5)
+        let urgent = PlanHarness.offer(PlanHarness.droid, priority: 5)
+        #expect(harness.at(2, .work([bulk, urgent])) == [.command(generation: 1, .drain, detail: nil)])
+    }
+
+    @Test func wakeUpsReachActiveChildren() {
+        var harness = PlanHarness()
+        harness.start([PlanHarness.offer(PlanHarness.push), PlanHarness.offer(PlanHarness.droid)])
+        harness.at(1, .work([]))
+        harness.ended(1, 1, .exited(status: 0))
+        #expect(harness.at(2, .wake(detail: "7")) == [.command(generation: 2, .wake, detail: "7")])
+    }
+}

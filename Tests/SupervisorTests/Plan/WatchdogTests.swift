@@ -1,0 +1,49 @@
+import ProcessProtocol
+import Testing
+
+@testable import Supervisor
+
+@Suite struct WatchdogTests {
+    private func running() -> PlanHarness {
+        var harness = PlanHarness()
+        harness.start([PlanHarness.offer(PlanHarness.push)])
+        harness.status(0, 1, parts: 1, sent: 1, progress: 7)
+        return harness
+    }
+
+    @Test func aChildWithWorkAndWithoutProgressIsEnded() {
+        var harness = running()
+        for second in 1...59 { #expect(harness.status(Double(second), 1, parts: 1, sent: 1, progress: 7).isEmpty) }
+        let actions = harness.status(60, 1, parts: 1, sent: 1, progress: 7)
+        #expect(actions.contains(.signal(generation: 1, Signals.terminate)))
+        let end = harness.ended(61, 1, .signalled(Signals.terminate))
+        #expect(end.contains(.settle(generation: 1, ChildEnd(reason: .stuck, detail: "signal 15"))))
+    }
+
+    @Test func aChildThatSaysNothingIsEnded() {
+        var harness = running()
+        #expect(harness.at(59.9, .tick).isEmpty)
+        #expect(harness.at(60, .tick).contains(.signal(generation: 1, Signals.terminate)))
+    }
+
+    @Test(arguments: [ChildState.idle, .stalled])
+    func aChildThatHasNothingToDoOrCanDoNothingIsLeftAlone(state: ChildState) {
+        var harness = running()
+        let parts = state == .stalled ? 3 : 0
+        for second in 1...200 { #expect(harness.status(Double(second), 1, state, parts: parts, progress: 7).isEmpty) }
+    }
+
+    @Test func progressKeepsItAlive() {
+        var harness = running()
+        for second in 1...200 {
+            #expect(harness.status(Double(second), 1, parts: 1, sent: 1, progress: UInt64(second)).isEmpty)
+        }
+    }
+
+    @Test func linesOfAnotherGenerationAreIgnored() {
+        var harness = running()
+        let stale = ChildStatus(pid: 5, generation: 9, state: .idle, sent: 99)
+        harness.at(1, .childStatus(generation: 1, stale))
+        #expect(harness.plan.children[1]?.status?.sent == 1)
+    }
+}

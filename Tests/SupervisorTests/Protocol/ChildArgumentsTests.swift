@@ -1,0 +1,47 @@
+import ProcessProtocol
+import PushCore
+import Testing
+
+@Suite struct ChildArgumentsTests {
+    private let arguments = ChildArguments(
+        childID: 12,
+        hostID: "6f9c1f4e-0000-4000-8000-000000000001",
+        generation: 3,
+        applicationID: 4,
+        accountID: 5,
+        connector: .androidV2,
+        journalFile: "/var/lib/push mta/child-12.journal",
+        globalOptions: ["--config", "/etc/pushmta.yaml", "-v"]
+    )
+
+    @Test func whatIsBuiltIsParsed() throws {
+        #expect(try ChildArguments(parsing: arguments.commandLine) == arguments)
+        #expect(try ChildArguments(parsing: arguments.commandLine.dropFirst()) == arguments)
+    }
+
+    @Test func valuesMayBeAttachedAndOthersStandBetween() throws {
+        let line = ["--config=x", "--child-id=7", "--host-id", "h", "--generation=1", "--application", "1", "--account=2"]
+        let parsed = try ChildArguments(parsing: line + ["--connector=ios-http2", "--journal=/a=b"])
+        #expect(parsed.childID == 7)
+        #expect(parsed.journalFile == "/a=b")
+        #expect(parsed.globalOptions == ["--config=x"])
+    }
+
+    @Test func mistakesAreNamed() {
+        let line = arguments.commandLine
+        #expect(throws: ChildArgumentsError.missing("--child-id")) { try ChildArguments(parsing: []) }
+        #expect(throws: ChildArgumentsError.repeated("--account")) { try ChildArguments(parsing: line + ["--account", "1"]) }
+        let endless = ["--journal"]
+        #expect(throws: ChildArgumentsError.missingValue("--journal")) { try ChildArguments(parsing: endless) }
+        var wrong = line
+        wrong[2] = "-1"
+        #expect(throws: ChildArgumentsError.invalid("--child-id", "-1")) { try ChildArguments(parsing: wrong) }
+        wrong = line.map { $0 == "android-v2" ? "android-v9" : $0 }
+        #expect(throws: ChildArgumentsError.invalid("--connector", "android-v9")) { try ChildArguments(parsing: wrong) }
+    }
+
+    @Test func theMessageSaysWhatIsPossible() {
+        let text = ChildArgumentsError.invalid("--connector", "x").description
+        #expect(text.contains("ios-http2") && text.contains("android-v2"))
+    }
+}

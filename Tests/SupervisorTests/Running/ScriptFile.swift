@@ -1,0 +1,50 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SystemPackage
+
+/// A shell script in the place of the children's executable.
+enum ScriptFile {
+    /// Says that it is idle after a first message, and ends when it is told to or its supervisor is gone.
+    static let obedient = """
+        status idle 1
+        while read -r line; do
+            case "$line" in *drain*|*hurry*) exit 0;; esac
+        done
+        """
+
+    /// Understands the child's command line, and can write a status line.
+    private static let prelude = """
+        #!/bin/sh
+        echo "$@" > "$0.arguments"
+        while [ $# -gt 0 ]; do
+            case "$1" in
+                --generation) generation=$2;;
+                --journal) journal=$2;;
+            esac
+            shift
+        done
+        echo $$ > "$journal.pid"
+        status() {
+            echo "{\\"version\\":1,\\"status\\":{\\"pid\\":$$,\\"generation\\":$generation,\\"state\\":\\"$1\\",\\"sent\\":$2,\\
+        \\"partsHeld\\":0,\\"inFlight\\":0,\\"failed\\":0,\\"retried\\":0,\\"residentBytes\\":1048576,\\"progress\\":1}}"
+        }
+
+        """
+
+    static func path(in folder: TemporaryFolder) -> FilePath { folder.path.appending("child.sh") }
+
+    static func write(_ script: String, in folder: TemporaryFolder) throws {
+        let file = path(in: folder).string
+        try Data((prelude + script + "\n").utf8).write(to: URL(filePath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
+    }
+
+    /// The command line of the child that was started last.
+    static func arguments(in folder: TemporaryFolder) -> String {
+        let data = FileManager.default.contents(atPath: path(in: folder).string + ".arguments")
+        return String(decoding: data ?? Data(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,145 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Logging
+import PostgresClient
+import ProcessProtocol
+import PushCore
+import Store
+import Supervisor
+import SystemPackage
+import TestSupport
+
+/// A supervisor on a real database, whose children are real processes that run a shell script.
+final class SupervisorSite: Sendable {
+    let folder: TemporaryFolder
+    let database: TestDatabase
+    let store: Store
+    let connection: PostgresConnection
+
+    static let template = TestTemplate(name: "template_supervisor") { connectionString in
+        let name = PostgresApplicationName(role: "test", host: "localhost", pid: 0)
+        _ = try await Store.migrate(PostgresConfiguration(connectionString, applicationName: name))
+    }
+
+    private init(folder: TemporaryFolder, database: TestDatabase, store: Store, connection: PostgresConnection) {
+        self.folder = folder
+        self.database = database
+        self.store = store
+        self.connection = connection
+    }
+
+    /// Makes a database with one iOS application, its account and credential, and some subscriptions.
+    static func make(subscriptions: Int64 = 10, script: String = ScriptFile.obedient) async throws -> SupervisorSite {
+        let database = try await TestDatabase.create(template)
+        let store = try await Store.connect(database.configuration())
+        let folder = try TemporaryFolder()
+        try ScriptFile.write(script, in: folder)
+        let site = SupervisorSite(
+            folder: folder,
+            database: database,
+            store: store,
+            connection: try await database.connect()
+        )
+        try await site.fill(subscriptions)
+        return site
+    }
+
+    private func fill(_ subscriptions: Int64) async throws {
+        _ = try await store.createService(name: "shop", label: "Shop")
+        _ = try await store.createAccount(name: "apns", connector: .iosHTTP2, host: "localhost", port: 1)
+        _ = try await store.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-ios",
+                platform: .ios,
+                integrationKey: "key-1",
+                bundleID: "org.example.shop",
+                account: "apns"
+            )
+        )
+        let credential = CredentialRow(
+            id: try await store.nextCredentialID(),
+            kind: .apnsKey,
+            name: "key",
+            sealKeyID: "test",
+            sealed: [1, 2, 3],
+            attributes: "{}",
+            fingerprint: "00",
+            expiresAt: nil
+        )
+        try await store.saveCredential(credential, application: "shop-ios")
+        if subscriptions > 0 { try await store.seedSubscriptions(application: "shop-ios", count: subscriptions) }
+    }
+
+    /// A supervisor that has not started.
+    func supervisor(_ change: (inout SupervisorSettings) -> Void = { _ in }) -> Supervisor {
+        var settings = SupervisorSettings()
+        settings.workingPath = folder.path.appending("host").string
+        settings.hostName = "test"
+        settings.version = "1.2.3"
+        settings.executablePath = ScriptFile.path(in: folder).string
+        settings.globalOptions = ["--config", "some file"]
+        settings.dataBaseRetryDelaySec = 1
+        settings.killDelaySec = 1
+        change(&settings)
+        let database = database
+        let fixed = settings
+        return Supervisor(
+            settings: settings,
+            connect: { role in try await Store.connect(database.configuration(role: role)) },
+            reload: { fixed },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    }
+
+    /// Runs a supervisor while the closure looks at it, and drains it at the end.
+    func running(_ supervisor: Supervisor, _ body: () async throws -> Void) async throws {
+        let run = Task { try await supervisor.run() }
+        do {
+            try await body()
+        } catch {
+            supervisor.hurry()
+            try await run.value
+            throw error
+        }
+        supervisor.drain()
+        try await run.value
+    }
+
+    /// Makes and starts a delivery to all subscriptions.
+    func startDelivery(content: String = #"{"ios":{"title":"Hello"}}"#, applications: [String] = ["shop-ios"]) async throws -> Int64 {
+        let id = try await store.createDelivery(NewDelivery(label: "test", applications: applications, content: content))
+        try await store.startDelivery(id)
+        return id
+    }
+
+    /// Waits until something has come true.
+    func wait(within time: Duration = .seconds(60), until isTrue: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + time
+        while !isTrue() {
+            guard .now < deadline else { throw WaitError(description: "what was waited for has not happened in \(time)") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Waits until the query gives this text in its first column and row.
+    func wait(for text: String, from sql: String, within time: Duration = .seconds(60)) async throws {
+        let deadline = ContinuousClock.now + time
+        var last: String?
+        repeat {
+            last = try await value(sql)
+            if last == text { return }
+            try await Task.sleep(for: .milliseconds(20))
+        } while .now < deadline
+        throw WaitError(description: "'\(sql)' gave '\(last ?? "nothing")' and not '\(text)' in \(time)")
+    }
+
+    /// The text in the first column and row of a query; nil if there is no row or it is null.
+    func value(_ sql: String) async throws -> String? {
+        let result = try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false))
+        return result.rowCount > 0 ? try result.textOrNil(0, 0) : nil
+    }
+}

@@ -1,0 +1,147 @@
+import ProcessProtocol
+import PushCore
+import Supervisor
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct SupervisorTests {
+    private let alive = "SELECT count(*) FROM pushmta_engine.mta_child WHERE exited_at IS NULL"
+
+    @Test func aDeliveryIsPreparedAndGetsAChild() async throws {
+        let site = try await SupervisorSite.make()
+        let delivery = try await site.startDelivery()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: "1", from: alive)
+            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            try await site.wait(for: "1", from: "SELECT children FROM pushmta_engine.mta_host")
+        }
+        let words = ScriptFile.arguments(in: site.folder).split(whereSeparator: \.isWhitespace).map(String.init)
+        let line = try ChildArguments(parsing: words)
+        #expect(line.connector == .iosHTTP2)
+        #expect(line.globalOptions == ["--config", "some", "file"])
+        #expect(try await site.value("SELECT exit_reason FROM pushmta_engine.mta_child") == "drained")
+        #expect(try await site.value("SELECT state FROM pushmta_engine.mta_host") == "stopped")
+        #expect(try await site.value("SELECT version FROM pushmta_engine.mta_host") == "1.2.3")
+    }
+
+    @Test func aNotificationIsHeardAtOnce() async throws {
+        let site = try await SupervisorSite.make()
+        try await site.running(site.supervisor { $0.dataBasePoolPeriodSec = 3_600 }) {
+            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            let listening = "SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name LIKE '%listen%' AND query ILIKE 'listen%'"
+            try await site.wait(for: "true", from: listening)
+            let delivery = try await site.startDelivery()
+            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: "1", from: alive)
+        }
+    }
+
+    @Test func aBadDeliveryFailsWithItsReasonAndHarmsNoOther() async throws {
+        let site = try await SupervisorSite.make()
+        let bad = try await site.startDelivery(content: #"{"android":{"title":"Hello"}}"#)
+        let good = try await site.startDelivery()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "failed", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(bad)")
+            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(good)")
+        }
+        let reason = try await site.value("SELECT state_reason FROM pushmta_engine.delivery WHERE id = \(bad)")
+        #expect(reason?.contains("shop-ios") == true)
+        #expect(reason?.contains("no section") == true)
+    }
+
+    @Test func aLongDeliveryAndAShortOneAreMadeInTurns() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 400)
+        let first = try await site.startDelivery()
+        let second = try await site.startDelivery()
+        let settings: (inout SupervisorSettings) -> Void = { settings in
+            settings.messagesPerPart = 10
+            settings.partsPerChunk = 2
+        }
+        try await site.running(site.supervisor(settings)) {
+            for id in [first, second] {
+                try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(id)")
+                let parts = "SELECT count(*) || ' ' || sum(size) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id)"
+                #expect(try await site.value(parts) == "40 400")
+            }
+        }
+        let begun = "SELECT min(id) FROM pushmta_engine.delivery_part WHERE delivery_id = \(second)"
+        let ended = "SELECT max(id) FROM pushmta_engine.delivery_part WHERE delivery_id = \(first)"
+        #expect(try await site.value("SELECT (\(begun)) < (\(ended))") == "true")
+    }
+
+    @Test func anEmptyDeliveryIsFinished() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 0)
+        let delivery = try await site.startDelivery()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "finished", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+        }
+    }
+
+    @Test func aChildThatDiesEarlyLeavesItsLastWordsAndIsThrottled() async throws {
+        let site = try await SupervisorSite.make(script: "echo 'no such certificate' >&2; exit 78")
+        _ = try await site.startDelivery()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "settings", from: "SELECT exit_reason FROM pushmta_engine.mta_child")
+            try await site.wait(for: "true", from: "SELECT alarm LIKE 'Children for application%' FROM pushmta_engine.mta_host")
+        }
+        #expect(try await site.value("SELECT last_words FROM pushmta_engine.mta_child") == "no such certificate")
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.mta_child") == "1")
+    }
+
+    @Test func aMissingExecutableIsRecorded() async throws {
+        let site = try await SupervisorSite.make()
+        _ = try await site.startDelivery()
+        try await site.running(site.supervisor { $0.executablePath = "/nowhere/pushmta" }) {
+            try await site.wait(for: "not_started", from: "SELECT exit_reason FROM pushmta_engine.mta_child")
+        }
+        let detail = try await site.value("SELECT exit_detail FROM pushmta_engine.mta_child")
+        #expect(detail?.contains("/nowhere/pushmta") == true)
+    }
+
+    @Test func aSecondSupervisorOfTheFolderIsRefused() async throws {
+        let site = try await SupervisorSite.make()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            let error = await #expect(throws: SupervisorError.self) { try await site.supervisor().run() }
+            #expect(error?.code == .folderInUse)
+            #expect(error?.message.contains("test, process") == true)
+        }
+    }
+
+    @Test func lostConnectionsAreMadeAgain() async throws {
+        let site = try await SupervisorSite.make()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            _ = try await site.value(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '%supervisor%'"
+            )
+            let delivery = try await site.startDelivery()
+            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: "1", from: alive)
+        }
+    }
+
+    @Test func reloadReplacesTheChild() async throws {
+        let site = try await SupervisorSite.make()
+        _ = try await site.startDelivery()
+        let supervisor = site.supervisor()
+        try await site.running(supervisor) {
+            try await site.wait(for: "1", from: alive)
+            supervisor.reload()
+            try await site.wait(for: "2", from: "SELECT count(*) FROM pushmta_engine.mta_child")
+            try await site.wait(for: "1", from: alive)
+        }
+    }
+
+    @Test func aStubbornChildIsKilledWhenItHurries() async throws {
+        let site = try await SupervisorSite.make(script: "trap '' TERM; touch $0.ready; while :; do sleep 0.05; done")
+        _ = try await site.startDelivery()
+        let supervisor = site.supervisor()
+        try await site.running(supervisor) {
+            try await site.wait { site.folder.contains("child.sh.ready") }
+            supervisor.drain()
+        }
+        #expect(try await site.value("SELECT exit_reason FROM pushmta_engine.mta_child") == "drain_timeout")
+        #expect(try await site.value("SELECT exit_detail FROM pushmta_engine.mta_child") == "signal 9")
+    }
+}

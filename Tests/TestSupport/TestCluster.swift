@@ -1,0 +1,83 @@
+import PostgresClient
+
+/// A real PostgreSQL server of the test run's own, reached over a socket in a short directory, gone when the process ends.
+public final class TestCluster: Sendable {
+    private let installation: PostgresInstallation
+    private let directory: ClusterDirectory
+    let templates = TemplateStore()
+
+    private static let sharedCluster = Task {
+        ClusterDirectory.sweep()
+        return try await start()
+    }
+
+    /// The one cluster that all tests of the run share; started by the first.
+    public static func shared() async throws -> TestCluster { try await sharedCluster.value }
+
+    /// Starts a cluster for one test alone, which may stop and restart it.
+    public static func start() async throws -> TestCluster {
+        let installation = try PostgresInstallation.find()
+        let cluster = TestCluster(installation, try ClusterDirectory(user: installation.user))
+        try await cluster.initialise()
+        try await cluster.launch()
+        return cluster
+    }
+
+    private init(_ installation: PostgresInstallation, _ directory: ClusterDirectory) {
+        self.installation = installation
+        self.directory = directory
+    }
+
+    deinit { directory.clear() }
+
+    /// The libpq connection string of a database.
+    public func connectionString(database: String = "postgres") -> String {
+        "host=\(directory.path) user=postgres dbname=\(database)"
+    }
+
+    /// A connection to the database for administration.
+    public func connect(database: String = "postgres") async throws -> PostgresConnection {
+        let name = PostgresApplicationName(role: "test", host: "localhost", pid: 0)
+        return try await .connect(PostgresConfiguration(connectionString(database: database), applicationName: name))
+    }
+
+    /// Starts the server after ``stop(immediately:)``.
+    public func launch() async throws {
+        let log = "\(directory.path)/log"
+        let arguments = ["-D", data, "-l", log, "-w", "-t", "120", "start"]
+        do {
+            try await installation.run("pg_ctl", arguments, log: commandLog)
+        } catch {
+            throw TestSupportError("PostgreSQL did not start, see \(log): \(error)")
+        }
+    }
+
+    /// Stops the server; `immediately` as a crash would, so that it recovers at the next start.
+    public func stop(immediately: Bool = false) async throws {
+        let mode = immediately ? "immediate" : "fast"
+        try await installation.run("pg_ctl", ["-D", data, "-w", "-m", mode, "stop"], log: commandLog)
+    }
+
+    private var data: String { "\(directory.path)/data" }
+    private var commandLog: String { "\(directory.path)/commands" }
+
+    private func initialise() async throws {
+        try await installation.run(
+            "initdb",
+            ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+            log: commandLog
+        )
+        // fsync, full_page_writes and synchronous_commit stay on, as everywhere.
+        let settings = [
+            "listen_addresses=", "unix_socket_directories=\(directory.path)", "max_connections=200",
+            "shared_buffers=64MB", "max_wal_size=2GB",
+            // The pause is for all databases together, and a run makes hundreds.
+            "autovacuum_naptime=10min",
+        ]
+        let script = settings.map { setting in
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return "\(parts[0]) = '\(parts[1])'"
+        }
+        try await installation.append(script, to: "\(data)/postgresql.auto.conf")
+    }
+}

@@ -1,0 +1,10 @@
+import PostgresClient
+import Store
+
+extension TestTemplate {
+    /// A database with the product's schema.
+    public static let migrated = TestTemplate(name: "template_migrated") { connectionString in
+        let name = PostgresApplicationName(role: "template", host: "localhost", pid: 0)
+        try await Store.migrate(PostgresConfiguration(connectionString, applicationName: name))
+    }
+}
