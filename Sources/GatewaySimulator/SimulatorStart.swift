@@ -22,7 +22,9 @@ struct SimulatorStart {
         let fcmRules = FCMRules(projectID: options.projectID, book: book)
         var fcmSettings = HTTP2ServerSettings(maxConcurrentStreams: FCMRules.streamLimit)
         fcmSettings.violationDebugData = FCMRules.violationDebugData
-        let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, HTTP2ServerSettings())
+        var apnsSettings = HTTP2ServerSettings(maxConcurrentStreams: APNsRules.firstStreamLimit)
+        apnsSettings.violationDebugData = APNsRules.violationDebugData
+        let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, apnsSettings)
         let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fcmSettings)
         let endpoint = ControlEndpoint(core: core)
         let control = try await explained("the control port", options.controlPort) {

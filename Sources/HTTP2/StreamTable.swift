@@ -12,7 +12,7 @@ final class StreamTable<Value> {
 
     private let empty: Value
     private var slots: UnsafeMutablePointer<Slot>
-    private var capacity: Int
+    private(set) var capacity: Int
     /// Streams whose places in the table were needed by later ones; few, if any.
     private var laggards: [UnsafeMutablePointer<Slot>] = []
     private(set) var count = 0

@@ -30,7 +30,9 @@ extension Store {
 
     /// Reads the first row of an answer, or throws `notFound` with these words.
     func first<T>(
-        _ result: PostgresResult, orThrow message: @autoclosure () -> String, hint: String? = nil,
+        _ result: PostgresResult,
+        orThrow message: @autoclosure () -> String,
+        hint: String? = nil,
         _ read: (PostgresResult, Int) throws -> T
     ) throws -> T {
         guard result.rowCount > 0 else { throw StoreError(.notFound, message(), hint: hint) }

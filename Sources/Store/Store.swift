@@ -17,7 +17,8 @@ public final class Store: Sendable {
     ///
     /// - Parameter onEvent: told of connections, losses and failed attempts; must not block.
     public init(
-        configuration: PostgresConfiguration, onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+        configuration: PostgresConfiguration,
+        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
     ) {
         self.configuration = configuration
         keeper = ConnectionKeeper(configuration, prepare: Self.prepareSession, onEvent: onEvent)
@@ -27,7 +28,8 @@ public final class Store: Sendable {
     ///
     /// Throws ``StoreError`` of code `schema` if it does not, `PostgresError` if the database cannot be reached.
     public static func connect(
-        _ configuration: PostgresConfiguration, onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+        _ configuration: PostgresConfiguration,
+        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
     ) async throws -> Store {
         let probe = try await PostgresConnection.connect(configuration)
         let installed: (version: Int32, oldestProgram: Int32)
@@ -38,7 +40,9 @@ public final class Store: Sendable {
             throw error
         }
         await probe.close()
-        guard installed.version >= schemaVersion else { throw StoreError.olderSchema(installed.version, program: schemaVersion) }
+        guard installed.version >= schemaVersion else {
+            throw StoreError.olderSchema(installed.version, program: schemaVersion)
+        }
         guard installed.oldestProgram <= schemaVersion else {
             throw StoreError.newerSchema(installed.version, program: schemaVersion)
         }
@@ -83,9 +87,10 @@ public final class Store: Sendable {
     }
 
     /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
-    /// lookups that never repeat.
+    /// look-ups that never repeat. A plan may be made while a table is nearly empty and serve when it has millions of rows,
+    /// so sequential scans are out, and hot statements are written so that only the right index fits.
     private static let sessionSettings = """
-        SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0;
+        SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off;
         SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC';
         """
 

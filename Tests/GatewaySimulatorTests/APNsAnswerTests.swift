@@ -28,7 +28,7 @@ struct APNsAnswerTests {
     }
 
     @Test func onlyTheSandboxNamesPushesTwice() async throws {
-        try await Fixture.run({ $0.isSandbox = true }) { (fixture) async throws in
+        try await Fixture.run(.with { $0.isSandbox = true }) { (fixture) async throws in
             let answer = try fixture.push(["apns-id": "a1b2c3d4-0000-4000-8000-0123456789ac"])
             #expect(answer.headers["apns-id"] == "a1b2c3d4-0000-4000-8000-0123456789ac")
             #expect(UUID(uuidString: answer.headers["apns-unique-id"] ?? "") != nil)

@@ -83,6 +83,34 @@ struct APNsConnectionTests {
         }
     }
 
+    @Test func theFirstSettingsAreThoseOfAPNs() async throws {
+        try await Fixture.run { (fixture) async throws in
+            let raw = try await RawConnection.open(fixture, port: fixture.simulator.apnsPort)
+            let settings = try await raw.frame(type: RawFrame.settings)
+            #expect(settings.settings == [1: 4096, 3: 1, 4: 65_535, 6: 8000])
+            await raw.close()
+        }
+    }
+
+    @Test func severalEventLoopsShareTheRecords() async throws {
+        try await Fixture.run(.with { $0.threads = 3 }) { (fixture) async throws in
+            let ids = Batches.ids(200)
+            var probes: [Probe] = []
+            for _ in 0..<4 {
+                let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
+                probe.submit(Batches.apns(fixture, ids: ids))
+                probes.append(probe)
+            }
+            for probe in probes { try await probe.settled(200) }
+            let counters = fixture.simulator.counters().apns
+            #expect(counters.accepted == 800)
+            #expect(counters.uniqueAccepted == 200)
+            #expect(counters.duplicates == 200)
+            #expect(counters.connectionsOpened == 4)
+            for probe in probes { await probe.close() }
+        }
+    }
+
     @Test func duplicatesAreCounted() async throws {
         try await Fixture.run { (fixture) async throws in
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)

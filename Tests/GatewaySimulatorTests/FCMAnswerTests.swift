@@ -166,7 +166,7 @@ struct FCMAnswerTests {
         let token = book.issue(lifetimeSeconds: 10, now: 1000)
         #expect(book.expiry(Array(token.utf8)) == 1010)
         #expect(book.expiry(Array("ya29.other".utf8)) == nil)
-        try await Fixture.run({ $0.accessTokenLifetimeSeconds = 1 }) { (fixture) async throws in
+        try await Fixture.run(.with { $0.accessTokenLifetimeSeconds = 1 }) { (fixture) async throws in
             let bearer = try await fixture.accessToken()
             while try fixture.send(Self.good, bearer: bearer).status != 401 {}
             #expect(try fixture.send(Self.good, bearer: try await fixture.accessToken()).status == 200)

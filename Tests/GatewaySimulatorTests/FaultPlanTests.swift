@@ -18,6 +18,7 @@ struct FaultPlanTests {
         plan.neverAnsweredRate = 0.5
         plan.stallSeconds = 4
         plan.stallsUntilCleared = true
+        plan.freezes = true
         plan.resetAfterStreams = 9
         plan.unansweredAcceptedShare = 0.75
         plan.limitDropsAfterRejection = true

@@ -118,6 +118,34 @@ struct FaultTests {
         }
     }
 
+    @Test func aFrozenConnectionDoesNotAnswerPings() async throws {
+        try await Fixture.run { (fixture) async throws in
+            let raw = try await RawConnection.open(fixture, port: fixture.simulator.apnsPort)
+            raw.sendPing(1)
+            _ = try await raw.frame(type: RawFrame.ping)
+            var plan = FaultPlan()
+            plan.freezes = true
+            try fixture.simulator.setFaults(plan, for: .apns)
+            // Connections to the other gateway show that the only event loop has gone through what came before.
+            try await visit(fixture)
+            raw.sendPing(2)
+            raw.sendPing(3)
+            try await visit(fixture)
+            #expect(raw.count(type: RawFrame.ping) == 1)
+            #expect(fixture.simulator.counters().apns.connections == 1)
+            try fixture.simulator.setFaults(FaultPlan(), for: .apns)
+            let thawed = try await raw.frame(type: RawFrame.ping)
+            #expect(thawed.payload.last == 2)
+            await raw.close()
+        }
+    }
+
+    private func visit(_ fixture: Fixture) async throws {
+        let probe = try await Probe.open(fixture, port: fixture.simulator.fcmPort, streams: 100)
+        try await probe.event("a connection to FCM") { if case .opened = $0 { true } else { false } }
+        await probe.close()
+    }
+
     @Test func aStallOfSecondsEndsByItself() async throws {
         try await Fixture.run { (fixture) async throws in
             let probe = try await warm(fixture)

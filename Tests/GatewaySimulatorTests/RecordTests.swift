@@ -55,7 +55,7 @@ struct RecordTests {
     @Test func theRecordFileHasALineForEachPush() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("record-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: file) }
-        try await Fixture.run({ $0.recordFile = file }) { (fixture) async throws in
+        try await Fixture.run(.with { $0.recordFile = file }) { (fixture) async throws in
             let id = "a1b2c3d4-0000-4000-8000-0123456789ac"
             _ = try fixture.push(["apns-id": id])
             _ = try fixture.push(["apns-id": id, "apns-priority": "3"])

@@ -49,7 +49,7 @@ struct StateFolderTests {
     }
 
     @Test func theCertificateCoversNamesAndAddresses() async throws {
-        try await Fixture.run({ $0.certificateNames = ["gateway.test"] }) { (fixture) async throws in
+        try await Fixture.run(.with { $0.certificateNames = ["gateway.test"] }) { (fixture) async throws in
             let port = fixture.simulator.apnsPort
             for name in ["localhost", "127.0.0.1", "gateway.test"] {
                 let answer = try fixture.curl.run(

@@ -6,7 +6,7 @@ import Testing
 /// The OAuth 2.0 token endpoint, over TLS with curl.
 struct TokenEndpointTests {
     @Test func aGrantIsExchangedForABearer() async throws {
-        try await Fixture.run({ $0.accessTokenLifetimeSeconds = 1234 }) { (fixture) async throws in
+        try await Fixture.run(.with { $0.accessTokenLifetimeSeconds = 1234 }) { (fixture) async throws in
             let answer = try ask(fixture, try await Signer.grant(fixture.simulator.credentials))
             #expect(answer.status == 200)
             #expect(answer.body.contains("\"expires_in\":1234,\"token_type\":\"Bearer\""))

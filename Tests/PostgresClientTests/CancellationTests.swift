@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct CancellationTests {
     private let lock = PostgresStatement("SELECT pg_advisory_lock(1)")

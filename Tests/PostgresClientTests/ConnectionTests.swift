@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct ConnectionTests {
     @Test func tellsWhoItIs() async throws {

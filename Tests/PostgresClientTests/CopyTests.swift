@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct CopyTests {
     struct Mistake: Error {}
@@ -139,7 +139,9 @@ import TestSupport
     @Test func scriptErrorTellsTheLine() async throws {
         let connection = try await table()
         let error = try await postgresError {
-            try await connection.run(script: "INSERT INTO t VALUES (1, 'x');\n\nINSERT INTO missing VALUES ('hunter2');")
+            try await connection.run(
+                script: "INSERT INTO t VALUES (1, 'x');\n\nINSERT INTO missing VALUES ('hunter2');"
+            )
         }
         #expect(error.sqlState == "42P01")
         #expect(error.description.contains("line 3"))

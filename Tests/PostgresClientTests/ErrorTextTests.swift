@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct ErrorTextTests {
     @Test func valuesAreHidden() async throws {
@@ -35,7 +35,9 @@ import TestSupport
     @Test func invalidUTF8IsHidden() async throws {
         let connection = try await TestDatabase.create(.empty).connect()
         let column = PostgresValue.bytesColumnAsText(bytes: [0xC3, 0x28], ends: [2])
-        let error = try await postgresError { try await connection.execute(PostgresStatement("SELECT $1::text[]", [column])) }
+        let error = try await postgresError {
+            try await connection.execute(PostgresStatement("SELECT $1::text[]", [column]))
+        }
         #expect(error.sqlState == "22021")
         #expect(!error.description.contains("c3"))
     }

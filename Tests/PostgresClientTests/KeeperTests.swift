@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct KeeperTests {
     @Test func reconnectsAfterALoss() async throws {

@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct NotificationTests {
     @Test func arrivesFromAnotherConnection() async throws {

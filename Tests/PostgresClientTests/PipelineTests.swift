@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct PipelineTests {
     @Test func groupIsOneTransaction() async throws {
@@ -152,7 +152,10 @@ import TestSupport
         try await connection.run(
             script: """
                 CREATE FUNCTION shout(bytea) RETURNS bigint LANGUAGE plpgsql AS $$
-                BEGIN FOR i IN 1..5000 LOOP RAISE WARNING 'a warning that fills the socket %', i; END LOOP; RETURN 1; END $$
+                BEGIN
+                    FOR i IN 1..5000 LOOP RAISE WARNING 'a warning that fills the socket %', i; END LOOP;
+                    RETURN 1;
+                END $$
                 """
         )
         let block = [UInt8](repeating: 1, count: 2_000_000)

@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct RoundTripTests {
     private func echo(_ value: PostgresValue, as type: String) async throws -> PostgresResult {
@@ -55,7 +55,11 @@ import TestSupport
 
     @Test func columns() async throws {
         let bytes = Array("onethree".utf8)
-        let text = PostgresValue.bytesColumnAsText(bytes: bytes, ends: [3, 3, 3, 8], isNull: [false, false, true, false])
+        let text = PostgresValue.bytesColumnAsText(
+            bytes: bytes,
+            ends: [3, 3, 3, 8],
+            isNull: [false, false, true, false]
+        )
         #expect(try await echo(text, as: "text[]").textArray(0, 0) == ["one", "", nil, "three"])
         let binary = PostgresValue.bytesColumn(bytes: [0, 255], ends: [1, 2])
         #expect(try await echo(binary, as: "text").text(0, 0) == #"{"\\x00","\\xff"}"#)
@@ -133,7 +137,9 @@ import TestSupport
             .uuidColumn(bytes: [1, 2, 3]),
         ]
         for value in broken {
-            let error = try await postgresError { try await connection.execute(PostgresStatement("SELECT $1", [value])) }
+            let error = try await postgresError {
+                try await connection.execute(PostgresStatement("SELECT $1", [value]))
+            }
             #expect(error.code == .type)
         }
         #expect(try await connection.execute(PostgresStatement("SELECT 1::int8")).int64(0, 0) == 1)

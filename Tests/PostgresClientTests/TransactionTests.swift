@@ -1,6 +1,6 @@
 import PostgresClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct TransactionTests {
     struct Mistake: Error {}
@@ -68,7 +68,11 @@ import TestSupport
             try await connection.transaction { transaction in
                 try await transaction.execute(PostgresStatement("INSERT INTO t VALUES (0)"))
                 for id: Int32 in 0..<20 {
-                    tasks.add(Task { try await connection.execute(PostgresStatement("INSERT INTO t VALUES ($1)", [.int32(id)])) })
+                    tasks.add(
+                        Task {
+                            try await connection.execute(PostgresStatement("INSERT INTO t VALUES ($1)", [.int32(id)]))
+                        }
+                    )
                 }
                 // Had the others' statements come in between, this would have failed, and they with it.
                 try await transaction.execute(PostgresStatement("INSERT INTO t SELECT generate_series(1, 19)"))

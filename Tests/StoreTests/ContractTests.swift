@@ -14,17 +14,25 @@ struct ContractTests {
             do { try await body() } catch { return error as? StoreError }
             return nil
         }
-        let notJSON = await refusal { _ = try await store.createDelivery(NewDelivery(label: "x", applications: ["shop-ios"], content: "{")) }
+        let notJSON = await refusal {
+            _ = try await store.createDelivery(NewDelivery(label: "x", applications: ["shop-ios"], content: "{"))
+        }
         #expect(notJSON?.code == .invalid && notJSON?.message.contains("not JSON") == true)
-        let noObject = await refusal { _ = try await store.createDelivery(NewDelivery(label: "x", applications: ["shop-ios"], content: "[1]")) }
+        let noObject = await refusal {
+            _ = try await store.createDelivery(NewDelivery(label: "x", applications: ["shop-ios"], content: "[1]"))
+        }
         #expect(noObject?.message.contains("array") == true)
-        let unknown = await refusal { _ = try await store.createDelivery(NewDelivery(label: "x", applications: ["shop-io"], content: "{}")) }
+        let unknown = await refusal {
+            _ = try await store.createDelivery(NewDelivery(label: "x", applications: ["shop-io"], content: "{}"))
+        }
         #expect(unknown?.code == .notFound && unknown?.message.contains("shop-io") == true && unknown?.hint != nil)
         #expect(await refusal { try await store.startDelivery(99) }?.code == .notFound)
         #expect(await refusal { _ = try await store.deliveryProgress(99) }?.code == .notFound)
         let id = try await fixture.startedDelivery()
         #expect(await refusal { try await store.startDelivery(id) }?.code == .conflict)
-        #expect(await refusal { _ = try await store.credential(application: 1) }?.hint?.contains("credential set") == true)
+        #expect(
+            await refusal { _ = try await store.credential(application: 1) }?.hint?.contains("credential set") == true
+        )
     }
 
     @Test("The targets of a started delivery are frozen, also for inserts under way")
@@ -32,14 +40,20 @@ struct ContractTests {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery(explicit: true)
         let writer = try await fixture.database.connect()
-        try await writer.run(script: "BEGIN; INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'a')")
+        try await writer.run(
+            script: "BEGIN; INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'a')"
+        )
         async let starting: Void = fixture.store.startDelivery(id)
         let watcher = try await fixture.database.connect()
         let waiting = PostgresStatement("SELECT count(*) FROM pg_locks WHERE NOT granted", prepare: false)
         while try await watcher.execute(waiting).int64(0, 0) == 0 { await Task.yield() }
         try await writer.run(script: "COMMIT")
         try await starting
-        await #expect { try await writer.run(script: "INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'b')") } throws: {
+        await #expect {
+            try await writer.run(
+                script: "INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'b')"
+            )
+        } throws: {
             ($0 as? PostgresError)?.sqlState == "PM006"
         }
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_target") == 1)
@@ -49,7 +63,9 @@ struct ContractTests {
     func ids() async throws {
         let fixture = try await StoreFixture.make()
         for n: Int64 in 1...20 {
-            let id = try await fixture.store.createDelivery(NewDelivery(label: "", applications: ["shop-ios"], content: "{}"))
+            let id = try await fixture.store.createDelivery(
+                NewDelivery(label: "", applications: ["shop-ios"], content: "{}")
+            )
             #expect(id == DeliveryID.nth(n))
         }
     }
@@ -64,7 +80,9 @@ struct ContractTests {
         let today = try await fixture.sql("SELECT (now() AT TIME ZONE 'UTC')::date - date '2000-01-01'")
         #expect(Int64(first.logDay.daysSince2000) == today)
         let other = try await StoreFixture.make()
-        #expect(try await other.store.deliveryForSending(try await other.startedDelivery()).trackingKey != first.trackingKey)
+        #expect(
+            try await other.store.deliveryForSending(try await other.startedDelivery()).trackingKey != first.trackingKey
+        )
     }
 
     @Test("Marketing and monitoring roles can do their work and nothing else")
@@ -73,7 +91,9 @@ struct ContractTests {
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
         let marketing = try await fixture.database.connect()
         try await marketing.run(script: "SET ROLE pushmta_marketing")
-        let created = try await marketing.execute(PostgresStatement("SELECT pushmta.create_delivery('m', ARRAY['shop-ios'], '{\"ios\": {\"title\": \"x\"}}')"))
+        let created = try await marketing.execute(
+            PostgresStatement("SELECT pushmta.create_delivery('m', ARRAY['shop-ios'], '{\"ios\": {\"title\": \"x\"}}')")
+        )
         let id = try created.int64(0, 0)
         try await marketing.execute(PostgresStatement("SELECT pushmta.start_delivery($1)", [.int64(id)]))
         try await fixture.prepare()
@@ -81,7 +101,9 @@ struct ContractTests {
             #expect(try await marketing.execute(PostgresStatement("SELECT * FROM pushmta.\(view)")).rowCount > 0)
         }
         for table in ["credential", "tracking_key", "delivery_part"] {
-            await #expect { try await marketing.execute(PostgresStatement("SELECT * FROM pushmta_engine.\(table)")) } throws: {
+            await #expect {
+                try await marketing.execute(PostgresStatement("SELECT * FROM pushmta_engine.\(table)"))
+            } throws: {
                 ($0 as? PostgresError)?.sqlState == "42501"
             }
         }
@@ -90,7 +112,9 @@ struct ContractTests {
         for view in ["mta_host", "mta_child", "delivery_progress", "message_status"] {
             try await monitoring.execute(PostgresStatement("SELECT * FROM pushmta.\(view)"))
         }
-        await #expect { try await monitoring.execute(PostgresStatement("SELECT * FROM pushmta.subscription")) } throws: {
+        await #expect {
+            try await monitoring.execute(PostgresStatement("SELECT * FROM pushmta.subscription"))
+        } throws: {
             ($0 as? PostgresError)?.sqlState == "42501"
         }
     }
@@ -100,9 +124,23 @@ struct ContractTests {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.child()
         try await fixture.store.beatChild(
-            ChildBeat(childID: id, pid: 42, state: .working, deliveryID: 16, partID: nil, connections: 2, sent: 7, rate: 1.5, latencyP99Milliseconds: 12))
+            ChildBeat(
+                childID: id,
+                pid: 42,
+                state: .working,
+                deliveryID: 16,
+                partID: nil,
+                connections: 2,
+                sent: 7,
+                rate: 1.5,
+                latencyP99Milliseconds: 12
+            )
+        )
         let child = try required(try await fixture.store.children().first)
-        #expect(child.beat.pid == 42 && child.beat.deliveryID == 16 && child.beat.sent == 7 && child.row.connector == .iosHTTP2 && child.exitReason == nil)
+        #expect(
+            child.beat.pid == 42 && child.beat.deliveryID == 16 && child.beat.sent == 7
+                && child.row.connector == .iosHTTP2 && child.exitReason == nil
+        )
         try await fixture.store.childExited(id, reason: "drained")
         try await fixture.store.childExited(id, reason: "signalled", lastWords: "late")
         #expect(try await fixture.store.children().isEmpty)
@@ -110,7 +148,11 @@ struct ContractTests {
         #expect(try await fixture.store.hosts().first?.report.name == "one")
         #expect(try await fixture.store.childKinds().count == 2)
         try await fixture.store.reportHealth(application: 1, reason: "the key is revoked", remedy: "set another")
-        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.application WHERE circuit = 'open' AND circuit_reason <> ''") == 1)
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta.application WHERE circuit = 'open' AND circuit_reason <> ''"
+            ) == 1
+        )
         try await fixture.store.clearHealth(application: 1)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.application WHERE circuit = 'open'") == 0)
     }

@@ -32,11 +32,17 @@ struct MigrationTests {
         let connection = try await database.connect()
         let next = Store.schemaVersion + 1
         try await connection.run(
-            script: "INSERT INTO pushmta_engine.schema_version (version, name, oldest_program) VALUES (\(next), 'x', \(Store.schemaVersion))")
+            script:
+                "INSERT INTO pushmta_engine.schema_version (version, name, oldest_program) VALUES (\(next), 'x', \(Store.schemaVersion))"
+        )
         await #expect(throws: StoreError.self) { try await Store.migrate(database.configuration()) }
         _ = try await Store.connect(database.configuration())
-        try await connection.run(script: "UPDATE pushmta_engine.schema_version SET oldest_program = \(next) WHERE version = \(next)")
-        await #expect { try await Store.connect(database.configuration()) } throws: { ($0 as? StoreError)?.code == .schema }
+        try await connection.run(
+            script: "UPDATE pushmta_engine.schema_version SET oldest_program = \(next) WHERE version = \(next)"
+        )
+        await #expect { try await Store.connect(database.configuration()) } throws: {
+            ($0 as? StoreError)?.code == .schema
+        }
     }
 
     @Test("An empty database is refused with the command that helps")
@@ -51,7 +57,11 @@ struct MigrationTests {
     func partitions() async throws {
         let database = try await TestDatabase.create(.migrated)
         let made = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<3 { group.addTask { try await Store(configuration: database.configuration()).ensurePartitions(daysAhead: 9) } }
+            for _ in 0..<3 {
+                group.addTask {
+                    try await Store(configuration: database.configuration()).ensurePartitions(daysAhead: 9)
+                }
+            }
             return try await group.reduce(0, +)
         }
         // Four tables, two more days than migration made.

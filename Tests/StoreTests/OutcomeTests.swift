@@ -38,13 +38,20 @@ struct OutcomeTests {
         batch.append(part, loaded, rows: 40..<50, .failed, reason: "Unregistered")
         if closing {
             batch.closing = [
-                ClosingPart(part: part.id, token: 1, retries: [RetrySet(sequences: Array(loaded.sequences[50..<60]), delayMilliseconds: 0)])
+                ClosingPart(
+                    part: part.id,
+                    token: 1,
+                    retries: [RetrySet(sequences: Array(loaded.sequences[50..<60]), delayMilliseconds: 0)]
+                )
             ]
         }
         _ = try await fixture.store.storeOutcomes(batch)
         let again = try await fixture.store.storeOutcomes(batch)
         #expect(again.inserted == 0 && again.existed == 50 && again.late == 0)
-        #expect(again.fencedParts.isEmpty && again.unbalancedParts.isEmpty && again.closedParts == (closing ? [part.id] : []))
+        #expect(
+            again.fencedParts.isEmpty && again.unbalancedParts.isEmpty
+                && again.closedParts == (closing ? [part.id] : [])
+        )
         let progress = try await fixture.store.deliveryProgress(part.deliveryID)
         #expect(progress.sent == 40 && progress.failed == 10 && progress.pending == 10 && progress.lateOutcomes == 0)
         #expect(progress.partsReady == (closing ? 1 : 0) && progress.partsDone == (closing ? 1 : 0))
@@ -59,10 +66,13 @@ struct OutcomeTests {
         batch.append(part, loaded, rows: 0..<54, .sent)
         batch.closing = [
             ClosingPart(
-                part: part.id, token: 1,
+                part: part.id,
+                token: 1,
                 retries: [
-                    RetrySet(sequences: [60, 55, 57], delayMilliseconds: 0), RetrySet(sequences: [56, 58, 59], delayMilliseconds: 3_600_000),
-                ])
+                    RetrySet(sequences: [60, 55, 57], delayMilliseconds: 0),
+                    RetrySet(sequences: [56, 58, 59], delayMilliseconds: 3_600_000),
+                ]
+            )
         ]
         let report = try await fixture.store.storeOutcomes(batch)
         #expect(report.closedParts == [part.id] && report.retryParts == 2)
@@ -73,7 +83,9 @@ struct OutcomeTests {
         let retry = try required(claimed.first)
         #expect(retry.attempt == 2 && retry.size == 3 && retry.fencingToken == 1)
         let again = try await fixture.store.loadPart(retry, fieldNames: ["firstName"])
-        #expect(again.sequences == [55, 57, 60] && again.subscriptionIDs == [54, 56, 59].map { loaded.subscriptionIDs[$0] })
+        #expect(
+            again.sequences == [55, 57, 60] && again.subscriptionIDs == [54, 56, 59].map { loaded.subscriptionIDs[$0] }
+        )
         var last = OutcomeBatch()
         last.append(retry, again, rows: 0..<3, .sent)
         last.closing = [ClosingPart(part: retry.id, token: 1)]
@@ -94,7 +106,10 @@ struct OutcomeTests {
         stale.append(part, loaded, rows: 5..<20, .sent)
         stale.closing = [ClosingPart(part: part.id, token: 1)]
         let report = try await fixture.store.storeOutcomes(stale)
-        #expect(report.fencedParts == [part.id] && report.closedParts.isEmpty && report.inserted == 10 && report.late == 10 && report.existed == 5)
+        #expect(
+            report.fencedParts == [part.id] && report.closedParts.isEmpty && report.inserted == 10 && report.late == 10
+                && report.existed == 5
+        )
         #expect(try await fixture.store.deliveryProgress(part.deliveryID).lateOutcomes == 10)
         #expect(try await fixture.assertEquation(part.deliveryID))
         // The new owner, who did not know of them, ends the part all the same.
@@ -114,7 +129,9 @@ struct OutcomeTests {
         let second = try required(try await fixture.claim().first)
         var batch = OutcomeBatch()
         batch.append(second, loaded, rows: 0..<58, .sent)
-        batch.closing = [ClosingPart(part: second.id, token: 2, retries: [RetrySet(sequences: [59, 60], delayMilliseconds: 0)])]
+        batch.closing = [
+            ClosingPart(part: second.id, token: 2, retries: [RetrySet(sequences: [59, 60], delayMilliseconds: 0)])
+        ]
         _ = try await fixture.other.storeOutcomes(batch)
         var stale = OutcomeBatch()
         stale.append(part, loaded, rows: 58..<59, .sent)
@@ -152,28 +169,45 @@ struct OutcomeTests {
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
         var batch = OutcomeBatch()
         batch.append(part, loaded, rows: 0..<50, .sent)
-        batch.closing = [ClosingPart(part: part.id, token: 1, retries: [RetrySet(sequences: [900, 901], delayMilliseconds: 0)])]
+        batch.closing = [
+            ClosingPart(part: part.id, token: 1, retries: [RetrySet(sequences: [900, 901], delayMilliseconds: 0)])
+        ]
         let report = try await fixture.store.storeOutcomes(batch)
-        #expect(report.inserted == 50 && report.unbalancedParts == [part.id] && report.closedParts.isEmpty && report.fencedParts.isEmpty)
+        #expect(
+            report.inserted == 50 && report.unbalancedParts == [part.id] && report.closedParts.isEmpty
+                && report.fencedParts.isEmpty
+        )
         #expect(try await fixture.store.deliveryProgress(part.deliveryID).partsClaimed == 1)
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
-    @Test("A journal's facts need no fence and no subscription; foreign sequences are dropped; repeating changes nothing")
+    @Test(
+        "A journal's facts need no fence and no subscription; foreign sequences are dropped; repeating changes nothing"
+    )
     func journalFacts() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         var facts = OutcomeBatch()
         for sequence: Int32 in [1, 2, 3, 777] {
             facts.append(
-                part: part.id, token: 1, sequence: sequence, subscriptionID: 0, status: sequence == 3 ? .failed : .sent,
-                reason: sequence == 3 ? "Unregistered" : "", tokenEffect: sequence == 3 ? .invalid(sinceMilliseconds: 1_700_000_000_000) : .none)
+                part: part.id,
+                token: 1,
+                sequence: sequence,
+                subscriptionID: 0,
+                status: sequence == 3 ? .failed : .sent,
+                reason: sequence == 3 ? "Unregistered" : "",
+                tokenEffect: sequence == 3 ? .invalid(sinceMilliseconds: 1_700_000_000_000) : .none
+            )
         }
         let first = try await fixture.store.storeFacts(facts)
         #expect(first.inserted == 3 && first.late == 0)
         #expect(try await fixture.store.storeFacts(facts).inserted == 0)
         let progress = try await fixture.store.deliveryProgress(part.deliveryID)
         #expect(progress.journalReplayed == 3 && progress.sent == 2 && progress.failed == 1)
-        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event WHERE subscription_id = 3 AND since = to_timestamp(1700000000)") == 1)
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta_engine.token_event WHERE subscription_id = 3 AND since = to_timestamp(1700000000)"
+            ) == 1
+        )
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
@@ -184,9 +218,16 @@ struct OutcomeTests {
         var batch = OutcomeBatch()
         for row in 0..<60 {
             batch.append(
-                part: part.id, token: 1, sequence: loaded.sequences[row], subscriptionID: loaded.subscriptionIDs[row],
-                status: row < 40 ? .sent : .failed, httpStatus: Int16(200 + row), reason: row < 40 ? "" : "r\(row)",
-                gatewayMessageID: row % 2 == 0 ? "g\(row)" : nil, attempt: Int16(1 + row % 3))
+                part: part.id,
+                token: 1,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: row < 40 ? .sent : .failed,
+                httpStatus: Int16(200 + row),
+                reason: row < 40 ? "" : "r\(row)",
+                gatewayMessageID: row % 2 == 0 ? "g\(row)" : nil,
+                attempt: Int16(1 + row % 3)
+            )
         }
         batch.closing = [ClosingPart(part: part.id, token: 1)]
         #expect(try await fixture.store.storeOutcomes(batch).inserted == 60)
@@ -195,7 +236,8 @@ struct OutcomeTests {
             SELECT count(*) FROM pushmta.message_status WHERE http_status = 199 + sequence
                 AND gateway_message_id IS NOT DISTINCT FROM CASE WHEN sequence % 2 = 1 THEN 'g' || sequence - 1 END
                 AND attempt = 1 + (sequence - 1) % 3 AND reason = CASE WHEN sequence <= 40 THEN '' ELSE 'r' || sequence - 1 END
-            """)
+            """
+        )
         #expect(right == 60)
     }
 

@@ -20,7 +20,12 @@ struct PartTests {
                     let store = Store(configuration: database.configuration())
                     var mine: [Int64] = []
                     while true {
-                        let parts = try await store.claimParts(application: application.id, account: account, child: Int64(child), limit: 3)
+                        let parts = try await store.claimParts(
+                            application: application.id,
+                            account: account,
+                            child: Int64(child),
+                            limit: 3
+                        )
                         if parts.isEmpty { break }
                         mine += parts.map(\.id)
                     }
@@ -43,7 +48,8 @@ struct PartTests {
             """
             UPDATE pushmta_engine.delivery_part SET priority = CASE WHEN id % 4 = 0 THEN 5 ELSE 0 END,
                 not_before = now() + CASE WHEN id % 4 = 1 THEN interval '1 hour' WHEN id % 4 = 2 THEN interval '-1 hour' ELSE interval '-1 s' END
-            """)
+            """
+        )
         let claimed = try await fixture.claim(limit: 10)
         #expect(claimed.map { $0.id % 4 }.prefix(2) == [0, 0] || claimed.first?.priority == 5)
         #expect(claimed.map(\.priority) == claimed.map(\.priority).sorted(by: >))
@@ -63,12 +69,18 @@ struct PartTests {
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = 4")
         try await fixture.sql("UPDATE pushmta_engine.subscription SET quarantine_status = 3 WHERE id = 5")
         try await fixture.sql("DELETE FROM pushmta_engine.subscription WHERE id = 6")
-        try await fixture.sql("UPDATE pushmta_engine.subscription SET parameters = '{\"city\": \"Bern\", \"n\": 7}' WHERE id = 7")
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET parameters = '{\"city\": \"Bern\", \"n\": 7}' WHERE id = 7"
+        )
         let part = try required(try await fixture.claim().first)
         #expect(part.deliveryID == id && part.size == 64 && part.isDense == dense)
         let loaded = try await fixture.store.loadPart(part, fieldNames: ["city", "n", "nothing"])
         #expect(loaded.sequences == Array(1...64) && loaded.subscriptionIDs == Array(1...64))
-        #expect(Array(loaded.verdicts.prefix(8)) == [.sendable, .sendable, .disabled, .optedOut, .quarantined, .missing, .sendable, .sendable])
+        #expect(
+            Array(loaded.verdicts.prefix(8)) == [
+                .sendable, .sendable, .disabled, .optedOut, .quarantined, .missing, .sendable, .sendable,
+            ]
+        )
         #expect(loaded.tokens.string(0) == "fresh1" && loaded.tokens.isNull(5) && loaded.tokens.string(63) == "fresh64")
         #expect(loaded.fields[0].string(6) == "Bern" && loaded.fields[1].string(6) == "7" && loaded.fields[1].isNull(7))
         #expect(!loaded.fields[0].isNull(0) && loaded.fields[2].isNull(0) && loaded.fields[0].count == 64)
@@ -94,12 +106,20 @@ struct PartTests {
         let store = fixture.store
         _ = try await store.mark([PartMark(part: part.id, token: 1, through: 40)])
         let answer = PartRecovery.SoftAnswer(
-            sequence: 9, attempt: 1, httpStatus: 503, reason: "later", notBefore: DatabaseTime(microsecondsSince1970: 1_900_000_000_123_456))
+            sequence: 9,
+            attempt: 1,
+            httpStatus: 503,
+            reason: "later",
+            notBefore: DatabaseTime(microsecondsSince1970: 1_900_000_000_123_456)
+        )
         let recovery = PartRecovery(ambiguous: [3, 4], softAnswers: [answer])
         #expect(try await store.releasePart(PartToken(part: part.id, token: 7), recovery: recovery) == false)
         #expect(try await store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery))
         #expect(try await store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery) == false)
-        #expect(try await store.mark([PartMark(part: part.id, token: 1, through: 60)]).isEmpty, "released: the old owner is fenced")
+        #expect(
+            try await store.mark([PartMark(part: part.id, token: 1, through: 60)]).isEmpty,
+            "released: the old owner is fenced"
+        )
         let second = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
         #expect(second.fencingToken == 2 && second.mayHaveHistory && second.dispatchMark == 0)
         let known = try await store.recovery(second)

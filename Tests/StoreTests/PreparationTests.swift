@@ -19,8 +19,12 @@ struct PreparationTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .preparing)
         try await fixture.prepareRest(job)
         let progress = try await fixture.store.deliveryProgress(id)
-        #expect(progress.target == 2500 && progress.pending == 2500 && progress.prepared && progress.state == .inProgress)
-        let distinct = try await fixture.sql("SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id) AND sequence BETWEEN 1 AND 2500")
+        #expect(
+            progress.target == 2500 && progress.pending == 2500 && progress.prepared && progress.state == .inProgress
+        )
+        let distinct = try await fixture.sql(
+            "SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id) AND sequence BETWEEN 1 AND 2500"
+        )
         #expect(distinct == 2500)
         #expect(try await fixture.assertEquation(id))
     }
@@ -45,7 +49,9 @@ struct PreparationTests {
         let taken = try required(try await fixture.other.claimDeliveryToPrepare(host: "b"))
         #expect(taken.resumed)
         try await fixture.prepareRest(taken)
-        let distinct = try await fixture.sql("SELECT count(DISTINCT subscription_id) FROM pushmta.message_status WHERE delivery_id = \(id)")
+        let distinct = try await fixture.sql(
+            "SELECT count(DISTINCT subscription_id) FROM pushmta.message_status WHERE delivery_id = \(id)"
+        )
         #expect(distinct == 1000)
         #expect(try await fixture.store.deliveryProgress(id).target == 1000)
     }
@@ -58,7 +64,8 @@ struct PreparationTests {
             """
             UPDATE pushmta_engine.subscription SET enabled = id % 10 <> 0, opted_out = id % 10 = 1,
                 quarantine_status = CASE WHEN id % 10 = 2 THEN 2 WHEN id % 10 = 3 THEN 1 ELSE 0 END
-            """)
+            """
+        )
         let id = try await fixture.startedDelivery()
         let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 50)
@@ -66,7 +73,12 @@ struct PreparationTests {
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.target == 70 && progress.excluded == 30)
         let reasons = try await fixture.store.exclusionCounts(delivery: id)
-        #expect(Set(reasons) == Set(["disabled", "opted_out", "quarantine"].map { OutcomeCount(status: nil, reason: $0, count: 10) }))
+        #expect(
+            Set(reasons)
+                == Set(
+                    ["disabled", "opted_out", "quarantine"].map { OutcomeCount(status: nil, reason: $0, count: 10) }
+                )
+        )
     }
 
     @Test("A delivery of both platforms makes parts for each application over its own account")
@@ -87,11 +99,15 @@ struct PreparationTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
         try await fixture.store.seedSubscriptions(application: "shop-android", count: 100)
-        try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'user-' || id % 50, registered_at = now() + id * interval '1 s'")
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET user_key = 'user-' || id % 50, registered_at = now() + id * interval '1 s'"
+        )
         let id = try await fixture.startedDelivery(["shop-ios", "shop-android"], onePerUser: true)
         let made = try await fixture.prepare()
         #expect(made.messages == 50 && made.excluded == 150)
-        let late = try await fixture.sql("SELECT count(*) FROM pushmta.message_status WHERE delivery_id = \(id) AND subscription_id > 150")
+        let late = try await fixture.sql(
+            "SELECT count(*) FROM pushmta.message_status WHERE delivery_id = \(id) AND subscription_id > 150"
+        )
         #expect(late == 50)
     }
 
@@ -105,16 +121,26 @@ struct PreparationTests {
             """
             INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
                 SELECT \(id), id, jsonb_build_object('code', 'c' || id) FROM pushmta_engine.subscription WHERE id <= 5;
-            """)
-        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, user_key) SELECT \(id), user_key FROM pushmta_engine.subscription WHERE id BETWEEN 4 AND 8")
-        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, push_token) SELECT \(id), push_token FROM pushmta_engine.subscription WHERE id BETWEEN 8 AND 25")
+            """
+        )
+        try await fixture.sql(
+            "INSERT INTO pushmta.delivery_target (delivery_id, user_key) SELECT \(id), user_key FROM pushmta_engine.subscription WHERE id BETWEEN 4 AND 8"
+        )
+        try await fixture.sql(
+            "INSERT INTO pushmta.delivery_target (delivery_id, push_token) SELECT \(id), push_token FROM pushmta_engine.subscription WHERE id BETWEEN 8 AND 25"
+        )
         try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'nobody')")
         try await fixture.store.startDelivery(id)
         let made = try await fixture.prepare()
         // 25 subscriptions once; 4, 5 and 8 twice; one row names nobody.
         #expect(made.messages == 25 && made.excluded == 4)
         let reasons = try await fixture.store.exclusionCounts(delivery: id)
-        #expect(reasons == [OutcomeCount(status: nil, reason: "duplicate", count: 3), OutcomeCount(status: nil, reason: "unknown_subscription", count: 1)])
+        #expect(
+            reasons == [
+                OutcomeCount(status: nil, reason: "duplicate", count: 3),
+                OutcomeCount(status: nil, reason: "unknown_subscription", count: 1),
+            ]
+        )
         let part = try required(try await fixture.claim().first)
         #expect(part.hasVariables && !part.isDense)
         let loaded = try await fixture.store.loadPart(part, fieldNames: ["code", "firstName"])
@@ -129,11 +155,15 @@ struct PreparationTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 500)
         let id = try await fixture.startedDelivery(explicit: true)
-        try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, subscription_id) SELECT \(id), id FROM pushmta_engine.subscription ORDER BY random()")
+        try await fixture.sql(
+            "INSERT INTO pushmta.delivery_target (delivery_id, subscription_id) SELECT \(id), id FROM pushmta_engine.subscription ORDER BY random()"
+        )
         try await fixture.store.startDelivery(id)
         let made = try await fixture.prepare(partSize: 40, partsPerChunk: 3)
         #expect(made.messages == 500)
-        let distinct = try await fixture.sql("SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id) AND sequence BETWEEN 1 AND 500")
+        let distinct = try await fixture.sql(
+            "SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id) AND sequence BETWEEN 1 AND 500"
+        )
         #expect(distinct == 500)
     }
 
@@ -155,7 +185,8 @@ struct PreparationTests {
             """
             CREATE OR REPLACE FUNCTION pushmta_engine.reserve_message_ids(delivery bigint) RETURNS void LANGUAGE plpgsql AS
             $$ BEGIN IF delivery = \(bad) THEN RAISE EXCEPTION 'no'; END IF; END $$
-            """)
+            """
+        )
         let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
         #expect(job.deliveryID == good)
         let progress = try await fixture.store.deliveryProgress(bad)
@@ -166,7 +197,15 @@ struct PreparationTests {
     func messageIDs() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.createApplication(
-            NewApplication(service: "shop", name: "old", platform: .ios, integrationKey: "old", messageIDFormat: .int32, account: "apns"))
+            NewApplication(
+                service: "shop",
+                name: "old",
+                platform: .ios,
+                integrationKey: "old",
+                messageIDFormat: .int32,
+                account: "apns"
+            )
+        )
         try await fixture.store.seedSubscriptions(application: "old", count: 30)
         var bases: [Int64?] = []
         for _ in 0..<2 {

@@ -20,12 +20,17 @@ final class ClusterDirectory: Sendable {
     /// Makes the directory for a cluster that runs as the user.
     init(user: String?) throws {
         _ = Self.clearsAtExit
-        path = "\(Self.parent)/\(Self.prefix)\(String(UInt32.random(in: 0 ... .max), radix: 36))"
-        guard mkdir(path, 0o755) == 0 else {
-            throw TestSupportError("cannot make \(path): \(String(cString: strerror(errno)))")
+        let name = String(UInt32.random(in: 0 ... .max), radix: 36)
+        path = "\(Self.parent)/\(Self.prefix)\(name)"
+        // It gets its name once it is locked: a sweep must not find it before.
+        let newPath = "\(Self.parent)/pushmta-new-\(name)"
+        guard mkdir(newPath, 0o755) == 0 else {
+            throw TestSupportError("cannot make \(newPath): \(String(cString: strerror(errno)))")
         }
-        lock = Self.open(path)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw TestSupportError("cannot lock \(path)") }
+        lock = Self.open(newPath)
+        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, rename(newPath, path) == 0 else {
+            throw TestSupportError("cannot lock \(newPath) and rename it to \(path)")
+        }
         if let user, let entry = getpwnam(user) { chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) }
         Self.live.withLock { $0.append(path) }
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Runs a command to its end without blocking a task's thread.
 ///
-/// Foundation's `Process` learns of the end by a socket that a daemon would inherit and keep open, so it is of no use for
-/// `pg_ctl start`.
+/// Foundation's `Process` learns of the end by a socket that a daemon would inherit and keep open, so it is of no use
+/// for `pg_ctl start`.
 enum Command {
     /// Runs it and returns its output (both streams); throws when it does not end with status 0.
     ///
@@ -47,7 +47,9 @@ enum Command {
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0
         let failure = posix_spawn(&pid, "/bin/sh", &actions, nil, arguments + [nil], environ)
-        guard failure == 0 else { throw TestSupportError("cannot run \(words[0]): \(String(cString: strerror(failure)))") }
+        guard failure == 0 else {
+            throw TestSupportError("cannot run \(words[0]): \(String(cString: strerror(failure)))")
+        }
         return pid
     }
 }

@@ -28,21 +28,19 @@ struct PostgresInstallation {
         try await Command.run("\(binaries)/\(program)", arguments, asUser: user, log: log)
     }
 
+    /// Appends lines to a configuration file of the cluster.
+    func append(_ lines: [String], to path: String) throws {
+        guard let file = FileHandle(forWritingAtPath: path) else { throw TestSupportError("cannot write \(path)") }
+        try file.seekToEnd()
+        try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+        try file.close()
+    }
+
     private static func unprivilegedUser() throws -> String {
         let users: [String] = ["postgres", "nobody"]
         guard let user = users.first(where: { getpwnam($0) != nil }) else {
             throw TestSupportError("PostgreSQL does not run as root, and there is no user postgres or nobody")
         }
         return user
-    }
-}
-
-extension PostgresInstallation {
-    /// Appends lines to a configuration file of the cluster.
-    func append(_ lines: [String], to path: String) async throws {
-        guard let file = FileHandle(forWritingAtPath: path) else { throw TestSupportError("cannot write \(path)") }
-        try file.seekToEnd()
-        try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
-        try file.close()
     }
 }

@@ -6,12 +6,14 @@ actor TemplateStore {
 
     /// Makes the template unless it was made.
     func make(_ template: TestTemplate, in cluster: TestCluster) async throws {
-        let task = templates[template.name] ?? Task {
-            let connection = try await cluster.connect()
-            try await connection.run(script: "CREATE DATABASE \"\(template.name)\"")
-            await connection.close()
-            try await template.prepare(cluster.connectionString(database: template.name))
-        }
+        let task =
+            templates[template.name]
+            ?? Task {
+                let connection = try await cluster.connect()
+                try await connection.run(script: "CREATE DATABASE \"\(template.name)\"")
+                await connection.close()
+                try await template.prepare(cluster.connectionString(database: template.name))
+            }
         templates[template.name] = task
         try await task.value
     }

@@ -78,6 +78,6 @@ public final class TestCluster: Sendable {
             let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return "\(parts[0]) = '\(parts[1])'"
         }
-        try await installation.append(script, to: "\(data)/postgresql.auto.conf")
+        try installation.append(script, to: "\(data)/postgresql.auto.conf")
     }
 }

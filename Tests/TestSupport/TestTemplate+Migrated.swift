@@ -8,3 +8,8 @@ extension TestTemplate {
         try await Store.migrate(PostgresConfiguration(connectionString, applicationName: name))
     }
 }
+
+extension TestDatabase {
+    /// Clones a database with the product's schema in the shared cluster.
+    public static func create() async throws -> TestDatabase { try await create(.migrated) }
+}

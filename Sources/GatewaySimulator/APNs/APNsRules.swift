@@ -8,6 +8,8 @@ struct APNsRules: GatewayRules {
     static let firstStreamLimit: UInt32 = 1
     /// The limit afterwards.
     static let streamLimit: UInt32 = 1000
+    /// The debug data of the GOAWAY for whoever exceeds the limit, as seen on the wire.
+    static let violationDebugData = Array("Maximum active streams violated for this endpoint.".utf8)
 
     private var headers: APNsHeaderCheck
     private var tokens: ProviderTokenCheck

@@ -20,11 +20,20 @@ struct CredentialMaker {
 
     private struct ServiceAccountFile: Codable, Equatable {
         var type = "service_account"
-        var project_id: String
-        var private_key_id: String
-        var private_key: String
-        var client_email: String
-        var token_uri: String
+        var projectID: String
+        var privateKeyID: String
+        var privateKey: String
+        var clientEmail: String
+        var tokenURI: String
+
+        enum CodingKeys: String, CodingKey {
+            case type
+            case projectID = "project_id"
+            case privateKeyID = "private_key_id"
+            case privateKey = "private_key"
+            case clientEmail = "client_email"
+            case tokenURI = "token_uri"
+        }
     }
 
     let folder: StateFolder
@@ -44,8 +53,8 @@ struct CredentialMaker {
             apnsTopics: topics,
             serviceAccountFile: folder.file("service-account.json"),
             serviceAccountJSON: account.json,
-            serviceAccountKeyPEM: account.file.private_key,
-            clientEmail: account.file.client_email,
+            serviceAccountKeyPEM: account.file.privateKey,
+            clientEmail: account.file.clientEmail,
             tokenURI: tokenURI,
             projectID: projectID
         )
@@ -80,16 +89,16 @@ struct CredentialMaker {
                 throw SimulatorError(.credential, "no RSA key could be made for the sample service account")
             }
             file = ServiceAccountFile(
-                project_id: projectID,
-                private_key_id: Self.hexadecimal(40),
-                private_key: key.pkcs8PEMRepresentation + "\n",
-                client_email: "",
-                token_uri: ""
+                projectID: projectID,
+                privateKeyID: Self.hexadecimal(40),
+                privateKey: key.pkcs8PEMRepresentation + "\n",
+                clientEmail: "",
+                tokenURI: ""
             )
         }
-        file.project_id = projectID
-        file.client_email = "push@\(projectID).iam.gserviceaccount.com"
-        file.token_uri = tokenURI
+        file.projectID = projectID
+        file.clientEmail = "push@\(projectID).iam.gserviceaccount.com"
+        file.tokenURI = tokenURI
         let json = try encode(file)
         if folder.read("service-account.json") != json {
             try folder.write("service-account.json", json, isSecret: true)

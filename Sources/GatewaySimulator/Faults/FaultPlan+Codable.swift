@@ -7,6 +7,7 @@ extension FaultPlan: Codable {
         case neverAnsweredRate = "never_answered_rate"
         case stallSeconds = "stall_seconds"
         case stallsUntilCleared = "stall"
+        case freezes = "freeze"
         case resetAfterStreams = "reset_after_streams"
         case unansweredAcceptedShare = "unanswered_accepted_share"
         case limitDropsAfterRejection = "limit_drops_after_rejection"
@@ -26,6 +27,7 @@ extension FaultPlan: Codable {
         neverAnsweredRate = try values.decodeIfPresent(Double.self, forKey: .neverAnsweredRate) ?? 0
         stallSeconds = try values.decodeIfPresent(Double.self, forKey: .stallSeconds)
         stallsUntilCleared = try values.decodeIfPresent(Bool.self, forKey: .stallsUntilCleared) ?? false
+        freezes = try values.decodeIfPresent(Bool.self, forKey: .freezes) ?? false
         resetAfterStreams = try values.decodeIfPresent(Int.self, forKey: .resetAfterStreams)
         unansweredAcceptedShare = try values.decodeIfPresent(Double.self, forKey: .unansweredAcceptedShare) ?? 1
         limitDropsAfterRejection = try values.decodeIfPresent(Bool.self, forKey: .limitDropsAfterRejection) ?? false
@@ -43,6 +45,7 @@ extension FaultPlan: Codable {
         try values.encode(neverAnsweredRate, forKey: .neverAnsweredRate)
         try values.encodeIfPresent(stallSeconds, forKey: .stallSeconds)
         try values.encode(stallsUntilCleared, forKey: .stallsUntilCleared)
+        try values.encode(freezes, forKey: .freezes)
         try values.encodeIfPresent(resetAfterStreams, forKey: .resetAfterStreams)
         try values.encode(unansweredAcceptedShare, forKey: .unansweredAcceptedShare)
         try values.encode(limitDropsAfterRejection, forKey: .limitDropsAfterRejection)

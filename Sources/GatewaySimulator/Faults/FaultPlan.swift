@@ -18,6 +18,8 @@ public struct FaultPlan: Sendable, Equatable {
     public var stallSeconds: Double?
     /// Nothing is answered until another plan is set.
     public var stallsUntilCleared = false
+    /// Connections are not even read from until another plan is set: no answers, no PING ACK, as behind a dead middlebox.
+    public var freezes = false
     /// Each connection is dropped, without a word, when that many streams have arrived on it.
     public var resetAfterStreams: Int?
     /// Of the pushes that are never answered or cut off by a reset: the share that counts as accepted.

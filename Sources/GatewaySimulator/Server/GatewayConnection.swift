@@ -11,6 +11,8 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     /// The highest stream id that was processed.
     var lastProcessed: Int32 = 0
     var departure = Departure.none
+    private var isFrozen = false
+    private var hasSpoken = false
 
     init(loop: GatewayLoop<Rules>) {
         self.loop = loop
@@ -25,14 +27,20 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func opened(_ connection: HTTP2ServerConnection) {
         http = connection
         loop.opened(self, id: connection.id)
+        followFreeze()
     }
 
-    /// The plan asks for a GOAWAY before the first request.
-    var leavesAtOnce: Bool { loop.plan.goAway?.afterStreams == 0 }
+    /// TLS stands and the peer has spoken; what is written from now on arrives.
+    func isUp() {
+        hasSpoken = true
+        leaveAtOnce()
+    }
 
-    /// Sends the GOAWAY that the plan asks for now.
-    func leaveAtOnce() {
-        guard case .none = departure, let goAway = loop.plan.goAway, leavesAtOnce else { return }
+    /// Sends a GOAWAY that does not wait for any stream.
+    private func leaveAtOnce() {
+        guard hasSpoken, isOpen, case .none = departure, let goAway = loop.plan.goAway, goAway.afterStreams == 0 else {
+            return
+        }
         beginGoAway(goAway)
     }
 
@@ -81,8 +89,16 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     /// Follows a plan that was just set.
     func planChanged() {
         adjustLimit()
-        if isOpen { leaveAtOnce() }
+        followFreeze()
+        leaveAtOnce()
         flushSoon()
+    }
+
+    /// Stops reading or goes on, as the plan says.
+    private func followFreeze() {
+        guard let channel = http?.channel, loop.plan.freezes != isFrozen else { return }
+        isFrozen = loop.plan.freezes
+        channel.setOption(.autoRead, value: !isFrozen).whenComplete { _ in }
     }
 
     /// Flushes when the read that is being handled, if there is one, has ended.

@@ -32,6 +32,7 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
                             "a connection was accepted on an event loop that the simulator does not own"
                         )
                     }
+                    loop.value.refresh()
                     let connection = GatewayConnection(loop: loop.value)
                     var settings = settings
                     settings.maxConcurrentStreams = connection.firstLimit

@@ -41,6 +41,8 @@ public final class FCMv1Gateway: Gateway {
             initialMaxConcurrentStreams: Self.streamsPerConnection
         )
         http2.maxConcurrentStreams = Self.streamsPerConnection
+        // FCM closes idle connections after minutes and polices PINGs: what is closed is dialled again when there is work.
+        http2.dialsLazily = true
         http2.requestTimeoutMilliseconds = configuration.requestTimeoutMilliseconds
         http2.connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
         let fetcher = AccessTokenFetcher(

@@ -32,7 +32,7 @@ final class ClientSession {
     /// An answer came on this connection.
     private(set) var hasAnswered = false
     /// Why nghttp2 has ended the connection from our side, if it has.
-    fileprivate(set) var ownGoAway: String?
+    private(set) var ownGoAway: String?
     private var goAwayReceived = false
     private var fields: [nghttp2_nv] = []
     private var preparedBatch: HTTP2RequestBatch?
@@ -200,7 +200,7 @@ final class ClientSession {
     }()
 
     /// A stream ended: what that means for its request.
-    fileprivate func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
+    func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
         let taken = streams.remove(slot)
         if taken.isCancelled { return }
         if taken.isAnswered || (errorCode == 0 && taken.status >= 200) {
@@ -235,7 +235,7 @@ final class ClientSession {
         )
     }
 
-    fileprivate func noteGoAway(_ frame: nghttp2_goaway) {
+    func noteGoAway(_ frame: nghttp2_goaway) {
         goAwayReceived = true
         let data = UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
         notices.append(
@@ -243,12 +243,12 @@ final class ClientSession {
         )
     }
 
-    fileprivate func noteOwnGoAway(_ frame: nghttp2_goaway) {
+    func noteOwnGoAway(_ frame: nghttp2_goaway) {
         let text = String(decoding: UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len), as: UTF8.self)
         ownGoAway = "\(HTTP2ErrorCode(rawValue: frame.error_code))" + (text.isEmpty ? "" : ", \(text)")
     }
 
-    fileprivate func noteSettings(_ frame: nghttp2_settings) {
+    func noteSettings(_ frame: nghttp2_settings) {
         var limit: UInt32?
         for position in 0..<frame.niv
         where frame.iv[position].settings_id == Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) {
@@ -257,7 +257,7 @@ final class ClientSession {
         notices.append(.settings(maxConcurrentStreams: limit))
     }
 
-    fileprivate func noteHeader(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+    func noteHeader(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         guard let slot = streams.find(streamID) else { return }
         // `:status` and `retry-after` are all that the answers need; the length tells most others apart.
         if name.count == 7, name[0] == UInt8(ascii: ":") {
@@ -265,65 +265,5 @@ final class ClientSession {
         } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
             slot.pointee.value.retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
         }
-    }
-}
-
-extension ClientSession {
-    private static func install(_ callbacks: OpaquePointer?) {
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameLength, value, valueLength, _, user in
-            guard let frame, let session = ClientSession.from(user) else { return 0 }
-            session.noteHeader(
-                frame.pointee.hd.stream_id,
-                UnsafeBufferPointer(start: name, count: nameLength),
-                UnsafeBufferPointer(start: value, count: valueLength)
-            )
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
-            guard let slot = ClientSession.from(user)?.streams.find(streamID) else { return 0 }
-            let room = max(0, ClientSession.largestBody - slot.pointee.value.body.count)
-            slot.pointee.value.body.append(contentsOf: UnsafeBufferPointer(start: data, count: min(length, room)))
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, errorCode, user in
-            guard let session = ClientSession.from(user), let slot = session.streams.find(streamID) else { return 0 }
-            session.finish(slot, errorCode: errorCode)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-            guard let frame, let session = ClientSession.from(user) else { return 0 }
-            session.note(frame.pointee)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
-            guard let frame, let session = ClientSession.from(user) else { return 0 }
-            if frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
-                session.streams.find(frame.pointee.hd.stream_id)?.pointee.value.isWritten = true
-            } else if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
-                session.noteOwnGoAway(frame.pointee.goaway)
-            }
-            return 0
-        }
-    }
-
-    private func note(_ frame: nghttp2_frame) {
-        switch UInt32(frame.hd.type) {
-        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
-            streams.find(frame.hd.stream_id)?.pointee.value.isAnswered = true
-        case NGHTTP2_SETTINGS.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
-            noteSettings(frame.settings)
-        case NGHTTP2_GOAWAY.rawValue:
-            noteGoAway(frame.goaway)
-        case NGHTTP2_PING.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
-            notices.append(.pingAnswered)
-        default:
-            break
-        }
-    }
-
-    @inline(__always)
-    private static func from(_ user: UnsafeMutableRawPointer?) -> ClientSession? {
-        user.map { Unmanaged<ClientSession>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -248,7 +248,7 @@ final class HTTP2ClientPool {
             guard connection.state != .closed else {
                 return redialLater(reason: connection.closeReason ?? "the server ended the connection during the handshake")
             }
-            connections.append(connection)
+            adopt(connection)
             guard connection.state == .opening else { return pump() }
             let bound = NIOLoopBound(connection, eventLoop: eventLoop)
             let timeout = configuration.connectTimeoutMilliseconds
@@ -260,6 +260,11 @@ final class HTTP2ClientPool {
         } catch {
             redialLater(reason: String(describing: error))
         }
+    }
+
+    /// Takes a connection among those that get requests.
+    func adopt(_ connection: HTTP2ClientConnection) {
+        connections.append(connection)
     }
 
     private func redialLater(reason: String) {

@@ -1,4 +1,6 @@
 import NIOCore
+import NIOSSL
+import NIOTLS
 import Synchronization
 
 /// Speaks HTTP/2 as a server on a channel: put it behind `NIOSSLServerHandler` (ALPN `h2`) or on a plain channel.
@@ -18,12 +20,22 @@ public final class HTTP2ServerHandler: ChannelInboundHandler {
     }
 
     public func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { begin(context) }
+        if context.channel.isActive, !isBehindTLS(context) { begin(context) }
     }
 
     public func channelActive(context: ChannelHandlerContext) {
-        begin(context)
+        if !isBehindTLS(context) { begin(context) }
         context.fireChannelActive()
+    }
+
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // What the delegate does in `opened`, a GOAWAY at once for example, must not break the handshake.
+        if case TLSUserEvent.handshakeCompleted = event { begin(context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func isBehindTLS(_ context: ChannelHandlerContext) -> Bool {
+        (try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)) != nil
     }
 
     private func begin(_ context: ChannelHandlerContext) {

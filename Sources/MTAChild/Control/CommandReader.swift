@@ -13,9 +13,13 @@ enum CommandReader {
         let (stream, continuation) = AsyncStream.makeStream(of: Input.self)
         let thread = Thread {
             var parser = LineParser<SupervisorMessage>()
-            let input = FileHandle.standardInput
-            while let data = try? input.read(upToCount: 4_096), !data.isEmpty {
-                for message in parser.parse(data) { continuation.yield(.command(message.command)) }
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            // `FileHandle.read(upToCount:)` would wait for all of the 4,096 bytes.
+            while true {
+                let count = read(STDIN_FILENO, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                for message in parser.parse(buffer[..<count]) { continuation.yield(.command(message.command)) }
             }
             continuation.yield(.ended)
             continuation.finish()

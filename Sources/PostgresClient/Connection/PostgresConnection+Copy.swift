@@ -39,7 +39,7 @@ extension PostgresConnection {
         _ = try await mailbox.perform(.copyIn(sql), session: session)
         do {
             for try await chunk in rows where !chunk.isEmpty {
-                _ = try await mailbox.perform(.copyChunk(chunk), session: session)
+                try await put(chunk, session: session)
             }
             try Task.checkCancellation()
         } catch {
@@ -49,6 +49,20 @@ extension PostgresConnection {
         guard case .rows(let count) = try await mailbox.performUncancelled(.copyEnd(failed: false), session: session)
         else { return 0 }
         return count
+    }
+
+    /// libpq copies what it is given: larger chunks go in pieces of 1 MiB.
+    private static let largestPiece = 1 << 20
+
+    private func put(_ chunk: [UInt8], session: UInt64) async throws {
+        guard chunk.count > Self.largestPiece else {
+            _ = try await mailbox.perform(.copyChunk(chunk), session: session)
+            return
+        }
+        for start in stride(from: 0, to: chunk.count, by: Self.largestPiece) {
+            let piece = Array(chunk[start..<min(start + Self.largestPiece, chunk.count)])
+            _ = try await mailbox.perform(.copyChunk(piece), session: session)
+        }
     }
 
     /// A sequence of one chunk.

@@ -1,8 +1,9 @@
 import CLibPQ
 
 extension PostgresError {
-    /// The error that a libpq result carries: SQLSTATE, message and constraint. DETAIL, HINT and CONTEXT may quote rows and
-    /// parameters and are left out.
+    /// The error that a libpq result carries: SQLSTATE, message and constraint.
+    ///
+    /// DETAIL, HINT and CONTEXT may quote rows and parameters and are left out.
     init(result: OpaquePointer, statement: String? = nil, index: Int? = nil) {
         let state = Self.field(result, .sqlState) ?? ""
         let message = Self.field(result, .message) ?? "the server reported an error without a message"
@@ -59,7 +60,9 @@ extension PostgresError {
 
     /// A field of an error or notice; nil when the server did not send it.
     static func field(_ result: OpaquePointer, _ field: Field) -> String? {
-        guard let code = field.rawValue.asciiValue, let text = PQresultErrorField(result, Int32(code)) else { return nil }
+        guard let code = field.rawValue.asciiValue, let text = PQresultErrorField(result, Int32(code)) else {
+            return nil
+        }
         return String(cString: text)
     }
 }

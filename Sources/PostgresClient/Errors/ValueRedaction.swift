@@ -11,7 +11,8 @@ enum ValueRedaction {
         var text = Substring(message)
         // "invalid byte sequence for encoding "UTF8": 0xc3 0x28"
         if let bytes = text.firstRange(of: "0x") { text = text[..<bytes.lowerBound] + "…" }
-        guard let first = text.firstIndex(where: quotes.contains), let last = text.lastIndex(where: quotes.contains) else {
+        guard let first = text.firstIndex(where: quotes.contains), let last = text.lastIndex(where: quotes.contains)
+        else {
             return String(text)
         }
         // A value may hold quotation marks itself, so everything between the outermost goes.

@@ -89,6 +89,16 @@ final class ConnectionLoop {
 
     /// Sends what may be sent now.
     func pump() throws(PostgresError) {
+        try startWaiting()
+        while exclusive != nil {
+            try advanceExclusive()
+            guard exclusive == nil else { return }
+            // A COPY has just ended, and others have waited for it.
+            try startWaiting()
+        }
+    }
+
+    private func startWaiting() throws(PostgresError) {
         while exclusive == nil, !isCancelling, !needsFlush, inFlight.count < Self.maximumGroupsInFlight {
             guard let next = queue.next else { break }
             if next.request.isCancelled {
@@ -107,7 +117,6 @@ final class ConnectionLoop {
                 queue.popNext()?.fail(PostgresError(code: .type, message: "no COPY is running"))
             }
         }
-        try advanceExclusive()
     }
 
     /// A COPY that nobody reads just now must not fill libpq's memory.

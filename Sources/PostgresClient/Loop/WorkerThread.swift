@@ -40,7 +40,8 @@ enum WorkerThread {
         run(context)
     }
     #else
-    private static let startRoutine: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+    private static let startRoutine: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+        context in
         context.flatMap(run)
     }
     #endif

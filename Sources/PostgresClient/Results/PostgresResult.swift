@@ -24,7 +24,7 @@ public final class PostgresResult: @unchecked Sendable {
 
     deinit { PQclear(handle) }
 
-    /// Rows inserted, updated, deleted, moved or returned, as the server's command tag counts them; 0 for other commands.
+    /// Rows inserted, updated, deleted, moved or returned, by the server's command tag; 0 for other commands.
     public var affectedRows: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
     /// The server's command tag, for example `INSERT 0 1`.
@@ -68,7 +68,8 @@ public final class PostgresResult: @unchecked Sendable {
         guard types.indices.contains(column), row >= 0, row < rowCount else {
             return PostgresError(
                 code: .type,
-                message: "there is no row \(row), column \(column) in a result of \(rowCount) rows, \(columnCount) columns"
+                message:
+                    "there is no row \(row), column \(column) in a result of \(rowCount) rows, \(columnCount) columns"
             )
         }
         let found = isNull(row, column) ? "NULL" : type(column).description

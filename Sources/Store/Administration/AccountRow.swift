@@ -18,7 +18,8 @@ public struct AccountRow: Sendable, Hashable {
     public let active: Bool
 
     /// An external account.
-    public init(id: Int32, name: String, connector: Connector, host: String, port: Int32, options: String, active: Bool) {
+    public init(id: Int32, name: String, connector: Connector, host: String, port: Int32, options: String, active: Bool)
+    {
         self.id = id
         self.name = name
         self.connector = connector

@@ -29,8 +29,17 @@ public struct ApplicationRow: Sendable, Hashable {
 
     /// An application.
     public init(
-        id: Int32, serviceID: Int32, name: String, label: String, platform: Platform, environment: ApplicationEnvironment,
-        integrationKey: String, bundleID: String, messageIDFormat: MessageIDFormat, accountID: Int32?, credentialID: Int64?,
+        id: Int32,
+        serviceID: Int32,
+        name: String,
+        label: String,
+        platform: Platform,
+        environment: ApplicationEnvironment,
+        integrationKey: String,
+        bundleID: String,
+        messageIDFormat: MessageIDFormat,
+        accountID: Int32?,
+        credentialID: Int64?,
         variables: String
     ) {
         self.id = id

@@ -27,7 +27,13 @@ public struct CredentialRow: Sendable {
 
     /// A credential to store.
     public init(
-        id: Int64, kind: Kind, name: String, sealKeyID: String, sealed: [UInt8], attributes: String, fingerprint: String,
+        id: Int64,
+        kind: Kind,
+        name: String,
+        sealKeyID: String,
+        sealed: [UInt8],
+        attributes: String,
+        fingerprint: String,
         expiresAt: DatabaseTime?
     ) {
         self.id = id

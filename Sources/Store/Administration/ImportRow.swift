@@ -17,8 +17,13 @@ public struct ImportRow: Sendable {
 
     /// A subscription of a line.
     public init(
-        line: Int, pushToken: String, userKey: String = "", locale: String = "", timeZone: String = "",
-        recipient: [String: String] = [:], parameters: [String: String] = [:]
+        line: Int,
+        pushToken: String,
+        userKey: String = "",
+        locale: String = "",
+        timeZone: String = "",
+        recipient: [String: String] = [:],
+        parameters: [String: String] = [:]
     ) {
         self.line = line
         self.pushToken = pushToken

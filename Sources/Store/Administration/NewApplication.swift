@@ -23,8 +23,15 @@ public struct NewApplication: Sendable {
 
     /// An application; `service` and `account` are names.
     public init(
-        service: String, name: String, label: String? = nil, platform: Platform, environment: ApplicationEnvironment = .production,
-        integrationKey: String, bundleID: String = "", messageIDFormat: MessageIDFormat = .uuid, account: String? = nil
+        service: String,
+        name: String,
+        label: String? = nil,
+        platform: Platform,
+        environment: ApplicationEnvironment = .production,
+        integrationKey: String,
+        bundleID: String = "",
+        messageIDFormat: MessageIDFormat = .uuid,
+        account: String? = nil
     ) {
         self.service = service
         self.name = name

@@ -21,8 +21,14 @@ public struct NewDelivery: Sendable {
 
     /// A delivery to all subscribers of the applications.
     public init(
-        label: String, applications: [String], content: String, explicitTargets: Bool = false, priority: Int16 = 0,
-        validitySeconds: Int64 = 432_000, ambiguityPolicy: AmbiguityPolicy = .resend, onePerUser: Bool = false
+        label: String,
+        applications: [String],
+        content: String,
+        explicitTargets: Bool = false,
+        priority: Int16 = 0,
+        validitySeconds: Int64 = 432_000,
+        ambiguityPolicy: AmbiguityPolicy = .resend,
+        onePerUser: Bool = false
     ) {
         self.label = label
         self.applications = applications

@@ -5,16 +5,25 @@ extension Store {
     /// Creates an external account.
     @discardableResult
     public func createAccount(
-        name: String, connector: Connector, host: String, port: Int32, options: String = "{}"
+        name: String,
+        connector: Connector,
+        host: String,
+        port: Int32,
+        options: String = "{}"
     ) async throws -> AccountRow {
         let result = try await query(
             """
             INSERT INTO pushmta_engine.external_account AS e (name, label, connector, host, port, options)
             VALUES ($1, $1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING RETURNING \(AccountRow.columns)
-            """, [.text(name), .text(connector.rawValue), .text(host), .int32(port), .json(options)])
+            """,
+            [.text(name), .text(connector.rawValue), .text(host), .int32(port), .json(options)]
+        )
         guard result.rowCount > 0 else {
             throw StoreError(
-                .conflict, "There is an external account \"\(name)\" already.", hint: "pushmta account set changes it")
+                .conflict,
+                "There is an external account \"\(name)\" already.",
+                hint: "pushmta account set changes it"
+            )
         }
         return try AccountRow(result, 0)
     }
@@ -22,7 +31,11 @@ extension Store {
     /// Changes an external account; nil leaves a value as it is. Children take it over when they are started.
     @discardableResult
     public func setAccount(
-        name: String, host: String? = nil, port: Int32? = nil, options: String? = nil, active: Bool? = nil
+        name: String,
+        host: String? = nil,
+        port: Int32? = nil,
+        options: String? = nil,
+        active: Bool? = nil
     ) async throws -> AccountRow {
         let result = try await query(
             """
@@ -33,7 +46,8 @@ extension Store {
             [
                 .text(name), .textOrNull(host), port.map(PostgresValue.int32) ?? .null,
                 options.map(PostgresValue.json) ?? .null, active.map(PostgresValue.bool) ?? .null,
-            ])
+            ]
+        )
         return try first(result, orThrow: Self.noAccount(name), hint: Self.accountHint, AccountRow.init)
     }
 
@@ -41,20 +55,25 @@ extension Store {
     public func accounts() async throws -> [AccountRow] {
         try all(
             try await query("SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e ORDER BY e.name"),
-            AccountRow.init)
+            AccountRow.init
+        )
     }
 
     /// An external account by its id.
     public func account(_ id: Int32) async throws -> AccountRow {
         let result = try await query(
-            "SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e WHERE e.id = $1", [.int32(id)])
+            "SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e WHERE e.id = $1",
+            [.int32(id)]
+        )
         return try first(result, orThrow: "There is no external account \(id).", AccountRow.init)
     }
 
     /// An external account by its name.
     public func account(named name: String) async throws -> AccountRow {
         let result = try await query(
-            "SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e WHERE e.name = $1", [.text(name)])
+            "SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e WHERE e.name = $1",
+            [.text(name)]
+        )
         return try first(result, orThrow: Self.noAccount(name), hint: Self.accountHint, AccountRow.init)
     }
 
@@ -67,8 +86,13 @@ extension AccountRow {
 
     init(_ rows: PostgresResult, _ row: Int) throws {
         self.init(
-            id: try rows.int32(row, 0), name: try rows.text(row, 1), connector: try Store.choice(rows, row, 2),
-            host: try rows.text(row, 3), port: try rows.int32(row, 4), options: try rows.text(row, 5),
-            active: try rows.bool(row, 6))
+            id: try rows.int32(row, 0),
+            name: try rows.text(row, 1),
+            connector: try Store.choice(rows, row, 2),
+            host: try rows.text(row, 3),
+            port: try rows.int32(row, 4),
+            options: try rows.text(row, 5),
+            active: try rows.bool(row, 6)
+        )
     }
 }

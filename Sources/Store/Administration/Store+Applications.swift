@@ -9,7 +9,9 @@ extension Store {
             """
             INSERT INTO pushmta_engine.service (name, label) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING
             RETURNING id, name, label
-            """, [.text(name), .text(label)])
+            """,
+            [.text(name), .text(label)]
+        )
         guard result.rowCount > 0 else {
             throw StoreError(.conflict, "There is a service \"\(name)\" already.", hint: "choose another name")
         }
@@ -30,7 +32,9 @@ extension Store {
     public func createApplication(_ new: NewApplication) async throws -> ApplicationRow {
         let service = try await query("SELECT id FROM pushmta_engine.service WHERE name = $1", [.text(new.service)])
         let serviceID = try first(
-            service, orThrow: "There is no service \"\(new.service)\".", hint: "pushmta service add makes one"
+            service,
+            orThrow: "There is no service \"\(new.service)\".",
+            hint: "pushmta service add makes one"
         ) { rows, row in try rows.int32(row, 0) }
         let accountID = try await accountID(for: new)
         let result = try await query(
@@ -44,11 +48,14 @@ extension Store {
                 .int32(serviceID), .text(new.name), .text(new.label), .text(new.platform.rawValue),
                 .text(new.environment.rawValue), .text(new.integrationKey), .text(new.bundleID),
                 .text(new.messageIDFormat.rawValue), accountID.map(PostgresValue.int32) ?? .null,
-            ])
+            ]
+        )
         guard result.rowCount > 0 else {
             throw StoreError(
-                .conflict, "There is an application with the name \"\(new.name)\" or with the same integration key already.",
-                hint: "pushmta app list shows them")
+                .conflict,
+                "There is an application with the name \"\(new.name)\" or with the same integration key already.",
+                hint: "pushmta app list shows them"
+            )
         }
         return try ApplicationRow(result, 0)
     }
@@ -60,7 +67,8 @@ extension Store {
             throw StoreError(
                 .invalid,
                 "External account \"\(name)\" is an \(found.connector.rawValue) connector and cannot serve \(new.platform.rawValue).",
-                hint: "name an account of the same platform")
+                hint: "name an account of the same platform"
+            )
         }
         return found.id
     }
@@ -69,22 +77,31 @@ extension Store {
     public func applications() async throws -> [ApplicationRow] {
         try all(
             try await query("SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a ORDER BY a.name"),
-            ApplicationRow.init)
+            ApplicationRow.init
+        )
     }
 
     /// An application by its id.
     public func application(_ id: Int32) async throws -> ApplicationRow {
         let result = try await query(
-            "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1", [.int32(id)])
+            "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1",
+            [.int32(id)]
+        )
         return try first(result, orThrow: "There is no application \(id).", ApplicationRow.init)
     }
 
     /// An application by its name.
     public func application(named name: String) async throws -> ApplicationRow {
         let result = try await query(
-            "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.name = $1", [.text(name)])
+            "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.name = $1",
+            [.text(name)]
+        )
         return try first(
-            result, orThrow: "There is no application \"\(name)\".", hint: "pushmta app list shows them", ApplicationRow.init)
+            result,
+            orThrow: "There is no application \"\(name)\".",
+            hint: "pushmta app list shows them",
+            ApplicationRow.init
+        )
     }
 }
 
@@ -96,10 +113,18 @@ extension ApplicationRow {
 
     init(_ rows: PostgresResult, _ row: Int) throws {
         self.init(
-            id: try rows.int32(row, 0), serviceID: try rows.int32(row, 1), name: try rows.text(row, 2),
-            label: try rows.text(row, 3), platform: try Store.choice(rows, row, 4), environment: try Store.choice(rows, row, 5),
-            integrationKey: try rows.text(row, 6), bundleID: try rows.text(row, 7),
-            messageIDFormat: try Store.choice(rows, row, 8), accountID: try rows.int32OrNil(row, 9),
-            credentialID: try rows.int64OrNil(row, 10), variables: try rows.text(row, 11))
+            id: try rows.int32(row, 0),
+            serviceID: try rows.int32(row, 1),
+            name: try rows.text(row, 2),
+            label: try rows.text(row, 3),
+            platform: try Store.choice(rows, row, 4),
+            environment: try Store.choice(rows, row, 5),
+            integrationKey: try rows.text(row, 6),
+            bundleID: try rows.text(row, 7),
+            messageIDFormat: try Store.choice(rows, row, 8),
+            accountID: try rows.int32OrNil(row, 9),
+            credentialID: try rows.int64OrNil(row, 10),
+            variables: try rows.text(row, 11)
+        )
     }
 }

@@ -12,9 +12,11 @@ extension Store {
             """,
             [
                 .text(delivery.label), .textArray(delivery.applications), .text(delivery.content),
-                .int32(Int32(delivery.priority)), .double(Double(delivery.validitySeconds)), .bool(delivery.explicitTargets),
+                .int32(Int32(delivery.priority)), .double(Double(delivery.validitySeconds)),
+                .bool(delivery.explicitTargets),
                 .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue),
-            ])
+            ]
+        )
         return try result.int64(0, 0)
     }
 

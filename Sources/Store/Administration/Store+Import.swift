@@ -13,7 +13,9 @@ extension Store {
     ///     error, and batches before it stay imported.
     ///   - progress: told the report so far after each batch.
     public func importSubscriptions<Batches: AsyncSequence>(
-        application: String, rows batches: Batches, skipMalformed: Bool = false,
+        application: String,
+        rows batches: Batches,
+        skipMalformed: Bool = false,
         progress: @Sendable (ImportReport) -> Void = { _ in }
     ) async throws -> ImportReport where Batches.Element == [ImportRow] {
         let application = try await self.application(named: application)
@@ -33,12 +35,14 @@ extension Store {
             try await transaction.execute(PostgresStatement(Self.stagingSQL, prepare: false))
             _ = try await transaction.copyIn(
                 "COPY pg_temp.pushmta_import (line, push_token, user_key, locale, time_zone, recipient, parameters) FROM STDIN",
-                rows: ImportLines.chunks(lines))
+                rows: ImportLines.chunks(lines)
+            )
             let parameters: [PostgresValue] = [.int32(application)]
             var counts: [Int] = []
             for sql in [Self.disableSQL, Self.updateSQL, Self.enableSQL, Self.insertSQL] {
                 counts.append(
-                    try await transaction.execute(PostgresStatement(sql, parameters, prepare: false)).affectedRows)
+                    try await transaction.execute(PostgresStatement(sql, parameters, prepare: false)).affectedRows
+                )
             }
             return counts
         }

@@ -4,7 +4,9 @@ import PushCore
 extension Store {
     /// Subscriptions of an application, of a service, or of all, newest first.
     public func subscriptions(
-        application: String? = nil, service: String? = nil, limit: Int = 100
+        application: String? = nil,
+        service: String? = nil,
+        limit: Int = 100
     ) async throws -> [SubscriptionRow] {
         let result = try await query(
             """
@@ -13,13 +15,22 @@ extension Store {
             FROM pushmta.subscription s
             WHERE ($1::text IS NULL OR s.application = $1) AND ($2::text IS NULL OR s.service = $2)
             ORDER BY s.id DESC LIMIT $3
-            """, [.textOrNull(application), .textOrNull(service), .int64(Int64(limit))])
+            """,
+            [.textOrNull(application), .textOrNull(service), .int64(Int64(limit))]
+        )
         return try all(result) { rows, row in
             SubscriptionRow(
-                id: try rows.int64(row, 0), application: try rows.text(row, 1), pushToken: try rows.text(row, 2),
-                userKey: try rows.text(row, 3), enabled: try rows.bool(row, 4), disabledReason: try rows.text(row, 5),
-                quarantineStatus: try rows.text(row, 6), recipient: try rows.text(row, 7), parameters: try rows.text(row, 8),
-                registeredAt: try rows.time(row, 9))
+                id: try rows.int64(row, 0),
+                application: try rows.text(row, 1),
+                pushToken: try rows.text(row, 2),
+                userKey: try rows.text(row, 3),
+                enabled: try rows.bool(row, 4),
+                disabledReason: try rows.text(row, 5),
+                quarantineStatus: try rows.text(row, 6),
+                recipient: try rows.text(row, 7),
+                parameters: try rows.text(row, 8),
+                registeredAt: try rows.time(row, 9)
+            )
         }
     }
 
@@ -29,7 +40,8 @@ extension Store {
             """
             SELECT count(*) FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
             WHERE a.name = $1
-            """, [.text(application)]
+            """,
+            [.text(application)]
         ).int64(0, 0)
     }
 
@@ -38,23 +50,30 @@ extension Store {
     ///
     /// - Parameter progress: told how many are made after each 100,000.
     public func seedSubscriptions(
-        application name: String, count: Int64, progress: @Sendable (Int64) -> Void = { _ in }
+        application name: String,
+        count: Int64,
+        progress: @Sendable (Int64) -> Void = { _ in }
     ) async throws {
         let application = try await application(named: name)
-        let token = switch application.platform {
-        case .ios: "encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex')"
-        case .android: Self.androidTokenSQL
-        }
+        let token =
+            switch application.platform {
+            case .ios: "encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex')"
+            case .android: Self.androidTokenSQL
+            }
         var made: Int64 = 0
         while made < count {
             let through = min(count, made + Self.seedBatch)
             try await query(
-                Self.seedSQL(token: token), [.int32(application.id), .int64(made + 1), .int64(through), .text(name)])
+                Self.seedSQL(token: token),
+                [.int32(application.id), .int64(made + 1), .int64(through), .text(name)]
+            )
             made = through
             progress(made)
         }
         // Preparation reads the index alone, if the pages are known to be all visible.
-        _ = try await with { try await $0.execute(PostgresStatement("VACUUM (ANALYZE) pushmta_engine.subscription", prepare: false)) }
+        _ = try await with {
+            try await $0.execute(PostgresStatement("VACUUM (ANALYZE) pushmta_engine.subscription", prepare: false))
+        }
     }
 
     private static let seedBatch: Int64 = 100_000

@@ -25,7 +25,11 @@ struct SubscriptionCheck {
             }
             let found = ImportProblem(line: row.line, problem: problem)
             guard skipMalformed else {
-                throw StoreError(.invalid, "Subscription file, \(found).", hint: "mend the line, or skip malformed lines")
+                throw StoreError(
+                    .invalid,
+                    "Subscription file, \(found).",
+                    hint: "mend the line, or skip malformed lines"
+                )
             }
             report.skipped += 1
             if report.problems.count < Self.kept { report.problems.append(found) }
@@ -36,9 +40,11 @@ struct SubscriptionCheck {
     private func problem(_ row: ImportRow) -> String? {
         if let problem = tokenProblem(row.pushToken) { return problem }
         if row.userKey.utf8.count > Self.longestKey { return "the user key is longer than \(Self.longestKey) bytes" }
-        let texts = [row.userKey, row.locale, row.timeZone] + row.recipient.flatMap { [$0.key, $0.value] }
+        let texts =
+            [row.userKey, row.locale, row.timeZone] + row.recipient.flatMap { [$0.key, $0.value] }
             + row.parameters.flatMap { [$0.key, $0.value] }
-        return texts.contains { $0.utf8.contains(0) } ? "a value holds the character U+0000, which no database stores" : nil
+        return texts.contains { $0.utf8.contains(0) }
+            ? "a value holds the character U+0000, which no database stores" : nil
     }
 
     private func tokenProblem(_ token: String) -> String? {

@@ -23,8 +23,16 @@ public struct SubscriptionRow: Sendable {
 
     /// A subscription.
     public init(
-        id: Int64, application: String, pushToken: String, userKey: String, enabled: Bool, disabledReason: String,
-        quarantineStatus: String, recipient: String, parameters: String, registeredAt: DatabaseTime
+        id: Int64,
+        application: String,
+        pushToken: String,
+        userKey: String,
+        enabled: Bool,
+        disabledReason: String,
+        quarantineStatus: String,
+        recipient: String,
+        parameters: String,
+        registeredAt: DatabaseTime
     ) {
         self.id = id
         self.application = application

@@ -6,7 +6,8 @@ extension StoreError {
         StoreError(
             .schema,
             "The database has schema version \(installed), this program knows \(program) and older.",
-            hint: "Install the newer program on this host; nothing was changed.")
+            hint: "Install the newer program on this host; nothing was changed."
+        )
     }
 
     /// The schema is older than the program, or not there.
@@ -16,17 +17,19 @@ extension StoreError {
             installed == 0
                 ? "The database has no PushMTA schema."
                 : "The database has schema version \(installed), this program needs \(program).",
-            hint: "Run: pushmta migrate")
+            hint: "Run: pushmta migrate"
+        )
     }
 
     /// What a function of schema `pushmta` refused, by its SQLSTATE of class `PM`; nil for errors of PostgreSQL itself.
     init?(_ error: PostgresError) {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
-        let code: Code = switch state {
-        case "PM001", "PM002": .notFound
-        case "PM003", "PM006": .conflict
-        default: .invalid
-        }
+        let code: Code =
+            switch state {
+            case "PM001", "PM002": .notFound
+            case "PM003", "PM006": .conflict
+            default: .invalid
+            }
         self.init(code, error.message, hint: Self.remedies[state])
     }
 

@@ -81,7 +81,8 @@ extension Migration {
             disabled_at timestamptz,
             last_error_at timestamptz,
             quarantined_at timestamptz,
-            application_id integer NOT NULL REFERENCES pushmta_engine.application,
+            -- No foreign key: its check for each row would double the cost of a large import, and applications stay.
+            application_id integer NOT NULL,
             -- 0 valid, 1 with errors, 2 quarantine, 3 deny-listed; 0 and 1 are sent to.
             quarantine_status smallint NOT NULL DEFAULT 0 CHECK (quarantine_status BETWEEN 0 AND 3),
             soft_errors smallint NOT NULL DEFAULT 0,

@@ -91,9 +91,10 @@ extension Migration {
             RETURN true;
         END $$;
 
-        -- Makes what is missing of the partitions of these days; returns how many it made. Any number of hosts may call it.
+        -- Makes what is missing of the partitions of these days; returns how many it made. Any number of hosts may call it, under
+        -- roles that cannot create tables.
         CREATE FUNCTION pushmta_engine.ensure_partitions(first_day date, last_day date) RETURNS integer LANGUAGE plpgsql
-            SET search_path = pushmta_engine, pg_temp AS $$
+            SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         DECLARE
             day date;
             made integer := 0;

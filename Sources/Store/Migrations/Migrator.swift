@@ -11,15 +11,20 @@ struct Migrator {
     static let daysAhead = 7
 
     func migrate(_ steps: [Migration] = Migration.all) async throws -> MigrationReport {
-        try await connection.execute(PostgresStatement("SELECT pg_advisory_lock($1)", [.int64(Self.lockKey)], prepare: false))
+        try await connection.execute(
+            PostgresStatement("SELECT pg_advisory_lock($1)", [.int64(Self.lockKey)], prepare: false)
+        )
         do {
             let report = try await migrateLocked(steps)
-            try await connection.execute(PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false))
+            try await connection.execute(
+                PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false)
+            )
             return report
         } catch {
             // The lock must not outlive the attempt; a lost connection has freed it already.
             _ = try? await connection.execute(
-                PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false))
+                PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false)
+            )
             throw error
         }
     }
@@ -35,19 +40,23 @@ struct Migrator {
             applied.append(step.name)
         }
         try await connection.execute(
-            PostgresStatement(Self.partitions, [.int32(Int32(Self.daysAhead))], prepare: false))
+            PostgresStatement(Self.partitions, [.int32(Int32(Self.daysAhead))], prepare: false)
+        )
         return MigrationReport(from: installed.version, to: newest, applied: applied)
     }
 
     /// The installed version (0 if none) and the oldest program that works with it.
     static func installed(_ connection: PostgresConnection) async throws -> (version: Int32, oldestProgram: Int32) {
         let table = try await connection.execute(
-            PostgresStatement("SELECT to_regclass('pushmta_engine.schema_version') IS NOT NULL", prepare: false))
+            PostgresStatement("SELECT to_regclass('pushmta_engine.schema_version') IS NOT NULL", prepare: false)
+        )
         guard try table.bool(0, 0) else { return (0, 0) }
         let row = try await connection.execute(
             PostgresStatement(
                 "SELECT coalesce(max(version), 0), coalesce(max(oldest_program), 0) FROM pushmta_engine.schema_version",
-                prepare: false))
+                prepare: false
+            )
+        )
         return (try row.int32(0, 0), try row.int32(0, 1))
     }
 

@@ -7,7 +7,9 @@ enum BroadLogInsert {
     static func run(_ run: OutcomeBatch.Run) -> PostgresStatement {
         let parameters: [PostgresValue] = [
             .int64(run.key.holding.part), .int64(run.key.holding.token), .int16(run.key.status.rawValue),
-            .int16(run.key.httpStatus), .int16(run.key.attempt), .int64Array(run.subscriptionIDs), .int32Array(run.sequences),
+            .int16(run.key.httpStatus), .int16(run.key.attempt), .int64Array(run.subscriptionIDs),
+            .int32Array(run.sequences),
+            .heldState,
         ]
         return run.gatewayMessageIDs.isEmpty
             ? PostgresStatement(runSQL, parameters)
@@ -15,14 +17,16 @@ enum BroadLogInsert {
     }
 
     static func rows(_ rows: [OutcomeBatch.Row]) -> PostgresStatement {
-        PostgresStatement(rowsSQL, columns(rows) + [.int64Array(rows.map(\.holding.token))])
+        PostgresStatement(rowsSQL, columns(rows) + [.int64Array(rows.map(\.holding.token)), .heldState])
     }
 
     /// Parameters $1 to $8 of statements that take rows one by one.
     static func columns(_ rows: [OutcomeBatch.Row]) -> [PostgresValue] {
         [
-            .int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence)), .int64Array(rows.map(\.subscriptionID)),
-            .int16Array(rows.map(\.status.rawValue)), .int16Array(rows.map(\.httpStatus)), .int16Array(rows.map(\.attempt)),
+            .int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence)),
+            .int64Array(rows.map(\.subscriptionID)),
+            .int16Array(rows.map(\.status.rawValue)), .int16Array(rows.map(\.httpStatus)),
+            .int16Array(rows.map(\.attempt)),
             .textArray(rows.map(\.reason)), .textArray(rows.map(\.gatewayMessageID)),
         ]
     }
@@ -32,7 +36,7 @@ enum BroadLogInsert {
             (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status, attempt)
         SELECT p.delivery_id, o.subscription_id, p.id, o.sequence, p.log_day, $3, $4, $5
         FROM pushmta_engine.delivery_part p CROSS JOIN unnest($6::bigint[], $7::integer[]) o(subscription_id, sequence)
-        WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = 'claimed'
+        WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = $8
         """
 
     static let runWithGatewayIDsSQL = """
@@ -40,8 +44,8 @@ enum BroadLogInsert {
             (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status, attempt, gateway_message_id)
         SELECT p.delivery_id, o.subscription_id, p.id, o.sequence, p.log_day, $3, $4, $5, o.gateway_message_id
         FROM pushmta_engine.delivery_part p
-        CROSS JOIN unnest($6::bigint[], $7::integer[], $8::text[]) o(subscription_id, sequence, gateway_message_id)
-        WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = 'claimed'
+        CROSS JOIN unnest($6::bigint[], $7::integer[], $9::text[]) o(subscription_id, sequence, gateway_message_id)
+        WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = $8
         """
 
     static let rowsSQL = """
@@ -53,6 +57,6 @@ enum BroadLogInsert {
             $8::text[], $9::bigint[])
             o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id, token)
         JOIN pushmta_engine.delivery_part p
-            ON p.id = o.part_id AND p.fencing_token = o.token AND p.state = 'claimed'
+            ON p.id = o.part_id AND p.id = ANY($1) AND p.fencing_token = o.token AND p.state = $10
         """
 }

@@ -16,7 +16,11 @@ public struct ClosingPart: Sendable {
 
     /// The end of a part.
     public init(
-        part: Int64, token: Int64, retries: [RetrySet] = [], resentAfterAmbiguity: Int32 = 0, restStatus: MessageStatus? = nil,
+        part: Int64,
+        token: Int64,
+        retries: [RetrySet] = [],
+        resentAfterAmbiguity: Int32 = 0,
+        restStatus: MessageStatus? = nil,
         restReason: String = ""
     ) {
         holding = PartToken(part: part, token: token)
@@ -24,5 +28,10 @@ public struct ClosingPart: Sendable {
         self.resentAfterAmbiguity = resentAfterAmbiguity
         self.restStatus = restStatus
         self.restReason = restReason
+    }
+
+    /// Whether anything goes into retry parts.
+    var hasRetries: Bool {
+        restStatus == nil && retries.contains { !$0.sequences.isEmpty }
     }
 }

@@ -76,8 +76,16 @@ public struct OutcomeBatch: Sendable {
     ///   - reason: the gateway's words, "" if none.
     ///   - tokenEffect: what the answer means for the token; recorded in the same transaction.
     public mutating func append(
-        part: Int64, token: Int64, sequence: Int32, subscriptionID: Int64, status: MessageStatus, httpStatus: Int16 = 0,
-        reason: String = "", gatewayMessageID: String? = nil, attempt: Int16 = 1, tokenEffect: TokenEffect = .none
+        part: Int64,
+        token: Int64,
+        sequence: Int32,
+        subscriptionID: Int64,
+        status: MessageStatus,
+        httpStatus: Int16 = 0,
+        reason: String = "",
+        gatewayMessageID: String? = nil,
+        attempt: Int16 = 1,
+        tokenEffect: TokenEffect = .none
     ) {
         guard status != .pending else { return }
         let holding = PartToken(part: part, token: token)
@@ -95,8 +103,16 @@ public struct OutcomeBatch: Sendable {
         }
         rows.append(
             Row(
-                holding: holding, sequence: sequence, subscriptionID: subscriptionID, status: status, httpStatus: httpStatus,
-                attempt: attempt, reason: reason.isEmpty ? nil : reason, gatewayMessageID: gatewayMessageID))
+                holding: holding,
+                sequence: sequence,
+                subscriptionID: subscriptionID,
+                status: status,
+                httpStatus: httpStatus,
+                attempt: attempt,
+                reason: reason.isEmpty ? nil : reason,
+                gatewayMessageID: gatewayMessageID
+            )
+        )
     }
 
     private mutating func runIndex(_ key: RunKey) -> Int? {
@@ -113,14 +129,21 @@ public struct OutcomeBatch: Sendable {
 
     /// All outcomes, row by row.
     var allRows: [Row] {
-        rows + runs.flatMap { run in
-            run.sequences.indices.map { index in
-                Row(
-                    holding: run.key.holding, sequence: run.sequences[index], subscriptionID: run.subscriptionIDs[index],
-                    status: run.key.status, httpStatus: run.key.httpStatus, attempt: run.key.attempt, reason: nil,
-                    gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index])
+        rows
+            + runs.flatMap { run in
+                run.sequences.indices.map { index in
+                    Row(
+                        holding: run.key.holding,
+                        sequence: run.sequences[index],
+                        subscriptionID: run.subscriptionIDs[index],
+                        status: run.key.status,
+                        httpStatus: run.key.httpStatus,
+                        attempt: run.key.attempt,
+                        reason: nil,
+                        gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index]
+                    )
+                }
             }
-        }
     }
 }
 
@@ -130,9 +153,16 @@ extension OutcomeBatch {
         guard !wanted.isEmpty else { return }
         for row in other.allRows where wanted.contains(row.holding) {
             append(
-                part: row.holding.part, token: row.holding.token, sequence: row.sequence, subscriptionID: row.subscriptionID,
-                status: row.status, httpStatus: row.httpStatus, reason: row.reason ?? "",
-                gatewayMessageID: row.gatewayMessageID, attempt: row.attempt)
+                part: row.holding.part,
+                token: row.holding.token,
+                sequence: row.sequence,
+                subscriptionID: row.subscriptionID,
+                status: row.status,
+                httpStatus: row.httpStatus,
+                reason: row.reason ?? "",
+                gatewayMessageID: row.gatewayMessageID,
+                attempt: row.attempt
+            )
         }
         let parts = Set(wanted.map(\.part))
         effects = other.effects.filter { parts.contains($0.part) }

@@ -5,9 +5,16 @@ import PushCore
 enum PartClosing {
     static func statement(_ closing: [ClosingPart]) -> PostgresStatement {
         let closing = closing.sorted { $0.holding.part < $1.holding.part }
-        var setParts: [Int64] = [], setNumbers: [Int32] = [], delays: [Int64] = []
-        var parts: [Int64] = [], numbers: [Int32] = [], sequences: [Int32] = []
-        for part in closing where part.restStatus == nil {
+        guard closing.contains(where: \.hasRetries) else {
+            return PostgresStatement(plainSQL, ends(closing) + [.heldState])
+        }
+        var setParts: [Int64] = []
+        var setNumbers: [Int32] = []
+        var delays: [Int64] = []
+        var parts: [Int64] = []
+        var numbers: [Int32] = []
+        var sequences: [Int32] = []
+        for part in closing where part.hasRetries {
             for (number, retry) in part.retries.enumerated() where !retry.sequences.isEmpty {
                 setParts.append(part.holding.part)
                 setNumbers.append(Int32(number))
@@ -19,12 +26,22 @@ enum PartClosing {
         }
         return PostgresStatement(
             sql,
-            [
-                .int64Array(closing.map(\.holding.part)), .int64Array(closing.map(\.holding.token)),
-                .int32Array(closing.map(\.resentAfterAmbiguity)), .int16ArrayWithNulls(closing.map { $0.restStatus?.rawValue }),
-                .textArray(closing.map { $0.restStatus == nil ? nil : $0.restReason }), .int64Array(setParts),
-                .int32Array(setNumbers), .int64Array(delays), .int64Array(parts), .int32Array(numbers), .int32Array(sequences),
-            ])
+            ends(closing) + [
+                .int64Array(setParts), .int32Array(setNumbers), .int64Array(delays), .int64Array(parts),
+                .int32Array(numbers),
+                .int32Array(sequences), .heldState,
+            ]
+        )
+    }
+
+    /// Parameters $1 to $5.
+    private static func ends(_ closing: [ClosingPart]) -> [PostgresValue] {
+        [
+            .int64Array(closing.map(\.holding.part)), .int64Array(closing.map(\.holding.token)),
+            .int32Array(closing.map(\.resentAfterAmbiguity)),
+            .int16ArrayWithNulls(closing.map { $0.restStatus?.rawValue }),
+            .textArray(closing.map { $0.restStatus == nil ? nil : $0.restReason }),
+        ]
     }
 
     /// Adds what the statement's answer says: one row for each closed part with the number of its retry parts.
@@ -35,7 +52,20 @@ enum PartClosing {
         }
     }
 
-    /// A message that has an outcome meanwhile (a late fact) goes into no retry part. A part whose counters, with what it
+    /// Without retries, as nearly all parts end.
+    static let plainSQL = """
+        UPDATE pushmta_engine.delivery_part p
+        SET state = 'done', finished_at = now(), resent_after_ambiguity = p.resent_after_ambiguity + c.resent,
+            rest_status = c.rest_status, rest_reason = c.rest_reason
+        FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])
+            c(id, token, resent, rest_status, rest_reason)
+        WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $6
+            AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL))
+        RETURNING p.id, 0::bigint
+        """
+
+    /// `IS NULL` of a scalar subquery, and not NOT EXISTS: a look-up for each of few messages, never a join with the whole
+    /// delivery. A message that has an outcome meanwhile (a late fact) goes into no retry part. A part whose counters, with what it
     /// hands over, are not its size stays open.
     static let sql = """
         WITH c AS (
@@ -56,8 +86,8 @@ enum PartClosing {
                 FROM unnest(t.subscription_ids, t.target_ids, t.sequences) WITH ORDINALITY
                     u(subscription_id, target_id, sequence, place)) f(subscription_id, target_id, sequence)
             JOIN wanted w ON w.part_id = q.part_id AND w.sequence = f.sequence
-            WHERE NOT EXISTS (SELECT FROM pushmta_engine.broad_log b
-                WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = w.sequence)
+            WHERE (SELECT true FROM pushmta_engine.broad_log b
+                WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = w.sequence) IS NULL
             GROUP BY w.part_id, w.number
         ), closed AS (
             UPDATE pushmta_engine.delivery_part p
@@ -65,7 +95,7 @@ enum PartClosing {
                 resent_after_ambiguity = p.resent_after_ambiguity + c.resent, rest_status = c.rest_status,
                 rest_reason = c.rest_reason
             FROM c LEFT JOIN (SELECT part_id, sum(size)::integer AS size FROM retry GROUP BY part_id) h ON h.part_id = c.id
-            WHERE p.id = c.id AND p.fencing_token = c.token AND p.state = 'claimed'
+            WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $12
                 AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
             RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
                 p.has_variables

@@ -7,7 +7,9 @@ enum PartFence {
             PostgresValue.int32Array(counts.map { $0.value.values[place] })
         }
         return PostgresStatement(
-            sql, [.int64Array(counts.map(\.key.part)), .int64Array(counts.map(\.key.token))] + columns)
+            sql,
+            [.int64Array(counts.map(\.key.part)), .int64Array(counts.map(\.key.token))] + columns + [.heldState]
+        )
     }
 
     static let sql = """
@@ -15,7 +17,7 @@ enum PartFence {
         SET \(StatusCounts.columns.map { "\($0.name) = p.\($0.name) + c.\($0.name)" }.joined(separator: ", "))
         FROM unnest($1::bigint[], $2::bigint[], \(arrays))
             c(id, token, \(StatusCounts.columns.map(\.name).joined(separator: ", ")))
-        WHERE p.id = c.id AND p.fencing_token = c.token AND p.state = 'claimed'
+        WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $\(StatusCounts.columns.count + 3)
         RETURNING p.id
         """
 

@@ -5,14 +5,18 @@ extension Store {
     /// Stores a batch of which something may be in the database already: after a take-over, a lost COMMIT reply, or from a
     /// journal. Counts only what was really inserted, at the part where each message now lives.
     func storeCarefully(
-        _ batch: OutcomeBatch, fenced: Bool, fromJournal: Bool = false, attempts: Int = 4
+        _ batch: OutcomeBatch,
+        fenced: Bool,
+        fromJournal: Bool = false,
+        attempts: Int = 4
     ) async throws -> StoreReport {
         do {
             return try await transaction { transaction in
                 try await CarefulPass(batch: batch, fenced: fenced, fromJournal: fromJournal).run(transaction)
             }
         } catch let error as PostgresError
-            where attempts > 1 && ["40P01", "40001", "23514"].contains(error.sqlState) {
+            where attempts > 1 && ["40P01", "40001", "23514"].contains(error.sqlState)
+        {
             // A deadlock with another careful writer, or a part that ended between two statements, passes.
             return try await storeCarefully(batch, fenced: fenced, fromJournal: fromJournal, attempts: attempts - 1)
         }
@@ -59,18 +63,25 @@ struct CarefulPass {
                 """
                 SELECT id, fencing_token, state FROM pushmta_engine.delivery_part
                 WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE
-                """, [.int64Array(parts)]))
+                """,
+                [.int64Array(parts)]
+            )
+        )
         var found: [Int64: Found] = [:]
         for row in 0..<result.rowCount {
             found[try result.int64(row, 0)] = Found(
-                token: try result.int64(row, 1), state: try Store.choice(result, row, 2))
+                token: try result.int64(row, 1),
+                state: try Store.choice(result, row, 2)
+            )
         }
         return found
     }
 
     /// A message of a part that has ended lives in the last retry part it was handed to; finds and locks those.
     private func lockHomes(
-        _ rows: [OutcomeBatch.Row], _ found: [Int64: Found], _ transaction: PostgresTransaction
+        _ rows: [OutcomeBatch.Row],
+        _ found: [Int64: Found],
+        _ transaction: PostgresTransaction
     ) async throws -> [Int32: [Int64: Int64]] {
         let moved = rows.filter { found[$0.holding.part]?.state == .done }
         guard !moved.isEmpty else { return [:] }
@@ -86,11 +97,15 @@ struct CarefulPass {
     }
 
     private func homes(
-        _ rows: [OutcomeBatch.Row], _ transaction: PostgresTransaction
+        _ rows: [OutcomeBatch.Row],
+        _ transaction: PostgresTransaction
     ) async throws -> [Int32: [Int64: Int64]] {
         let result = try await transaction.execute(
             PostgresStatement(
-                Self.homesSQL, [.int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence))]))
+                Self.homesSQL,
+                [.int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence))]
+            )
+        )
         var homes: [Int32: [Int64: Int64]] = [:]
         for row in 0..<result.rowCount {
             homes[try result.int32(row, 1), default: [:]][try result.int64(row, 0)] = try result.int64(row, 2)
@@ -147,7 +162,10 @@ struct CarefulPass {
         """
 
     private func count(
-        _ inserted: [Inserted], _ homes: [Int32: [Int64: Int64]], _ found: [Int64: Found], _ transaction: PostgresTransaction
+        _ inserted: [Inserted],
+        _ homes: [Int32: [Int64: Int64]],
+        _ found: [Int64: Found],
+        _ transaction: PostgresTransaction
     ) async throws {
         var counts: [Int64: StatusCounts] = [:]
         var late: [Int64: Int32] = [:]
@@ -165,7 +183,9 @@ struct CarefulPass {
         try await transaction.execute(
             PostgresStatement(
                 Self.countSQL,
-                [.int64Array(ids), .int32Array(ids.map { late[$0] ?? 0 }), .int32Array(replayed)] + columns))
+                [.int64Array(ids), .int32Array(ids.map { late[$0] ?? 0 }), .int32Array(replayed)] + columns
+            )
+        )
     }
 
     private static let countSQL = """
@@ -175,7 +195,7 @@ struct CarefulPass {
         FROM unnest($1::bigint[], $2::integer[], $3::integer[],
             \(StatusCounts.columns.indices.map { "$\($0 + 4)::integer[]" }.joined(separator: ", ")))
             c(id, late, replayed, \(StatusCounts.columns.map(\.name).joined(separator: ", ")))
-        WHERE p.id = c.id
+        WHERE p.id = c.id AND p.id = ANY($1)
         """
 
     /// Whether the owner in the batch still holds the part.
@@ -203,7 +223,10 @@ struct CarefulPass {
     }
 
     private func describe(
-        _ rows: [OutcomeBatch.Row], _ inserted: [Inserted], _ found: [Int64: Found], _ report: inout StoreReport
+        _ rows: [OutcomeBatch.Row],
+        _ inserted: [Inserted],
+        _ found: [Int64: Found],
+        _ report: inout StoreReport
     ) {
         report.inserted = inserted.count
         report.existed = rows.count - inserted.count
@@ -214,7 +237,9 @@ struct CarefulPass {
     }
 
     private func close(
-        _ found: [Int64: Found], _ transaction: PostgresTransaction, _ report: inout StoreReport
+        _ found: [Int64: Found],
+        _ transaction: PostgresTransaction,
+        _ report: inout StoreReport
     ) async throws {
         report.closedParts = batch.closing.map(\.holding).filter { isClosed($0, found) }.map(\.part)
         let open = batch.closing.filter { isHeld($0.holding, found) }

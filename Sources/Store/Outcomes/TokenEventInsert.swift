@@ -8,9 +8,11 @@ enum TokenEventInsert {
             [
                 .int32Array(events.map(\.applicationID)), .int64Array(events.map(\.subscriptionID)),
                 .textArray(events.map(\.kind.rawValue)), .int64Array(events.map(\.deliveryID)),
-                .int32Array(events.map(\.sequence)), .textArray(events.map(\.reason)), .textArray(events.map(\.newToken)),
+                .int32Array(events.map(\.sequence)), .textArray(events.map(\.reason)),
+                .textArray(events.map(\.newToken)),
                 .int64ArrayWithNulls(events.map(\.sinceMilliseconds)),
-            ])
+            ]
+        )
     }
 
     /// Events of outcomes that are in the broad log by now; application, delivery and subscription are the part's.
@@ -18,9 +20,11 @@ enum TokenEventInsert {
         PostgresStatement(
             effectsSQL,
             [
-                .int64Array(effects.map(\.part)), .int32Array(effects.map(\.sequence)), .textArray(effects.map(\.reason)),
+                .int64Array(effects.map(\.part)), .int32Array(effects.map(\.sequence)),
+                .textArray(effects.map(\.reason)),
                 .int64ArrayWithNulls(effects.map(\.sinceMilliseconds)),
-            ])
+            ]
+        )
     }
 
     static let effectsSQL = """

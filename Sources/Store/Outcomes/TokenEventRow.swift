@@ -27,8 +27,14 @@ public struct TokenEventRow: Sendable {
 
     /// An event of a token.
     public init(
-        applicationID: Int32, subscriptionID: Int64, kind: Kind, deliveryID: Int64, sequence: Int32, reason: String,
-        newToken: String? = nil, sinceMilliseconds: Int64? = nil
+        applicationID: Int32,
+        subscriptionID: Int64,
+        kind: Kind,
+        deliveryID: Int64,
+        sequence: Int32,
+        reason: String,
+        newToken: String? = nil,
+        sinceMilliseconds: Int64? = nil
     ) {
         self.applicationID = applicationID
         self.subscriptionID = subscriptionID

@@ -32,8 +32,18 @@ public struct ClaimedPart: Sendable {
 
     /// A claimed part.
     public init(
-        id: Int64, deliveryID: Int64, fencingToken: Int64, size: Int32, attempt: Int16, logDay: LogDay, priority: Int16,
-        dispatchMark: Int32, applicationID: Int32, isDense: Bool, hasVariables: Bool, ambiguityPolicy: AmbiguityPolicy
+        id: Int64,
+        deliveryID: Int64,
+        fencingToken: Int64,
+        size: Int32,
+        attempt: Int16,
+        logDay: LogDay,
+        priority: Int16,
+        dispatchMark: Int32,
+        applicationID: Int32,
+        isDense: Bool,
+        hasVariables: Bool,
+        ambiguityPolicy: AmbiguityPolicy
     ) {
         self.id = id
         self.deliveryID = deliveryID

@@ -19,8 +19,13 @@ public struct ReadyWork: Sendable, Hashable {
 
     /// Work of one kind.
     public init(
-        applicationID: Int32, accountID: Int32, connector: Connector, readyParts: Int, readyMessages: Int64,
-        highestPriority: Int16, oldestSeconds: Double
+        applicationID: Int32,
+        accountID: Int32,
+        connector: Connector,
+        readyParts: Int,
+        readyMessages: Int64,
+        highestPriority: Int16,
+        oldestSeconds: Double
     ) {
         self.applicationID = applicationID
         self.accountID = accountID

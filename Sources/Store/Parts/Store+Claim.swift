@@ -7,7 +7,9 @@ extension Store {
     /// Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a history.
     public func claimParts(application: Int32, account: Int32, child: Int64, limit: Int) async throws -> [ClaimedPart] {
         let result = try await query(
-            Self.claimSQL, [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))])
+            Self.claimSQL,
+            [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))]
+        )
         let parts = try all(result) { rows, row in
             (due: try rows.timestamp(row, 12), part: try Self.claimedPart(rows, row))
         }
@@ -27,8 +29,8 @@ extension Store {
         )
         UPDATE pushmta_engine.delivery_part p
         SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
-        FROM picked, pushmta_engine.delivery d
-        WHERE p.id = picked.id AND d.id = p.delivery_id
+        FROM pushmta_engine.delivery d
+        WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
         RETURNING p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark,
             p.has_variables, p.dense, p.application_id, d.ambiguity_policy, p.not_before
         """
@@ -53,7 +55,9 @@ extension Store {
     /// Sequence numbers of a part that have an outcome already; to be read after the claim.
     public func knownOutcomes(_ part: ClaimedPart) async throws -> Set<Int32> {
         let result = try await query(
-            Self.knownOutcomesSQL, [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.deliveryID), .int64(part.id)])
+            Self.knownOutcomesSQL,
+            [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.deliveryID), .int64(part.id)]
+        )
         var sequences: [Int32] = []
         try result.appendColumn(0, to: &sequences)
         return Set(sequences)
@@ -68,8 +72,7 @@ extension Store {
         UNION ALL
         SELECT b.sequence
         FROM pushmta_engine.delivery_part_target t
-        CROSS JOIN LATERAL unnest(t.sequences) u(sequence)
-        JOIN pushmta_engine.broad_log b ON b.log_day = $1 AND b.delivery_id = $2 AND b.sequence = u.sequence
+        JOIN pushmta_engine.broad_log b ON b.log_day = $1 AND b.delivery_id = $2 AND b.sequence = ANY(t.sequences)
         WHERE t.log_day = $1 AND t.part_id = $3 AND t.sequences IS NOT NULL
         """
 
@@ -87,8 +90,12 @@ extension Store {
         let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
         for row in 0..<soft.rowCount {
             let answer = PartRecovery.SoftAnswer(
-                sequence: try soft.int32(row, 0), attempt: try soft.int16(row, 1), httpStatus: try soft.int16(row, 2),
-                reason: try soft.textOrNil(row, 3) ?? "", notBefore: try soft.timeOrNil(row, 4))
+                sequence: try soft.int32(row, 0),
+                attempt: try soft.int16(row, 1),
+                httpStatus: try soft.int16(row, 2),
+                reason: try soft.textOrNil(row, 3) ?? "",
+                notBefore: try soft.timeOrNil(row, 4)
+            )
             if let other = answers[answer.sequence], other.attempt > answer.attempt { continue }
             answers[answer.sequence] = answer
         }

@@ -12,17 +12,19 @@ extension Store {
             Self.markSQL,
             [
                 .int64Array(sorted.map(\.holding.part)), .int64Array(sorted.map(\.holding.token)),
-                .int32Array(sorted.map(\.through)),
-            ])
+                .int32Array(sorted.map(\.through)), .heldState,
+            ]
+        )
         return try Self.idSet(result)
     }
 
-    /// A mark never goes back, and it proves life as a renewal does.
+    /// A mark never goes back, and it proves life as a renewal does. `= ANY` and the state as a parameter leave the primary
+    /// key as the only way to the rows.
     static let markSQL = """
         UPDATE pushmta_engine.delivery_part p
         SET dispatch_mark = greatest(p.dispatch_mark, m.through), renewal = p.renewal + 1
         FROM unnest($1::bigint[], $2::bigint[], $3::integer[]) m(id, token, through)
-        WHERE p.id = m.id AND p.fencing_token = m.token AND p.state = 'claimed'
+        WHERE p.id = m.id AND p.id = ANY($1) AND p.fencing_token = m.token AND p.state = $4
         RETURNING p.id
         """
 
@@ -31,7 +33,9 @@ extension Store {
         guard !parts.isEmpty else { return [] }
         let sorted = parts.sorted { $0.part < $1.part }
         let result = try await query(
-            Self.renewSQL, [.int64Array(sorted.map(\.part)), .int64Array(sorted.map(\.token)), .int64(child)])
+            Self.renewSQL,
+            [.int64Array(sorted.map(\.part)), .int64Array(sorted.map(\.token)), .int64(child), .heldState]
+        )
         return try Self.idSet(result)
     }
 
@@ -39,7 +43,7 @@ extension Store {
         UPDATE pushmta_engine.delivery_part p
         SET renewal = p.renewal + 1
         FROM unnest($1::bigint[], $2::bigint[]) m(id, token)
-        WHERE p.id = m.id AND p.fencing_token = m.token AND p.owner = $3 AND p.state = 'claimed'
+        WHERE p.id = m.id AND p.id = ANY($1) AND p.fencing_token = m.token AND p.owner = $3 AND p.state = $4
         RETURNING p.id
         """
 
@@ -51,11 +55,16 @@ extension Store {
             FROM pushmta_engine.delivery_part p
             LEFT JOIN pushmta_engine.mta_child c ON c.id = p.owner
             WHERE p.state = 'claimed'
-            """)
+            """
+        )
         return try all(result) { rows, row in
             LeaseObservation(
-                partID: try rows.int64(row, 0), owner: try rows.int64(row, 1), hostID: try rows.text(row, 2),
-                token: try rows.int64(row, 3), renewal: try rows.int64(row, 4))
+                partID: try rows.int64(row, 0),
+                owner: try rows.int64(row, 1),
+                hostID: try rows.text(row, 2),
+                token: try rows.int64(row, 3),
+                renewal: try rows.int64(row, 4)
+            )
         }
     }
 
@@ -65,7 +74,9 @@ extension Store {
             """
             SELECT id, fencing_token FROM pushmta_engine.delivery_part
             WHERE state = 'claimed' AND owner = $1 ORDER BY id
-            """, [.int64(child)])
+            """,
+            [.int64(child)]
+        )
         return try all(result) { rows, row in PartToken(part: try rows.int64(row, 0), token: try rows.int64(row, 1)) }
     }
 

@@ -17,9 +17,13 @@ extension Store {
         let results = try await group([
             PostgresStatement(Self.targetSQL, key),
             PostgresStatement(
-                Self.denseSQL(fields: fieldNames.count), key + [.int32(part.applicationID)] + fieldNames.map { .text($0) }),
+                Self.denseSQL(fields: fieldNames.count),
+                key + [.int32(part.applicationID)] + fieldNames.map { .text($0) }
+            ),
         ])
-        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in try rows.int64Array(row, 1) }
+        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
+            try rows.int64Array(row, 1)
+        }
         var loaded = LoadedPart()
         loaded.subscriptionIDs = ids
         loaded.sequences = try Self.sequences(results[0], count: ids.count)
@@ -63,16 +67,23 @@ extension Store {
         let results = try await group([
             PostgresStatement(Self.targetSQL, key),
             PostgresStatement(
-                Self.sparseSQL(fields: fieldNames.count, variables: part.hasVariables), key + fieldNames.map { .text($0) }),
+                Self.sparseSQL(fields: fieldNames.count, variables: part.hasVariables),
+                key + fieldNames.map { .text($0) }
+            ),
         ])
-        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in try rows.int64Array(row, 1) }
+        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
+            try rows.int64Array(row, 1)
+        }
         var loaded = LoadedPart()
         loaded.subscriptionIDs = ids
         loaded.sequences = try Self.sequences(results[0], count: ids.count)
         loaded.reserve(ids.count, fields: fieldNames.count)
         let rows = results[1]
         guard rows.rowCount == ids.count else {
-            throw StoreError(.unexpectedAnswer, "Part \(part.id) has \(ids.count) messages, \(rows.rowCount) were read.")
+            throw StoreError(
+                .unexpectedAnswer,
+                "Part \(part.id) has \(ids.count) messages, \(rows.rowCount) were read."
+            )
         }
         for row in 0..<rows.rowCount {
             if rows.isNull(row, 1) {
@@ -107,7 +118,10 @@ extension Store {
     private static func sequences(_ target: PostgresResult, count: Int) throws -> [Int32] {
         if let sequences = try target.int32ArrayOrNil(0, 2) {
             guard sequences.count == count else {
-                throw StoreError(.unexpectedAnswer, "A part has \(count) messages and \(sequences.count) sequence numbers.")
+                throw StoreError(
+                    .unexpectedAnswer,
+                    "A part has \(count) messages and \(sequences.count) sequence numbers."
+                )
             }
             return sequences
         }
@@ -128,7 +142,10 @@ extension LoadedPart {
     mutating func append(_ rows: PostgresResult, _ row: Int, verdict: Int, token: Int, firstField: Int) throws {
         let code = try rows.int16(row, verdict)
         guard let verdict = LoadVerdict(rawValue: code) else {
-            throw StoreError(.unexpectedAnswer, "A subscription is excluded for reason \(code), which this program does not know.")
+            throw StoreError(
+                .unexpectedAnswer,
+                "A subscription is excluded for reason \(code), which this program does not know."
+            )
         }
         verdicts.append(verdict)
         tokens.append { rows.append(row, token, to: &$0) }

@@ -11,7 +11,9 @@ extension Store {
     /// - Returns: false if the token has moved on or the part has ended; then nothing was changed.
     @discardableResult
     public func releasePart(
-        _ part: PartToken, recovery: PartRecovery = PartRecovery(), ambiguousThroughMark: Bool = false
+        _ part: PartToken,
+        recovery: PartRecovery = PartRecovery(),
+        ambiguousThroughMark: Bool = false
     ) async throws -> Bool {
         let soft = recovery.softAnswers
         let result = try await query(
@@ -21,7 +23,8 @@ extension Store {
                 .int32Array(recovery.ambiguous), .int32Array(soft.map(\.sequence)), .int16Array(soft.map(\.attempt)),
                 .int16Array(soft.map(\.httpStatus)), .textArray(soft.map(\.reason)),
                 .int64ArrayWithNulls(soft.map { $0.notBefore?.microsecondsSince1970 }), .bool(!recovery.isEmpty),
-            ])
+            ]
+        )
         return try result.int64(0, 0) > 0
     }
 

@@ -7,9 +7,14 @@ extension Store {
         let result = try await query(Self.readyWorkSQL)
         return try all(result) { rows, row in
             ReadyWork(
-                applicationID: try rows.int32(row, 0), accountID: try rows.int32(row, 1), connector: try choice(rows, row, 2),
-                readyParts: Int(try rows.int64(row, 3)), readyMessages: try rows.int64(row, 4),
-                highestPriority: try rows.int16(row, 5), oldestSeconds: try rows.double(row, 6))
+                applicationID: try rows.int32(row, 0),
+                accountID: try rows.int32(row, 1),
+                connector: try choice(rows, row, 2),
+                readyParts: Int(try rows.int64(row, 3)),
+                readyMessages: try rows.int64(row, 4),
+                highestPriority: try rows.int16(row, 5),
+                oldestSeconds: try rows.double(row, 6)
+            )
         }
     }
 
@@ -32,10 +37,14 @@ extension Store {
             WHERE e.active
             ORDER BY (SELECT max(d.delivery_id) FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id)
                 DESC NULLS LAST, a.id
-            """)
+            """
+        )
         return try all(result) { rows, row in
             ChildKind(
-                applicationID: try rows.int32(row, 0), accountID: try rows.int32(row, 1), connector: try choice(rows, row, 2))
+                applicationID: try rows.int32(row, 0),
+                accountID: try rows.int32(row, 1),
+                connector: try choice(rows, row, 2)
+            )
         }
     }
 

@@ -14,7 +14,8 @@ extension PreparationChunk {
                     WHERE b.user_key = s.user_key AND b.user_key <> '' AND b.exclusion = 0
                         AND (b.registered_at, b.id) > (s.registered_at, s.id)) THEN 5
                 ELSE 0 END::smallint
-            """)
+            """
+    )
 
     /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application.
     private static func subscribers(exclusion: String) -> String {

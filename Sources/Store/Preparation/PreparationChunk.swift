@@ -16,9 +16,13 @@ struct PreparationChunk {
 
     func run(_ transaction: PostgresTransaction) async throws -> ChunkResult {
         let locked = try await transaction.execute(PostgresStatement(Self.lockSQL, [.int64(deliveryID)]))
-        guard locked.rowCount > 0 else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true) }
+        guard locked.rowCount > 0 else {
+            return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
+        }
         let state: DeliveryState = try Store.choice(locked, 0, 0)
-        guard state == .preparing else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false) }
+        guard state == .preparing else {
+            return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
+        }
         if try locked.text(0, 1) == "explicit" {
             return try await run(Self.explicitSQL, [], isLast: try locked.bool(0, 3), transaction)
         }
@@ -29,16 +33,24 @@ struct PreparationChunk {
     }
 
     private func run(
-        _ sql: String, _ more: [PostgresValue], isLast: Bool, _ transaction: PostgresTransaction
+        _ sql: String,
+        _ more: [PostgresValue],
+        isLast: Bool,
+        _ transaction: PostgresTransaction
     ) async throws -> ChunkResult {
         if isLast { return try await finish(transaction) }
         let parameters: [PostgresValue] = [
-            .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)), .int32(Self.spread),
+            .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
+            .int32(Self.spread),
         ]
         let made = try await transaction.execute(PostgresStatement(sql, parameters + more))
         return ChunkResult(
-            messages: try made.int64(0, 0), excluded: try made.int64(0, 1), parts: Int(try made.int64(0, 2)), done: false,
-            busy: false)
+            messages: try made.int64(0, 0),
+            excluded: try made.int64(0, 1),
+            parts: Int(try made.int64(0, 2)),
+            done: false,
+            busy: false
+        )
     }
 
     private func finish(_ transaction: PostgresTransaction) async throws -> ChunkResult {
@@ -47,7 +59,10 @@ struct PreparationChunk {
                 """
                 UPDATE pushmta_engine.delivery SET prepared = true, state = 'in_progress', preparing_host = '', changed_at = now()
                 WHERE id = $1
-                """, [.int64(deliveryID)]))
+                """,
+                [.int64(deliveryID)]
+            )
+        )
         return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
     }
 

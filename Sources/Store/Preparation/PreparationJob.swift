@@ -15,7 +15,12 @@ public struct PreparationJob: Sendable {
 
     /// A delivery to prepare.
     public init(
-        deliveryID: Int64, label: String, content: String, applications: [ApplicationRow], accounts: [AccountRow], resumed: Bool
+        deliveryID: Int64,
+        label: String,
+        content: String,
+        applications: [ApplicationRow],
+        accounts: [AccountRow],
+        resumed: Bool
     ) {
         self.deliveryID = deliveryID
         self.label = label

@@ -29,9 +29,18 @@ public struct SendingDelivery: Sendable {
 
     /// A delivery to send.
     public init(
-        id: Int64, label: String, content: String, state: DeliveryState, trackingKey: [UInt8], messageIDBase: Int64?,
-        validUntil: DatabaseTime?, ambiguityPolicy: AmbiguityPolicy, maxRetries: Int16, retryPeriodSeconds: Int32,
-        logDay: LogDay, hasVariables: Bool
+        id: Int64,
+        label: String,
+        content: String,
+        state: DeliveryState,
+        trackingKey: [UInt8],
+        messageIDBase: Int64?,
+        validUntil: DatabaseTime?,
+        ambiguityPolicy: AmbiguityPolicy,
+        maxRetries: Int16,
+        retryPeriodSeconds: Int32,
+        logDay: LogDay,
+        hasVariables: Bool
     ) {
         self.id = id
         self.label = label

@@ -15,7 +15,7 @@ extension Store {
             do {
                 guard let resumed = try await own(id, host: host) else { continue }
                 return try await job(id, resumed: resumed)
-            } catch where Self.isOfTheDelivery(error) {
+            } catch  where Self.isOfTheDelivery(error) {
                 try await failDelivery(id, reason: "Its preparation could not begin: \(error)")
             }
         }
@@ -68,17 +68,23 @@ extension Store {
                 UPDATE pushmta_engine.delivery_application a SET prepare_to = coalesce((SELECT max(s.id)
                     FROM pushmta_engine.subscription s WHERE s.application_id = a.application_id), 0)
                 WHERE a.delivery_id = $1
-                """, [.int64(id)]),
+                """,
+                [.int64(id)]
+            ),
             PostgresStatement(
                 """
                 UPDATE pushmta_engine.delivery d SET prepare_to = coalesce((SELECT max(t.id)
                     FROM pushmta.delivery_target t WHERE t.delivery_id = d.id), 0)
                 WHERE d.id = $1
-                """, [.int64(id)]),
+                """,
+                [.int64(id)]
+            ),
             PostgresStatement(
                 """
                 SELECT pushmta_engine.ensure_partitions(log_day, log_day) FROM pushmta_engine.delivery WHERE id = $1
-                """, [.int64(id)]),
+                """,
+                [.int64(id)]
+            ),
             PostgresStatement("SELECT pushmta_engine.reserve_message_ids($1)", [.int64(id)]),
         ])
     }
@@ -89,17 +95,25 @@ extension Store {
             PostgresStatement(
                 "SELECT \(ApplicationRow.columns) FROM pushmta_engine.delivery_application d"
                     + " JOIN pushmta_engine.application a ON a.id = d.application_id"
-                    + " WHERE d.delivery_id = $1 ORDER BY d.application_id", [.int64(id)]),
+                    + " WHERE d.delivery_id = $1 ORDER BY d.application_id",
+                [.int64(id)]
+            ),
             PostgresStatement(
                 "SELECT \(AccountRow.columns) FROM pushmta_engine.delivery_application d"
                     + " JOIN pushmta_engine.external_account e ON e.id = d.external_account_id"
-                    + " WHERE d.delivery_id = $1 ORDER BY d.application_id", [.int64(id)]),
+                    + " WHERE d.delivery_id = $1 ORDER BY d.application_id",
+                [.int64(id)]
+            ),
         ])
         return try first(results[0], orThrow: "There is no delivery \(id).") { rows, row in
             PreparationJob(
-                deliveryID: id, label: try rows.text(row, 0), content: try rows.text(row, 1),
-                applications: try all(results[1], ApplicationRow.init), accounts: try all(results[2], AccountRow.init),
-                resumed: resumed)
+                deliveryID: id,
+                label: try rows.text(row, 0),
+                content: try rows.text(row, 1),
+                applications: try all(results[1], ApplicationRow.init),
+                accounts: try all(results[2], AccountRow.init),
+                resumed: resumed
+            )
         }
     }
 
@@ -110,10 +124,13 @@ extension Store {
     /// - Parameters:
     ///   - partSize: messages of a part at most; small deliveries get smaller parts, so that they spread over children.
     ///   - partsPerChunk: parts of a chunk at most.
-    public func prepareChunk(_ job: PreparationJob, partSize: Int = 1000, partsPerChunk: Int = 50) async throws -> ChunkResult {
+    public func prepareChunk(_ job: PreparationJob, partSize: Int = 1000, partsPerChunk: Int = 50) async throws
+        -> ChunkResult
+    {
         try await transaction { transaction in
             try await PreparationChunk(
-                deliveryID: job.deliveryID, partSize: Int32(clamping: max(1, partSize)),
+                deliveryID: job.deliveryID,
+                partSize: Int32(clamping: max(1, partSize)),
                 limit: Int64(max(1, partSize) * max(1, partsPerChunk))
             ).run(transaction)
         }
@@ -127,12 +144,16 @@ extension Store {
                 UPDATE pushmta_engine.delivery_part p SET state = 'done', finished_at = now(),
                     fencing_token = fencing_token + 1, rest_status = 7, rest_reason = $2
                 WHERE p.delivery_id = $1 AND p.state IN ('ready', 'waiting')
-                """, [.int64(id), .text(reason)]),
+                """,
+                [.int64(id), .text(reason)]
+            ),
             PostgresStatement(
                 """
                 UPDATE pushmta_engine.delivery SET state = 'failed', state_reason = $2, finished_at = now(), changed_at = now()
                 WHERE id = $1 AND state NOT IN ('finished', 'stopped')
-                """, [.int64(id), .text(reason)]),
+                """,
+                [.int64(id), .text(reason)]
+            ),
         ])
         guard result[1].affectedRows > 0 else {
             throw StoreError(.notFound, "There is no delivery \(id) that could fail.")
@@ -147,7 +168,8 @@ extension Store {
             WHERE d.state = 'in_progress' AND d.prepared AND d.kind = 'batch' AND NOT EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             RETURNING d.id
-            """)
+            """
+        )
         return try Self.idSet(result).sorted()
     }
 

@@ -44,10 +44,24 @@ public struct ChildBeat: Sendable {
 
     /// A beat; counters start at zero.
     public init(
-        childID: Int64, pid: Int32, state: State, deliveryID: Int64? = nil, partID: Int64? = nil, partsHeld: Int32 = 0,
-        connections: Int32 = 0, streamsInFlight: Int32 = 0, sent: Int64 = 0, failed: Int64 = 0, retried: Int64 = 0,
-        unknown: Int64 = 0, resentAfterAmbiguity: Int64 = 0, rate: Double = 0, latencyP50Milliseconds: Double = 0,
-        latencyP99Milliseconds: Double = 0, residentBytes: Int64 = 0, lastError: String = ""
+        childID: Int64,
+        pid: Int32,
+        state: State,
+        deliveryID: Int64? = nil,
+        partID: Int64? = nil,
+        partsHeld: Int32 = 0,
+        connections: Int32 = 0,
+        streamsInFlight: Int32 = 0,
+        sent: Int64 = 0,
+        failed: Int64 = 0,
+        retried: Int64 = 0,
+        unknown: Int64 = 0,
+        resentAfterAmbiguity: Int64 = 0,
+        rate: Double = 0,
+        latencyP50Milliseconds: Double = 0,
+        latencyP99Milliseconds: Double = 0,
+        residentBytes: Int64 = 0,
+        lastError: String = ""
     ) {
         self.childID = childID
         self.pid = pid

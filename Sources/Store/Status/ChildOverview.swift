@@ -19,8 +19,13 @@ public struct ChildOverview: Sendable {
 
     /// A child.
     public init(
-        beat: ChildBeat, row: ChildRow, startedAt: DatabaseTime, beatAgeSeconds: Double, exitReason: String?,
-        exitDetail: String, lastWords: String
+        beat: ChildBeat,
+        row: ChildRow,
+        startedAt: DatabaseTime,
+        beatAgeSeconds: Double,
+        exitReason: String?,
+        exitDetail: String,
+        lastWords: String
     ) {
         self.beat = beat
         self.row = row

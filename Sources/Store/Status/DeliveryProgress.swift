@@ -53,10 +53,30 @@ public struct DeliveryProgress: Sendable {
 
     /// The counts of a delivery.
     public init(
-        id: Int64, label: String, state: DeliveryState, stateReason: String, target: Int64, excluded: Int64, pending: Int64,
-        sent: Int64, failed: Int64, ignored: Int64, notApplicable: Int64, canceled: Int64, unknown: Int64, lateOutcomes: Int64,
-        resentAfterAmbiguity: Int64, journalReplayed: Int64, partsReady: Int64, partsClaimed: Int64, partsWaiting: Int64,
-        partsDone: Int64, prepared: Bool, startedAt: DatabaseTime?, finishedAt: DatabaseTime?, now: DatabaseTime
+        id: Int64,
+        label: String,
+        state: DeliveryState,
+        stateReason: String,
+        target: Int64,
+        excluded: Int64,
+        pending: Int64,
+        sent: Int64,
+        failed: Int64,
+        ignored: Int64,
+        notApplicable: Int64,
+        canceled: Int64,
+        unknown: Int64,
+        lateOutcomes: Int64,
+        resentAfterAmbiguity: Int64,
+        journalReplayed: Int64,
+        partsReady: Int64,
+        partsClaimed: Int64,
+        partsWaiting: Int64,
+        partsDone: Int64,
+        prepared: Bool,
+        startedAt: DatabaseTime?,
+        finishedAt: DatabaseTime?,
+        now: DatabaseTime
     ) {
         self.id = id
         self.label = label

@@ -38,9 +38,21 @@ public struct HostReport: Sendable {
 
     /// A report; counters start at zero.
     public init(
-        id: String, name: String, pid: Int32, version: String, schemaVersion: Int32, state: State, journalFolder: String,
-        children: Int32 = 0, maxChildren: Int32 = 0, cores: Int32 = 0, load: Double = 0, residentBytes: Int64 = 0,
-        journalFreeBytes: Int64 = 0, journalReplayed: Int64 = 0, alarm: String = ""
+        id: String,
+        name: String,
+        pid: Int32,
+        version: String,
+        schemaVersion: Int32,
+        state: State,
+        journalFolder: String,
+        children: Int32 = 0,
+        maxChildren: Int32 = 0,
+        cores: Int32 = 0,
+        load: Double = 0,
+        residentBytes: Int64 = 0,
+        journalFreeBytes: Int64 = 0,
+        journalReplayed: Int64 = 0,
+        alarm: String = ""
     ) {
         self.id = id
         self.name = name

@@ -12,7 +12,8 @@ extension Store {
             [
                 .text(child.hostID), .int32(child.generation), .int32(child.applicationID), .int32(child.accountID),
                 .text(child.connector.rawValue),
-            ])
+            ]
+        )
         return try result.int64(0, 0)
     }
 
@@ -33,7 +34,8 @@ extension Store {
                 .int64(beat.retried), .int64(beat.unknown), .int64(beat.resentAfterAmbiguity), .double(beat.rate),
                 .double(beat.latencyP50Milliseconds), .double(beat.latencyP99Milliseconds), .int64(beat.residentBytes),
                 .text(beat.lastError),
-            ])
+            ]
+        )
     }
 
     /// Says why a child ended, with its last words on standard error. The first reason stays.
@@ -44,7 +46,9 @@ extension Store {
                 exit_reason = $2, exit_detail = $3, last_words = $4, parts_held = 0, connections = 0, streams_in_flight = 0,
                 rate = 0
             WHERE id = $1 AND exited_at IS NULL
-            """, [.int64(id), .text(reason), .text(detail), .text(lastWords)])
+            """,
+            [.int64(id), .text(reason), .text(detail), .text(lastWords)]
+        )
     }
 
     /// Children that run, newest first; with `includeExited` also the last 100 that ended.
@@ -55,7 +59,9 @@ extension Store {
             WHERE c.exited_at IS NULL OR ($1 AND c.id IN (SELECT e.id FROM pushmta_engine.mta_child e
                 WHERE e.exited_at IS NOT NULL ORDER BY e.exited_at DESC LIMIT 100))
             ORDER BY c.id DESC
-            """, [.bool(includeExited)])
+            """,
+            [.bool(includeExited)]
+        )
         return try all(result, Self.childOverview)
     }
 
@@ -70,17 +76,37 @@ extension Store {
     private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
         ChildOverview(
             beat: ChildBeat(
-                childID: try rows.int64(row, 0), pid: try rows.int32(row, 1), state: try choice(rows, row, 2),
-                deliveryID: try rows.int64OrNil(row, 3), partID: try rows.int64OrNil(row, 4), partsHeld: try rows.int32(row, 5),
-                connections: try rows.int32(row, 6), streamsInFlight: try rows.int32(row, 7), sent: try rows.int64(row, 8),
-                failed: try rows.int64(row, 9), retried: try rows.int64(row, 10), unknown: try rows.int64(row, 11),
-                resentAfterAmbiguity: try rows.int64(row, 12), rate: try rows.double(row, 13),
-                latencyP50Milliseconds: try rows.double(row, 14), latencyP99Milliseconds: try rows.double(row, 15),
-                residentBytes: try rows.int64(row, 16), lastError: try rows.text(row, 17)),
+                childID: try rows.int64(row, 0),
+                pid: try rows.int32(row, 1),
+                state: try choice(rows, row, 2),
+                deliveryID: try rows.int64OrNil(row, 3),
+                partID: try rows.int64OrNil(row, 4),
+                partsHeld: try rows.int32(row, 5),
+                connections: try rows.int32(row, 6),
+                streamsInFlight: try rows.int32(row, 7),
+                sent: try rows.int64(row, 8),
+                failed: try rows.int64(row, 9),
+                retried: try rows.int64(row, 10),
+                unknown: try rows.int64(row, 11),
+                resentAfterAmbiguity: try rows.int64(row, 12),
+                rate: try rows.double(row, 13),
+                latencyP50Milliseconds: try rows.double(row, 14),
+                latencyP99Milliseconds: try rows.double(row, 15),
+                residentBytes: try rows.int64(row, 16),
+                lastError: try rows.text(row, 17)
+            ),
             row: ChildRow(
-                hostID: try rows.text(row, 18), generation: try rows.int32(row, 19), applicationID: try rows.int32(row, 20),
-                accountID: try rows.int32(row, 21), connector: try choice(rows, row, 22)),
-            startedAt: try rows.time(row, 23), beatAgeSeconds: try rows.double(row, 24),
-            exitReason: try rows.textOrNil(row, 25), exitDetail: try rows.text(row, 26), lastWords: try rows.text(row, 27))
+                hostID: try rows.text(row, 18),
+                generation: try rows.int32(row, 19),
+                applicationID: try rows.int32(row, 20),
+                accountID: try rows.int32(row, 21),
+                connector: try choice(rows, row, 22)
+            ),
+            startedAt: try rows.time(row, 23),
+            beatAgeSeconds: try rows.double(row, 24),
+            exitReason: try rows.textOrNil(row, 25),
+            exitDetail: try rows.text(row, 26),
+            lastWords: try rows.text(row, 27)
+        )
     }
 }

@@ -12,7 +12,8 @@ extension Store {
     public func deliveries(limit: Int = 20) async throws -> [DeliveryProgress] {
         let result = try await query(
             "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p ORDER BY p.id DESC LIMIT $1",
-            [.int64(Int64(limit))])
+            [.int64(Int64(limit))]
+        )
         return try all(result, Self.progress)
     }
 
@@ -24,15 +25,31 @@ extension Store {
 
     private static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
         DeliveryProgress(
-            id: try rows.int64(row, 0), label: try rows.text(row, 1), state: try choice(rows, row, 2),
-            stateReason: try rows.text(row, 3), target: try rows.int64(row, 4), excluded: try rows.int64(row, 5),
-            pending: try rows.int64(row, 6), sent: try rows.int64(row, 7), failed: try rows.int64(row, 8),
-            ignored: try rows.int64(row, 9), notApplicable: try rows.int64(row, 10), canceled: try rows.int64(row, 11),
-            unknown: try rows.int64(row, 12), lateOutcomes: try rows.int64(row, 13),
-            resentAfterAmbiguity: try rows.int64(row, 14), journalReplayed: try rows.int64(row, 15),
-            partsReady: try rows.int64(row, 16), partsClaimed: try rows.int64(row, 17), partsWaiting: try rows.int64(row, 18),
-            partsDone: try rows.int64(row, 19), prepared: try rows.bool(row, 20), startedAt: try rows.timeOrNil(row, 21),
-            finishedAt: try rows.timeOrNil(row, 22), now: try rows.time(row, 23))
+            id: try rows.int64(row, 0),
+            label: try rows.text(row, 1),
+            state: try choice(rows, row, 2),
+            stateReason: try rows.text(row, 3),
+            target: try rows.int64(row, 4),
+            excluded: try rows.int64(row, 5),
+            pending: try rows.int64(row, 6),
+            sent: try rows.int64(row, 7),
+            failed: try rows.int64(row, 8),
+            ignored: try rows.int64(row, 9),
+            notApplicable: try rows.int64(row, 10),
+            canceled: try rows.int64(row, 11),
+            unknown: try rows.int64(row, 12),
+            lateOutcomes: try rows.int64(row, 13),
+            resentAfterAmbiguity: try rows.int64(row, 14),
+            journalReplayed: try rows.int64(row, 15),
+            partsReady: try rows.int64(row, 16),
+            partsClaimed: try rows.int64(row, 17),
+            partsWaiting: try rows.int64(row, 18),
+            partsDone: try rows.int64(row, 19),
+            prepared: try rows.bool(row, 20),
+            startedAt: try rows.timeOrNil(row, 21),
+            finishedAt: try rows.timeOrNil(row, 22),
+            now: try rows.time(row, 23)
+        )
     }
 
     /// How the messages of a delivery ended, by status and reason; the most frequent first.
@@ -53,11 +70,15 @@ extension Store {
             FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1 AND p.rest_status IS NOT NULL
             GROUP BY 1, 2 HAVING sum(p.size - (\(StatusCounts.sumSQL))) > 0
             ORDER BY n DESC, 1, 2
-            """, [.int64(id)])
+            """,
+            [.int64(id)]
+        )
         return try all(result) { rows, row in
             OutcomeCount(
-                status: MessageStatus(rawValue: try rows.int16(row, 0)), reason: try rows.text(row, 1),
-                count: try rows.int64(row, 2))
+                status: MessageStatus(rawValue: try rows.int16(row, 0)),
+                reason: try rows.text(row, 1),
+                count: try rows.int64(row, 2)
+            )
         }
     }
 
@@ -68,7 +89,9 @@ extension Store {
             SELECT e.reason, count(*) FROM pushmta_engine.delivery d
             JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
             WHERE d.id = $1 GROUP BY 1 ORDER BY 2 DESC, 1
-            """, [.int64(id)])
+            """,
+            [.int64(id)]
+        )
         return try all(result) { rows, row in
             OutcomeCount(status: nil, reason: try rows.text(row, 0), count: try rows.int64(row, 1))
         }

@@ -12,7 +12,9 @@ extension Store {
             ON CONFLICT (application_id) DO UPDATE SET external_account_id = excluded.external_account_id, state = 'open',
                 reason = excluded.reason, remedy = excluded.remedy, opened_at = coalesce(h.opened_at, now()), changed_at = now()
             WHERE h.state <> 'open' OR h.reason <> excluded.reason OR h.remedy <> excluded.remedy
-            """, [.int32(application), account.map(PostgresValue.int32) ?? .null, .text(reason), .text(remedy)])
+            """,
+            [.int32(application), account.map(PostgresValue.int32) ?? .null, .text(reason), .text(remedy)]
+        )
     }
 
     /// Says that an application's trouble is over.
@@ -22,6 +24,8 @@ extension Store {
             UPDATE pushmta_engine.application_health SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
                 next_probe_at = NULL, probes = 0, changed_at = now()
             WHERE application_id = $1 AND state <> 'closed'
-            """, [.int32(application)])
+            """,
+            [.int32(application)]
+        )
     }
 }

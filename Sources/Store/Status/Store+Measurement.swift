@@ -8,7 +8,8 @@ extension Store {
             SELECT name, setting FROM pg_settings
             WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'server_version')
             ORDER BY name
-            """)
+            """
+        )
         return try all(result) { rows, row in (name: try rows.text(row, 0), value: try rows.text(row, 1)) }
     }
 

@@ -79,7 +79,8 @@ actor PreparationDuty {
             if chunk.parts > 0 || chunk.done { chunkMade() }
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared") }
             return chunk.done || chunk.busy
-        } catch where Self.isTheDeliverysOwn(error) {
+        } catch {
+            guard Self.isTheDeliverysOwn(error) else { throw error }
             try await fail(job, "The preparation failed: \(error)")
             return true
         }

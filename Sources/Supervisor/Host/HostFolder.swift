@@ -61,9 +61,11 @@ struct HostFolder: Sendable {
         return id
     }
 
-    static func text(of file: FilePath) -> String {
+    private static func text(of file: FilePath) -> String {
         guard let data = FileManager.default.contents(atPath: file.string) else { return "" }
-        return String(decoding: data.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        // Both files have one short line; whatever else stands there is no business of ours.
+        let lines = String(decoding: data.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.first.map(String.init) ?? ""
     }
 
     private static func inUse(_ path: FilePath, by owner: String) -> SupervisorError {

@@ -125,7 +125,8 @@ extension SupervisorLoop {
     /// One second while children run or parts are ready, else `dataBasePoolPeriodSec`.
     private var pollInterval: Duration {
         let now = condition.current
-        return now.hasWork || now.children > 0 ? Self.workInterval : .seconds(settings.withLock(\.dataBasePoolPeriodSec))
+        if now.hasWork || now.children > 0 { return Self.workInterval }
+        return .seconds(settings.withLock(\.dataBasePoolPeriodSec))
     }
 
     private func preparation(_ store: Store) -> Duty {

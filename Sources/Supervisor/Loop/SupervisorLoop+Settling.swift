@@ -40,8 +40,12 @@ extension SupervisorLoop {
         guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
         for id in try folder.childrenWithJournals() where registry.isAlive(childID: id) == nil {
             guard try await recovery.settle(child: id) == .settled else { continue }
-            let reason = ChildExitReason.orphaned
-            try await store.childExited(id, reason: reason.rawValue, detail: "its supervisor ended before it", lastWords: "")
+            try await store.childExited(
+                id,
+                reason: ChildExitReason.orphaned.rawValue,
+                detail: "its supervisor ended before it",
+                lastWords: ""
+            )
             logger.notice("The journal that child \(id) left behind is replayed")
             workBell.ring()
         }

@@ -49,6 +49,12 @@ struct ChildRecord: Sendable, Equatable {
     var isIdle: Bool { phase == .running && status?.state == .idle }
     var hasSettledAMessage: Bool { (status?.settled ?? 0) > 0 }
 
+    /// Gives it the whole patience again.
+    mutating func excuse(at now: ContinuousClock.Instant) {
+        heardAt = now
+        progressAt = now
+    }
+
     /// Takes a status line; lines of another generation are not this child's.
     mutating func heard(_ new: ChildStatus, at now: ContinuousClock.Instant) {
         guard new.generation == generation else { return }

@@ -36,7 +36,8 @@ extension SupervisorPlan {
         if let child = outdated ?? surplus { askToDrain(child.generation, at: now, &actions) }
     }
 
-    mutating func askToDrain(_ generation: Int32, at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
+    mutating func askToDrain(_ generation: Int32, at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction])
+    {
         guard children[generation]?.isActive == true else { return }
         children[generation]?.phase = .draining(since: now)
         actions.append(.command(generation: generation, .drain, detail: nil))
@@ -61,6 +62,10 @@ extension SupervisorPlan {
 
     /// Ends the child that is stuck or takes too long to drain.
     mutating func watchChildren(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
+        // Without the database no child can make progress; what counts is what it does when that is back.
+        if !isDatabaseAvailable {
+            for generation in children.keys { children[generation]?.excuse(at: now) }
+        }
         for generation in children.keys.sorted() {
             guard let child = children[generation] else { continue }
             switch child.phase {

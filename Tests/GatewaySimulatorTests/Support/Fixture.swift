@@ -16,13 +16,11 @@ struct Fixture {
 
     /// Runs a body with a simulator that is stopped and removed afterwards.
     static func run(
-        _ configure: (inout GatewaySimulatorOptions) -> Void = { _ in },
+        _ options: GatewaySimulatorOptions = .with { _ in },
         _ body: (Fixture) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sim-\(UUID().uuidString)").path
+        let folder = options.stateFolder
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var options = GatewaySimulatorOptions(stateFolder: folder)
-        configure(&options)
         let simulator = try await GatewaySimulator.start(options)
         do {
             let jwt = try await Signer.providerToken(simulator.credentials)
@@ -87,5 +85,15 @@ struct Fixture {
             ["-X", method, "http://127.0.0.1:\(simulator.controlPort)\(path)"],
             body: body.map { Array($0.utf8) }
         )
+    }
+}
+
+extension GatewaySimulatorOptions {
+    /// Options with a state folder of their own, changed by a body.
+    static func with(_ configure: (inout GatewaySimulatorOptions) -> Void) -> GatewaySimulatorOptions {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sim-\(UUID().uuidString)").path
+        var options = GatewaySimulatorOptions(stateFolder: folder)
+        configure(&options)
+        return options
     }
 }

@@ -10,6 +10,7 @@ import Synchronization
 final class Probe: HTTP2ClientDelegate {
     struct Timeout: Error {
         var waitedFor: String
+        var events: [HTTP2ConnectionEvent]
     }
 
     private struct State {
@@ -128,7 +129,7 @@ final class Probe: HTTP2ClientDelegate {
                 let index = state.waiters.firstIndex { $0.number == number }
                 return index.map { state.waiters.remove(at: $0).continuation }
             }
-            late?.resume(throwing: Timeout(waitedFor: name))
+            late?.resume(throwing: Timeout(waitedFor: name, events: self.events))
         }
         defer { deadline.cancel() }
         try await withCheckedThrowingContinuation { continuation in

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 @testable import GatewaySimulator
 
@@ -9,8 +10,14 @@ final class RawConnection: Sendable {
     private let asyncChannel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     private let frames: AsyncStream<RawFrame>
     private let reader: Task<Void, any Error>
+    private let seen: Counts
 
     struct Ended: Error {}
+
+    /// How many frames of each type have come.
+    private final class Counts: Sendable {
+        let values = Mutex<[UInt8: Int]>([:])
+    }
 
     /// Connects, sends the preface and acknowledges the server's first SETTINGS.
     static func open(_ fixture: Fixture, port: Int) async throws -> RawConnection {
@@ -37,13 +44,18 @@ final class RawConnection: Sendable {
         self.asyncChannel = asyncChannel
         let (frames, continuation) = AsyncStream.makeStream(of: RawFrame.self)
         self.frames = frames
+        let seen = Counts()
+        self.seen = seen
         reader = Task {
             defer { continuation.finish() }
             try await asyncChannel.executeThenClose { inbound, _ in
                 var pending: [UInt8] = []
                 for try await buffer in inbound {
                     pending += Array(buffer.readableBytesView)
-                    while let frame = RawFrame.take(from: &pending) { continuation.yield(frame) }
+                    while let frame = RawFrame.take(from: &pending) {
+                        seen.values.withLock { $0[frame.type, default: 0] += 1 }
+                        continuation.yield(frame)
+                    }
                 }
             }
         }
@@ -55,11 +67,21 @@ final class RawConnection: Sendable {
         throw Ended()
     }
 
+    /// How many frames of that type have come so far.
+    func count(type: UInt8) -> Int {
+        seen.values.withLock { $0[type, default: 0] }
+    }
+
     /// Opens a request and leaves its body open.
     func sendOpenRequest(streamID: UInt32) {
         // From HPACK's static table: POST, https, path "/"; then a literal :authority "localhost".
         let block: [UInt8] = [0x83, 0x87, 0x84, 0x01, 9] + Array("localhost".utf8)
         send(RawFrame(type: 1, flags: 4, streamID: streamID, payload: block).bytes)
+    }
+
+    /// Sends a PING whose last byte is a number.
+    func sendPing(_ number: UInt8) {
+        send(RawFrame(type: RawFrame.ping, flags: 0, streamID: 0, payload: [0, 0, 0, 0, 0, 0, 0, number]).bytes)
     }
 
     func close() async {

@@ -1,6 +1,7 @@
 /// One HTTP/2 frame as it came (RFC 9113 section 4.1).
 struct RawFrame: Sendable {
     static let settings: UInt8 = 4
+    static let ping: UInt8 = 6
     static let goAway: UInt8 = 7
 
     var type: UInt8

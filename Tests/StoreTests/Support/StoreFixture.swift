@@ -27,13 +27,35 @@ struct StoreFixture {
         try await store.createAccount(name: "apns", connector: .iosHTTP2, host: "localhost", port: 443)
         try await store.createAccount(name: "fcm", connector: .androidV2, host: "localhost", port: 443)
         try await store.createApplication(
-            NewApplication(service: "shop", name: "shop-ios", platform: .ios, integrationKey: "ios-key", bundleID: "com.shop", account: "apns"))
+            NewApplication(
+                service: "shop",
+                name: "shop-ios",
+                platform: .ios,
+                integrationKey: "ios-key",
+                bundleID: "com.shop",
+                account: "apns"
+            )
+        )
         try await store.createApplication(
-            NewApplication(service: "shop", name: "shop-android", platform: .android, integrationKey: "android-key", account: "fcm"))
+            NewApplication(
+                service: "shop",
+                name: "shop-android",
+                platform: .android,
+                integrationKey: "android-key",
+                account: "fcm"
+            )
+        )
         try await store.registerHost(
             HostReport(
-                id: host, name: "one", pid: 1, version: "1", schemaVersion: Store.schemaVersion, state: .running,
-                journalFolder: "/var/lib/pushmta"))
+                id: host,
+                name: "one",
+                pid: 1,
+                version: "1",
+                schemaVersion: Store.schemaVersion,
+                state: .running,
+                journalFolder: "/var/lib/pushmta"
+            )
+        )
     }
 
     /// A child of an application.
@@ -41,22 +63,38 @@ struct StoreFixture {
         let row = try await store.application(named: application)
         let account = try await store.account(try required(row.accountID))
         return try await store.insertChild(
-            ChildRow(hostID: host, generation: 1, applicationID: row.id, accountID: account.id, connector: account.connector))
+            ChildRow(
+                hostID: host,
+                generation: 1,
+                applicationID: row.id,
+                accountID: account.id,
+                connector: account.connector
+            )
+        )
     }
 
     /// A started delivery to all subscribers.
-    func startedDelivery(_ applications: [String] = ["shop-ios"], explicit: Bool = false, onePerUser: Bool = false) async throws -> Int64 {
+    func startedDelivery(_ applications: [String] = ["shop-ios"], explicit: Bool = false, onePerUser: Bool = false)
+        async throws -> Int64
+    {
         let id = try await store.createDelivery(
             NewDelivery(
-                label: "test", applications: applications, content: #"{"ios": {"title": "a"}, "android": {"title": "a"}}"#,
-                explicitTargets: explicit, onePerUser: onePerUser))
+                label: "test",
+                applications: applications,
+                content: #"{"ios": {"title": "a"}, "android": {"title": "a"}}"#,
+                explicitTargets: explicit,
+                onePerUser: onePerUser
+            )
+        )
         if !explicit { try await store.startDelivery(id) }
         return id
     }
 
     /// Prepares whatever is due to its end; returns the numbers of all chunks together.
     @discardableResult
-    func prepare(partSize: Int = 1000, partsPerChunk: Int = 50) async throws -> (messages: Int64, excluded: Int64, parts: Int) {
+    func prepare(partSize: Int = 1000, partsPerChunk: Int = 50) async throws -> (
+        messages: Int64, excluded: Int64, parts: Int
+    ) {
         let job = try required(try await store.claimDeliveryToPrepare(host: host))
         var total: (messages: Int64, excluded: Int64, parts: Int) = (0, 0, 0)
         while true {
@@ -70,7 +108,11 @@ struct StoreFixture {
     func claim(_ application: String = "shop-ios", limit: Int = 1) async throws -> [ClaimedPart] {
         let row = try await store.application(named: application)
         return try await store.claimParts(
-            application: row.id, account: try required(row.accountID), child: try await child(application), limit: limit)
+            application: row.id,
+            account: try required(row.accountID),
+            child: try await child(application),
+            limit: limit
+        )
     }
 
     /// A seeded, started and prepared delivery with its first part claimed.
@@ -109,7 +151,10 @@ struct StoreFixture {
                     count(*) FILTER (WHERE status = 'canceled') AS canceled, count(*) FILTER (WHERE status = 'unknown') AS unknown
                     FROM pushmta.message_status WHERE delivery_id = \(delivery)) m
                 WHERE p.id = \(delivery)
-                """, prepare: false))
+                """,
+                prepare: false
+            )
+        )
         return try result.bool(0, 0)
     }
 }
@@ -125,12 +170,24 @@ struct Missing: Error {}
 
 extension OutcomeBatch {
     /// Outcomes of some rows of a loaded part.
-    mutating func append(_ part: ClaimedPart, _ loaded: LoadedPart, rows: Range<Int>, _ status: MessageStatus, reason: String = "") {
+    mutating func append(
+        _ part: ClaimedPart,
+        _ loaded: LoadedPart,
+        rows: Range<Int>,
+        _ status: MessageStatus,
+        reason: String = ""
+    ) {
         for row in rows {
             append(
-                part: part.id, token: part.fencingToken, sequence: loaded.sequences[row],
-                subscriptionID: loaded.subscriptionIDs[row], status: status, httpStatus: status == .sent ? 200 : 400, reason: reason,
-                attempt: part.attempt)
+                part: part.id,
+                token: part.fencingToken,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: status,
+                httpStatus: status == .sent ? 200 : 400,
+                reason: reason,
+                attempt: part.attempt
+            )
         }
     }
 }

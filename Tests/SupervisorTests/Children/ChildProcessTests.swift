@@ -40,7 +40,9 @@ import Darwin
     }
 
     @Test func lastWordsAreKeptAndForwarded() async {
-        let child = ScriptChild("for i in $(seq 1 100); do echo \"line $i\" >&2; done; printf 'the last' >&2; kill -SEGV $$")
+        let child = ScriptChild(
+            "for i in $(seq 1 100); do echo \"line $i\" >&2; done; printf 'the last' >&2; kill -SEGV $$"
+        )
         await child.run()
         #expect(await child.collector.end() == .signalled(SIGSEGV))
         let words = child.registry[1]?.lastWords ?? ""
@@ -51,7 +53,9 @@ import Darwin
     }
 
     @Test func garbageOnStandardOutputHarmsNothing() async {
-        let child = ScriptChild("echo 'hello from a library'; head -c 200000 /dev/zero; echo; \(ScriptChild.say(.idle, sent: 9))")
+        let child = ScriptChild(
+            "echo 'hello from a library'; head -c 200000 /dev/zero; echo; \(ScriptChild.say(.idle, sent: 9))"
+        )
         await child.run()
         let status = await child.collector.first { if case .childStatus = $0 { true } else { false } }
         guard case .childStatus(_, let line)? = status else {

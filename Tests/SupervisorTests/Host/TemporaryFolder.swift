@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SystemPackage
 
 /// A folder that a test has for itself.
@@ -27,3 +22,9 @@ final class TemporaryFolder: Sendable {
         FileManager.default.fileExists(atPath: path.appending(name).string)
     }
 }
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif

@@ -54,7 +54,9 @@ import Testing
         harness.status(61, 1, .draining, parts: 2, progress: 50)
         #expect(harness.at(61.9, .tick).isEmpty)
         let terminated = harness.at(62, .tick)
-        #expect(terminated == [.command(generation: 1, .hurry, detail: nil), .signal(generation: 1, Signals.terminate)])
+        #expect(
+            terminated == [.command(generation: 1, .hurry, detail: nil), .signal(generation: 1, Signals.terminate)]
+        )
         #expect(harness.at(71.9, .tick).isEmpty)
         #expect(harness.at(72, .tick) == [.signal(generation: 1, Signals.kill)])
         let end = harness.ended(73, 1, .signalled(Signals.kill))

@@ -2,5 +2,7 @@
 struct ManualTime {
     private let origin = ContinuousClock.now
 
-    subscript(_ seconds: Double) -> ContinuousClock.Instant { origin.advanced(by: .milliseconds(Int64(seconds * 1_000))) }
+    subscript(_ seconds: Double) -> ContinuousClock.Instant {
+        origin.advanced(by: .milliseconds(Int64(seconds * 1_000)))
+    }
 }

@@ -33,6 +33,15 @@ import Testing
         for second in 1...200 { #expect(harness.status(Double(second), 1, state, parts: parts, progress: 7).isEmpty) }
     }
 
+    @Test func timeWithoutTheDatabaseDoesNotCount() {
+        var harness = running()
+        harness.at(50, .databaseAvailable(false))
+        #expect(harness.at(500, .tick).isEmpty)
+        harness.at(501, .databaseAvailable(true))
+        #expect(harness.at(559.9, .tick).isEmpty)
+        #expect(harness.at(560, .tick).contains(.signal(generation: 1, Signals.terminate)))
+    }
+
     @Test func progressKeepsItAlive() {
         var harness = running()
         for second in 1...200 {

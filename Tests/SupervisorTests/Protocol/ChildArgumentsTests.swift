@@ -20,8 +20,9 @@ import Testing
     }
 
     @Test func valuesMayBeAttachedAndOthersStandBetween() throws {
-        let line = ["--config=x", "--child-id=7", "--host-id", "h", "--generation=1", "--application", "1", "--account=2"]
-        let parsed = try ChildArguments(parsing: line + ["--connector=ios-http2", "--journal=/a=b"])
+        let line = "--config=x --child-id=7 --host-id h --generation=1 --application 1 --account=2"
+        let rest = "--connector=ios-http2 --journal=/a=b"
+        let parsed = try ChildArguments(parsing: "\(line) \(rest)".split(separator: " ").map(String.init))
         #expect(parsed.childID == 7)
         #expect(parsed.journalFile == "/a=b")
         #expect(parsed.globalOptions == ["--config=x"])
@@ -30,7 +31,8 @@ import Testing
     @Test func mistakesAreNamed() {
         let line = arguments.commandLine
         #expect(throws: ChildArgumentsError.missing("--child-id")) { try ChildArguments(parsing: []) }
-        #expect(throws: ChildArgumentsError.repeated("--account")) { try ChildArguments(parsing: line + ["--account", "1"]) }
+        let twice = line + ["--account", "1"]
+        #expect(throws: ChildArgumentsError.repeated("--account")) { try ChildArguments(parsing: twice) }
         let endless = ["--journal"]
         #expect(throws: ChildArgumentsError.missingValue("--journal")) { try ChildArguments(parsing: endless) }
         var wrong = line

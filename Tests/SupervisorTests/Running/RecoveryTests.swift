@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import PushCore
 import Store
 import Supervisor
@@ -49,7 +44,7 @@ import Darwin
     }
 
     private func expectReplayed(_ site: SupervisorSite, _ part: ClaimedPart, child: Int64) async throws {
-        try await site.wait(for: "ready", from: "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)")
+        try await site.waitUntilReady(part)
         let rows = "SELECT string_agg(sequence || ':' || status, ' ' ORDER BY sequence) FROM pushmta_engine.broad_log"
         #expect(try await site.value(rows) == "1:1 2:2")
         let recovery = "SELECT ambiguous::text || soft_sequences::text FROM pushmta_engine.delivery_part_recovery"
@@ -102,7 +97,7 @@ import Darwin
         let part = try await holdPart(site, child: child, journal: false)
         try site.folder.write([UInt8](repeating: 0x55, count: 500), to: "host/child-\(child).journal")
         try await site.running(site.supervisor()) {
-            try await site.wait(for: "ready", from: "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)")
+            try await site.waitUntilReady(part)
             try await site.wait { site.folder.contains("host/child-\(child).journal.unreadable") }
         }
         let through = try await site.value("SELECT ambiguous_through FROM pushmta_engine.delivery_part_recovery")
@@ -114,11 +109,20 @@ import Darwin
         _ = try await site.startDelivery()
         let host = UUID().uuidString.lowercased()
         try await site.store.registerHost(
-            HostReport(id: host, name: "lost", pid: 1, version: "", schemaVersion: 1, state: .running, journalFolder: "/")
+            HostReport(
+                id: host,
+                name: "lost",
+                pid: 1,
+                version: "",
+                schemaVersion: 1,
+                state: .running,
+                journalFolder: "/"
+            )
         )
         try await site.running(site.supervisor { $0.leaseSec = 1 }) {
             let own = try await firstChild(site)
-            let row = try #require(try await site.store.children(includeExited: true).first { $0.beat.childID == own }?.row)
+            let children = try await site.store.children(includeExited: true)
+            let row = try #require(children.first { $0.beat.childID == own }?.row)
             let lost = ChildRow(
                 hostID: host,
                 generation: 1,
@@ -128,9 +132,15 @@ import Darwin
             )
             let id = try await site.store.insertChild(lost)
             let part = try await holdPart(site, child: id, journal: false)
-            try await site.wait(for: "ready", from: "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)")
+            try await site.waitUntilReady(part)
             let through = try await site.value("SELECT ambiguous_through FROM pushmta_engine.delivery_part_recovery")
             #expect(through == "\(part.size)")
         }
     }
 }
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif

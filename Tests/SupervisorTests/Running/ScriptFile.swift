@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SystemPackage
 
 /// A shell script in the place of the children's executable.
@@ -48,3 +43,9 @@ enum ScriptFile {
         return String(decoding: data ?? Data(), as: UTF8.self)
     }
 }
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import Logging
 import PostgresClient
 import ProcessProtocol
@@ -110,17 +105,35 @@ final class SupervisorSite: Sendable {
     }
 
     /// Makes and starts a delivery to all subscriptions.
-    func startDelivery(content: String = #"{"ios":{"title":"Hello"}}"#, applications: [String] = ["shop-ios"]) async throws -> Int64 {
-        let id = try await store.createDelivery(NewDelivery(label: "test", applications: applications, content: content))
+    func startDelivery(content: String = #"{"ios":{"title":"Hello"}}"#) async throws -> Int64 {
+        let new = NewDelivery(label: "test", applications: ["shop-ios"], content: content)
+        let id = try await store.createDelivery(new)
         try await store.startDelivery(id)
         return id
+    }
+
+    /// Waits until a delivery has come to a state.
+    func wait(for state: DeliveryState, of delivery: Int64) async throws {
+        try await wait(for: state.rawValue, from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+    }
+
+    /// Waits until a part may be claimed.
+    func waitUntilReady(_ part: ClaimedPart) async throws {
+        try await wait(for: "ready", from: "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)")
+    }
+
+    /// Waits until the supervisor says that it is running.
+    func waitUntilRunning() async throws {
+        try await wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
     }
 
     /// Waits until something has come true.
     func wait(within time: Duration = .seconds(60), until isTrue: () -> Bool) async throws {
         let deadline = ContinuousClock.now + time
         while !isTrue() {
-            guard .now < deadline else { throw WaitError(description: "what was waited for has not happened in \(time)") }
+            guard .now < deadline else {
+                throw WaitError(description: "what was waited for has not happened in \(time)")
+            }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
@@ -143,3 +156,9 @@ final class SupervisorSite: Sendable {
         return result.rowCount > 0 ? try result.textOrNil(0, 0) : nil
     }
 }
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif

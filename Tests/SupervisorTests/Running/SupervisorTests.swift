@@ -1,7 +1,10 @@
+import Logging
 import ProcessProtocol
 import PushCore
-import Supervisor
+import SystemPackage
 import Testing
+
+@testable import Supervisor
 
 @Suite(.timeLimit(.minutes(3))) struct SupervisorTests {
     private let alive = "SELECT count(*) FROM pushmta_engine.mta_child WHERE exited_at IS NULL"
@@ -10,9 +13,9 @@ import Testing
         let site = try await SupervisorSite.make()
         let delivery = try await site.startDelivery()
         try await site.running(site.supervisor()) {
-            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: .inProgress, of: delivery)
             try await site.wait(for: "1", from: alive)
-            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            try await site.waitUntilRunning()
             try await site.wait(for: "1", from: "SELECT children FROM pushmta_engine.mta_host")
         }
         let words = ScriptFile.arguments(in: site.folder).split(whereSeparator: \.isWhitespace).map(String.init)
@@ -27,11 +30,14 @@ import Testing
     @Test func aNotificationIsHeardAtOnce() async throws {
         let site = try await SupervisorSite.make()
         try await site.running(site.supervisor { $0.dataBasePoolPeriodSec = 3_600 }) {
-            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
-            let listening = "SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name LIKE '%listen%' AND query ILIKE 'listen%'"
+            try await site.waitUntilRunning()
+            let listening = """
+                SELECT count(*) > 0 FROM pg_stat_activity
+                WHERE application_name LIKE '%listen%' AND query ILIKE 'listen%'
+                """
             try await site.wait(for: "true", from: listening)
             let delivery = try await site.startDelivery()
-            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: .inProgress, of: delivery)
             try await site.wait(for: "1", from: alive)
         }
     }
@@ -41,8 +47,8 @@ import Testing
         let bad = try await site.startDelivery(content: #"{"android":{"title":"Hello"}}"#)
         let good = try await site.startDelivery()
         try await site.running(site.supervisor()) {
-            try await site.wait(for: "failed", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(bad)")
-            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(good)")
+            try await site.wait(for: .failed, of: bad)
+            try await site.wait(for: .inProgress, of: good)
         }
         let reason = try await site.value("SELECT state_reason FROM pushmta_engine.delivery WHERE id = \(bad)")
         #expect(reason?.contains("shop-ios") == true)
@@ -59,9 +65,9 @@ import Testing
         }
         try await site.running(site.supervisor(settings)) {
             for id in [first, second] {
-                try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(id)")
-                let parts = "SELECT count(*) || ' ' || sum(size) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id)"
-                #expect(try await site.value(parts) == "40 400")
+                try await site.wait(for: .inProgress, of: id)
+                let parts = "FROM pushmta_engine.delivery_part WHERE delivery_id = \(id)"
+                #expect(try await site.value("SELECT count(*) || ' ' || sum(size) \(parts)") == "40 400")
             }
         }
         let begun = "SELECT min(id) FROM pushmta_engine.delivery_part WHERE delivery_id = \(second)"
@@ -73,7 +79,7 @@ import Testing
         let site = try await SupervisorSite.make(subscriptions: 0)
         let delivery = try await site.startDelivery()
         try await site.running(site.supervisor()) {
-            try await site.wait(for: "finished", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: .finished, of: delivery)
         }
     }
 
@@ -82,7 +88,8 @@ import Testing
         _ = try await site.startDelivery()
         try await site.running(site.supervisor()) {
             try await site.wait(for: "settings", from: "SELECT exit_reason FROM pushmta_engine.mta_child")
-            try await site.wait(for: "true", from: "SELECT alarm LIKE 'Children for application%' FROM pushmta_engine.mta_host")
+            let alarm = "SELECT alarm LIKE 'Children for application%' FROM pushmta_engine.mta_host"
+            try await site.wait(for: "true", from: alarm)
         }
         #expect(try await site.value("SELECT last_words FROM pushmta_engine.mta_child") == "no such certificate")
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.mta_child") == "1")
@@ -101,7 +108,7 @@ import Testing
     @Test func aSecondSupervisorOfTheFolderIsRefused() async throws {
         let site = try await SupervisorSite.make()
         try await site.running(site.supervisor()) {
-            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            try await site.waitUntilRunning()
             let error = await #expect(throws: SupervisorError.self) { try await site.supervisor().run() }
             #expect(error?.code == .folderInUse)
             #expect(error?.message.contains("test, process") == true)
@@ -111,14 +118,37 @@ import Testing
     @Test func lostConnectionsAreMadeAgain() async throws {
         let site = try await SupervisorSite.make()
         try await site.running(site.supervisor()) {
-            try await site.wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
+            try await site.waitUntilRunning()
             _ = try await site.value(
-                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '%supervisor%'"
+                """
+                SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE application_name LIKE '%supervisor%'
+                """
             )
             let delivery = try await site.startDelivery()
-            try await site.wait(for: "in_progress", from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
+            try await site.wait(for: .inProgress, of: delivery)
             try await site.wait(for: "1", from: alive)
         }
+    }
+
+    @Test func aSupervisorThatNeverSawItsDatabaseEndsWhenAsked() async throws {
+        let folder = try TemporaryFolder()
+        var settings = SupervisorSettings()
+        settings.workingPath = folder.path.string
+        let attempted = EventCollector()
+        let supervisor = Supervisor(
+            settings: settings,
+            connect: { _ in
+                attempted.tell(.tick)
+                throw WaitError(description: "no database")
+            },
+            reload: { SupervisorSettings() },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        let run = Task { try await supervisor.run() }
+        for _ in 0..<3 { #expect(await attempted.first { _ in true } == .tick) }
+        supervisor.drain()
+        try await run.value
     }
 
     @Test func reloadReplacesTheChild() async throws {

@@ -1,0 +1,104 @@
+import HTTP2
+import Synchronization
+
+/// A client's owner that writes down all that it is told.
+final class ClientProbe: HTTP2ClientDelegate {
+    struct Settled: Sendable {
+        var tag: Int64
+        var index: Int32
+        var latencyMicroseconds: UInt32
+        var result: HTTP2Result
+    }
+
+    struct Seen: Sendable {
+        var settled: [Settled] = []
+        var events: [HTTP2ConnectionEvent] = []
+        var answered = 0
+        var unprocessed = 0
+        var ambiguous = 0
+
+        /// How often each request of a batch was settled.
+        func counts(_ tag: Int64, _ size: Int) -> [Int] {
+            var counts = [Int](repeating: 0, count: size)
+            for one in settled where one.tag == tag { counts[Int(one.index)] += 1 }
+            return counts
+        }
+
+        var responses: [HTTP2Response] {
+            settled.compactMap { if case .response(let response) = $0.result { response } else { nil } }
+        }
+
+        var failures: [HTTP2Failure.Cause] {
+            settled.compactMap {
+                switch $0.result {
+                case .response: nil
+                case .unprocessed(let failure), .ambiguous(let failure): failure.cause
+                }
+            }
+        }
+
+        var openings: Int { events.count { if case .opened = $0 { true } else { false } } }
+        var endings: [String?] { events.compactMap { if case .closed(let reason) = $0 { .some(reason) } else { nil } } }
+        var limits: [Int] { events.compactMap { if case .limitChanged(let limit) = $0 { limit } else { nil } } }
+        var failedDials: [(reason: String, attempt: Int, delay: Int64)] {
+            events.compactMap {
+                if case .dialFailed(let reason, let attempt, let delay) = $0 { (reason, attempt, delay) } else { nil }
+            }
+        }
+        var goAways: [(code: HTTP2ErrorCode, lastStreamID: Int32, debugData: String)] {
+            events.compactMap {
+                if case .goAway(let code, let last, let data) = $0 {
+                    (code, last, String(decoding: data, as: UTF8.self))
+                } else {
+                    nil
+                }
+            }
+        }
+    }
+
+    let seen = Observed(Seen())
+    private let reaction = Mutex<(@Sendable ([HTTP2Completion]) -> Void)?>(nil)
+    private let eventReaction = Mutex<(@Sendable (HTTP2ConnectionEvent) -> Void)?>(nil)
+
+    /// What to do inside of `completed`, after it has been written down.
+    func onCompleted(_ reaction: @escaping @Sendable ([HTTP2Completion]) -> Void) {
+        self.reaction.withLock { $0 = reaction }
+    }
+
+    /// What to do inside of `connectionEvent`, after it has been written down.
+    func onEvent(_ reaction: @escaping @Sendable (HTTP2ConnectionEvent) -> Void) {
+        eventReaction.withLock { $0 = reaction }
+    }
+
+    func completed(_ completions: [HTTP2Completion]) {
+        seen.update { seen in
+            for completion in completions {
+                seen.settled.append(
+                    Settled(
+                        tag: completion.batch.tag,
+                        index: completion.index,
+                        latencyMicroseconds: completion.latencyMicroseconds,
+                        result: completion.result
+                    )
+                )
+                switch completion.result {
+                case .response: seen.answered += 1
+                case .unprocessed: seen.unprocessed += 1
+                case .ambiguous: seen.ambiguous += 1
+                }
+            }
+        }
+        reaction.withLock { $0 }?(completions)
+    }
+
+    func connectionEvent(_ event: HTTP2ConnectionEvent) {
+        seen.update { $0.events.append(event) }
+        eventReaction.withLock { $0 }?(event)
+    }
+
+    /// Waits until so many requests are settled.
+    @discardableResult
+    func settled(_ count: Int) async throws -> Seen {
+        try await seen.wait(for: "\(count) settled requests") { $0.settled.count >= count }
+    }
+}

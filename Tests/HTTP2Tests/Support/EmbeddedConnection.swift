@@ -1,0 +1,72 @@
+import NIOCore
+import NIOEmbedded
+
+@testable import HTTP2
+
+/// A client connection without a network: the test is the server, frame by frame, and the clock.
+final class EmbeddedConnection {
+    let probe = ClientProbe()
+    let channel: EmbeddedChannel
+    let pool: HTTP2ClientPool
+    let connection: HTTP2ClientConnection
+
+    /// - Parameter swallowsClose: the channel does not close when it is told to, as with TLS whose peer is gone.
+    init(
+        initialLimit: Int = 100, swallowsClose: Bool = false,
+        change: (inout HTTP2ClientConfiguration) -> Void = { _ in }
+    ) throws {
+        // No connections of its own: the one here is given to the pool.
+        var configuration = HTTP2ClientConfiguration(
+            host: "localhost",
+            port: 1,
+            connections: 0,
+            tls: nil,
+            initialMaxConcurrentStreams: initialLimit
+        )
+        change(&configuration)
+        channel = EmbeddedChannel()
+        pool = HTTP2ClientPool(configuration: configuration, eventLoop: channel.embeddedEventLoop, delegate: probe)
+        connection = try HTTP2ClientConnection(configuration: configuration, pool: pool)
+        if swallowsClose { try channel.pipeline.syncOperations.addHandler(CloseSwallower()) }
+        try channel.pipeline.syncOperations.addHandler(connection)
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+        pool.adopt(connection)
+    }
+
+    /// The server's bytes arrive, in one read.
+    func serverSays(_ bytes: [UInt8]...) {
+        channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes.joined()))
+        channel.pipeline.fireChannelReadComplete()
+        channel.embeddedEventLoop.run()
+    }
+
+    /// What the client has written since the last call.
+    func clientSaid() throws -> [Frame] {
+        channel.embeddedEventLoop.run()
+        var bytes: [UInt8] = []
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { bytes += Array(buffer.readableBytesView) }
+        return Frame.parse(bytes)
+    }
+
+    /// Passes the beginning of the connection.
+    func open(limit: UInt32 = 100) throws {
+        serverSays(Frame.settings([(Frame.maxConcurrentStreams, limit)]))
+        serverSays(Frame.settingsAcknowledgement)
+        _ = try clientSaid()
+    }
+
+    func submit(_ count: Int, tag: Int64 = 1, body: (Int) -> String = { "\($0)" }) {
+        pool.submit(TestBatch.make(count, tag: tag, body: body))
+        channel.embeddedEventLoop.run()
+    }
+
+    var seen: ClientProbe.Seen { probe.seen.value }
+}
+
+private final class CloseSwallower: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        promise?.succeed()
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+/// A program that the tests talk to and did not write; its output is read line by line.
+final class ExternalProcess: Sendable {
+    struct Output: Sendable {
+        var lines: [String] = []
+        var isComplete = false
+    }
+
+    let output = Observed(Output())
+    private let process: Process
+
+    /// Starts a program that is looked for where Debian puts programs.
+    init(_ program: String, _ arguments: [String]) throws {
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: try Self.find(program))
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = output
+        let handle = pipe.fileHandleForReading
+        Thread.detachNewThread { Self.read(handle, output) }
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+    }
+
+    private static func find(_ program: String) throws -> String {
+        let folders = ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+        let found = folders.map { "\($0)/\(program)" }.first(where: FileManager.default.isExecutableFile(atPath:))
+        guard let found else { throw Missing(program: program) }
+        return found
+    }
+
+    private static func read(_ handle: FileHandle, _ output: Observed<Output>) {
+        var rest: [UInt8] = []
+        while true {
+            let data = handle.availableData
+            if data.isEmpty { break }
+            rest.append(contentsOf: data)
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: rest[..<end], as: UTF8.self)
+                rest.removeSubrange(...end)
+                output.update { $0.lines.append(line) }
+            }
+        }
+        let last = String(decoding: rest, as: UTF8.self)
+        output.update {
+            if !last.isEmpty { $0.lines.append(last) }
+            $0.isComplete = true
+        }
+    }
+
+    /// Waits for the first line that begins with a word, and gives back the rest of it.
+    func line(_ word: String) async throws -> String {
+        let seen = try await output.wait(for: "a line \"\(word) …\"") { output in
+            output.isComplete || output.lines.contains { $0.hasPrefix(word + " ") }
+        }
+        guard let line = seen.lines.first(where: { $0.hasPrefix(word + " ") }) else {
+            throw NotSeen(what: "a line \"\(word) …\"", last: seen.lines.joined(separator: "\n"))
+        }
+        return String(line.dropFirst(word.count + 1))
+    }
+
+    /// Waits for the end of the program, and gives back all that it wrote.
+    func end() async throws -> [String] {
+        try await output.wait(for: "the end of the program") { $0.isComplete }.lines
+    }
+
+    func terminate() {
+        if process.isRunning { process.terminate() }
+    }
+
+    /// Runs a program to its end.
+    static func run(_ program: String, _ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try find(program))
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failed(program: program, status: process.terminationStatus) }
+    }
+
+    struct Missing: Error, CustomStringConvertible {
+        var program: String
+        var description: String { "\(program) is not installed: Deploy/test installs what the tests need" }
+    }
+
+    struct Failed: Error, CustomStringConvertible {
+        var program: String
+        var status: Int32
+        var description: String { "\(program) ended with status \(status)" }
+    }
+}

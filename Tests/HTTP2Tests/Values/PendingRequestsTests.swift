@@ -1,0 +1,77 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite struct PendingRequestsTests {
+    @Test func givesRequestsInTheOrderOfSubmission() {
+        var pending = PendingRequests()
+        pending.append(TestBatch.make(3, tag: 1))
+        pending.append(TestBatch.make(0, tag: 2))
+        pending.append(TestBatch.make(2, tag: 3))
+        #expect(pending.count == 5)
+        var taken: [String] = []
+        while let (batch, index) = pending.next() { taken.append("\(batch.tag).\(index)") }
+        #expect(taken == ["1.0", "1.1", "1.2", "3.0", "3.1"])
+        #expect(pending.count == 0)
+    }
+
+    @Test func putsARequestBackInFront() throws {
+        var pending = PendingRequests()
+        pending.append(TestBatch.make(1, tag: 1))
+        pending.append(TestBatch.make(2, tag: 2))
+        for _ in 0..<3 {
+            let first = pending.next()
+            let (batch, index) = try #require(first)
+            pending.putBack(batch, index: index)
+            let again = pending.next()
+            #expect(again?.batch === batch)
+            #expect(again?.index == index)
+        }
+        #expect(pending.next() == nil)
+        #expect(pending.count == 0)
+    }
+
+    @Test func agreesWithAPlainList() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var pending = PendingRequests()
+        var model: [String] = []
+        for tag in 0..<2_000 as Range<Int64> {
+            let size = Int.random(in: 0...5, using: &random)
+            pending.append(TestBatch.make(size, tag: tag))
+            model += (0..<size).map { "\(tag).\($0)" }
+            for _ in 0..<Int.random(in: 0...6, using: &random) {
+                guard let (batch, index) = pending.next() else {
+                    #expect(model.isEmpty, "seed \(seed)")
+                    break
+                }
+                let expected = model.removeFirst()
+                try #require("\(batch.tag).\(index)" == expected, "seed \(seed)")
+                if Int.random(in: 0...4, using: &random) == 0 {
+                    pending.putBack(batch, index: index)
+                    model.insert("\(batch.tag).\(index)", at: 0)
+                }
+            }
+            try #require(pending.count == model.count, "seed \(seed)")
+        }
+    }
+
+    /// A queue that never runs empty must not hold the memory of what it has given out long ago.
+    @Test func letsGoOfBatchesThatAreDone() {
+        var pending = PendingRequests()
+        var done: [WeakBatch] = []
+        for tag in 0..<40 as Range<Int64> {
+            let batch = TestBatch.make(1, tag: tag)
+            done.append(WeakBatch(batch: batch))
+            pending.append(batch)
+            if tag >= 2 { _ = pending.next() }
+        }
+        #expect(pending.count == 2)
+        #expect(done.count { $0.batch != nil } <= 4)
+    }
+
+    private struct WeakBatch {
+        weak var batch: HTTP2RequestBatch?
+    }
+}
