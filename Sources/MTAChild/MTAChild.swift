@@ -129,7 +129,8 @@ public final class MTAChild: Sendable {
         let storing = Task { await sender.storeLoop() }
         let background = [
             Task { await leases.run() },
-            Task { await reporter.run() },
+            Task { await reporter.writeLines() },
+            Task { await reporter.beat() },
             Task { await self.obey(commands, sender, preparer) },
             Task { await self.watch(sender, settleStore, clock) },
         ]

@@ -1,7 +1,17 @@
 import ArgumentParser
+import Foundation
+
+/// The start of every process of PushMTA.
+@main
+enum Main {
+    static func main() async {
+        // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        await PushMTA.main()
+    }
+}
 
 /// The command line of PushMTA.
-@main
 struct PushMTA: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pushmta",

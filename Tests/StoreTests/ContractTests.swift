@@ -35,7 +35,7 @@ struct ContractTests {
         )
     }
 
-    @Test("The targets of a started delivery are frozen, also for inserts under way")
+    @Test("The targets of a started delivery are frozen, also for inserts under way", .timeLimit(.minutes(2)))
     func frozen() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery(explicit: true)
@@ -45,7 +45,10 @@ struct ContractTests {
         )
         async let starting: Void = fixture.store.startDelivery(id)
         let watcher = try await fixture.database.connect()
-        let waiting = PostgresStatement("SELECT count(*) FROM pg_locks WHERE NOT granted", prepare: false)
+        let waiting = PostgresStatement(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+            prepare: false
+        )
         while try await watcher.execute(waiting).int64(0, 0) == 0 { await Task.yield() }
         try await writer.run(script: "COMMIT")
         try await starting
@@ -117,6 +120,32 @@ struct ContractTests {
         } throws: {
             ($0 as? PostgresError)?.sqlState == "42501"
         }
+    }
+
+    @Test("A role with the rights of pushmta_runtime can prepare, send and keep the tables")
+    func runtimeRole() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        let login = "runtime_\(fixture.database.name)"
+        try await fixture.sql("CREATE ROLE \(login) LOGIN IN ROLE pushmta_runtime")
+        var configuration = fixture.database.configuration()
+        configuration.connectionString += " user=\(login)"
+        let runtime = StoreFixture(
+            database: fixture.database,
+            store: try await Store.connect(configuration),
+            other: fixture.other
+        )
+        let id = try await runtime.startedDelivery()
+        try await runtime.prepare()
+        #expect(try await runtime.store.ensurePartitions(daysAhead: 8) == 4)
+        let part = try required(try await runtime.claim().first)
+        var batch = OutcomeBatch()
+        batch.append(part, try await runtime.store.loadPart(part, fieldNames: ["city"]), rows: 0..<64, .sent)
+        batch.closing = [ClosingPart(part: part.id, token: 1)]
+        #expect(try await runtime.store.storeOutcomes(batch).closedParts == [part.id])
+        #expect(try await runtime.store.deliveryProgress(id).sent == 64)
+        await runtime.store.close()
+        try await fixture.sql("DROP ROLE \(login)")
     }
 
     @Test("Hosts and children show what they reported")

@@ -131,6 +131,21 @@ struct PartTests {
         #expect(all.ambiguousThrough == 20 && all.ambiguous == [3, 4] && all.softAnswers == [answer])
     }
 
+    @Test("Nothing is claimed over an account that is not active")
+    func inactiveAccount() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await !fixture.store.hasOpenDeliveries())
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 64)
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        #expect(try await fixture.store.hasOpenDeliveries())
+        try await fixture.store.setAccount(name: "apns", active: false)
+        #expect(try await fixture.claim().isEmpty)
+        #expect(try await fixture.store.readyWork().isEmpty)
+        try await fixture.store.setAccount(name: "apns", active: true)
+        #expect(try await fixture.claim().count == 1)
+    }
+
     @Test("start_delivery wakes who listens")
     func wakeUp() async throws {
         let fixture = try await StoreFixture.make()

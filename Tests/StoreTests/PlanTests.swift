@@ -53,7 +53,7 @@ struct PlanTests {
         #expect(work.contains("delivery_part_claim") || work.contains("delivery_part_unfinished"))
     }
 
-    @Test("Lease, mark and counters of a part are updated in place (HOT)")
+    @Test("Lease, mark and counters of a part are updated in place (HOT)", .timeLimit(.minutes(2)))
     func hot() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         for through: Int32 in 1...20 {

@@ -4,6 +4,7 @@ import PostgresClient
 public final class TestCluster: Sendable {
     private let installation: PostgresInstallation
     private let directory: ClusterDirectory
+    private let tlsPort: UInt16?
     let templates = TemplateStore()
 
     private static let sharedCluster = Task {
@@ -15,24 +16,34 @@ public final class TestCluster: Sendable {
     public static func shared() async throws -> TestCluster { try await sharedCluster.value }
 
     /// Starts a cluster for one test alone, which may stop and restart it.
-    public static func start() async throws -> TestCluster {
+    ///
+    /// - Parameter tlsPort: also listens there, on localhost, with TLS; see ``tlsConnectionString(_:)``.
+    public static func start(tlsPort: UInt16? = nil) async throws -> TestCluster {
         let installation = try PostgresInstallation.find()
-        let cluster = TestCluster(installation, try ClusterDirectory(user: installation.user))
+        let cluster = TestCluster(installation, try ClusterDirectory(user: installation.user), tlsPort)
         try await cluster.initialise()
         try await cluster.launch()
         return cluster
     }
 
-    private init(_ installation: PostgresInstallation, _ directory: ClusterDirectory) {
+    private init(_ installation: PostgresInstallation, _ directory: ClusterDirectory, _ tlsPort: UInt16?) {
         self.installation = installation
         self.directory = directory
+        self.tlsPort = tlsPort
     }
 
     deinit { directory.clear() }
 
     /// The libpq connection string of a database.
     public func connectionString(database: String = "postgres") -> String {
-        "host=\(directory.path) user=postgres dbname=\(database)"
+        "host=\(directory.path) port=\(tlsPort ?? 5432) user=postgres dbname=\(database)"
+    }
+
+    /// The libpq connection string for TLS over TCP, with its verification mode; the certificate is for `localhost`.
+    public func tlsConnectionString(sslmode: String) -> String {
+        let root = "\(directory.path)/server.crt"
+        return "host=localhost hostaddr=127.0.0.1 port=\(tlsPort ?? 5432) user=postgres dbname=postgres"
+            + " sslmode=\(sslmode) sslrootcert=\(root)"
     }
 
     /// A connection to the database for administration.
@@ -68,16 +79,31 @@ public final class TestCluster: Sendable {
             log: commandLog
         )
         // fsync, full_page_writes and synchronous_commit stay on, as everywhere.
-        let settings = [
-            "listen_addresses=", "unix_socket_directories=\(directory.path)", "max_connections=200",
+        var settings = [
+            "unix_socket_directories=\(directory.path)", "max_connections=200",
             "shared_buffers=64MB", "max_wal_size=2GB",
             // The pause is for all databases together, and a run makes hundreds.
             "autovacuum_naptime=10min",
         ]
+        settings += try await tlsSettings()
         let script = settings.map { setting in
             let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return "\(parts[0]) = '\(parts[1])'"
         }
         try installation.append(script, to: "\(data)/postgresql.auto.conf")
+    }
+
+    private func tlsSettings() async throws -> [String] {
+        guard let tlsPort else { return ["listen_addresses="] }
+        let (key, certificate) = ("\(directory.path)/server.key", "\(directory.path)/server.crt")
+        let request =
+            "req -new -x509 -nodes -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1"
+            + " -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout \(key) -out \(certificate)"
+        let arguments = request.split(separator: " ").map(String.init)
+        try await Command.run("/usr/bin/openssl", arguments, asUser: installation.user, log: commandLog)
+        return [
+            "listen_addresses=127.0.0.1", "port=\(tlsPort)", "ssl=on", "ssl_key_file=\(key)",
+            "ssl_cert_file=\(certificate)",
+        ]
     }
 }

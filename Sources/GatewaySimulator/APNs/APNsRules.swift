@@ -30,11 +30,11 @@ struct APNsRules: GatewayRules {
         state.isTrusted ? Self.streamLimit : Self.firstStreamLimit
     }
 
-    func settled(_ code: UInt8, _ state: inout APNsConnectionState, plan: FaultPlan) -> Bool {
+    func settled(_ code: UInt8, _ state: inout APNsConnectionState, limitDrops: Bool) -> Bool {
         let wasTrusted = state.isTrusted
         if code == AnswerCatalog.accepted {
             state.isTrusted = true
-        } else if plan.limitDropsAfterRejection {
+        } else if limitDrops {
             state.isTrusted = false
         }
         return wasTrusted != state.isTrusted

@@ -30,7 +30,7 @@ struct FCMRules: GatewayRules {
 
     func streamLimit(_ state: FCMConnectionState) -> UInt32 { Self.streamLimit }
 
-    func settled(_ code: UInt8, _ state: inout FCMConnectionState, plan: FaultPlan) -> Bool { false }
+    func settled(_ code: UInt8, _ state: inout FCMConnectionState, limitDrops: Bool) -> Bool { false }
 
     mutating func apply(_ conditions: GatewayConditions) {
         devices = conditions.devices

@@ -12,7 +12,6 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     var lastProcessed: Int32 = 0
     var departure = Departure.none
     private var isFrozen = false
-    private var hasSpoken = false
 
     init(loop: GatewayLoop<Rules>) {
         self.loop = loop
@@ -28,17 +27,12 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
         http = connection
         loop.opened(self, id: connection.id)
         followFreeze()
-    }
-
-    /// TLS stands and the peer has spoken; what is written from now on arrives.
-    func isUp() {
-        hasSpoken = true
         leaveAtOnce()
     }
 
     /// Sends a GOAWAY that does not wait for any stream.
     private func leaveAtOnce() {
-        guard hasSpoken, isOpen, case .none = departure, let goAway = loop.plan.goAway, goAway.afterStreams == 0 else {
+        guard isOpen, case .none = departure, let goAway = loop.plan.goAway, goAway.afterStreams == 0 else {
             return
         }
         beginGoAway(goAway)
@@ -74,7 +68,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32) {
         guard let http else { return }
         loop.rules.respond(judgement, id: id, streamID: streamID, on: http)
-        if loop.rules.settled(judgement.code, &state, plan: loop.plan) { adjustLimit() }
+        if loop.rules.settled(judgement.code, &state, limitDrops: loop.plan.limitDropsAfterRejection) { adjustLimit() }
     }
 
     private var wantedLimit: UInt32 {

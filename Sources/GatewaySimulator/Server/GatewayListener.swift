@@ -38,9 +38,6 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
                     settings.maxConcurrentStreams = connection.firstLimit
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls))
-                    if connection.leavesAtOnce {
-                        try pipeline.addHandler(FirstReadHandler { connection.leaveAtOnce() })
-                    }
                     try pipeline.addHandler(HTTP2ServerHandler(settings: settings, delegate: connection))
                 }
             }

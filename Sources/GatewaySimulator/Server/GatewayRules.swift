@@ -17,7 +17,7 @@ protocol GatewayRules: SendableMetatype {
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout ConnectionState, now: Int64) -> Judgement
 
     /// Notes what an answer does to the connection; true when the stream limit may have changed.
-    func settled(_ code: UInt8, _ state: inout ConnectionState, plan: FaultPlan) -> Bool
+    func settled(_ code: UInt8, _ state: inout ConnectionState, limitDrops: Bool) -> Bool
 
     /// Answers a request; the id is the sender's own, or empty.
     mutating func respond(

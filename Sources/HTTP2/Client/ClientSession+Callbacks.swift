@@ -2,7 +2,15 @@ import CNGHTTP2
 
 extension ClientSession {
     static func install(_ callbacks: OpaquePointer?) {
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameLength, value, valueLength, _, user in
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _,
+            frame,
+            name,
+            nameLength,
+            value,
+            valueLength,
+            _,
+            user in
             guard let frame, let session = ClientSession.from(user) else { return 0 }
             session.noteHeader(
                 frame.pointee.hd.stream_id,

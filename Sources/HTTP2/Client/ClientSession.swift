@@ -99,7 +99,11 @@ final class ClientSession {
 
     /// Feeds bytes from the peer.
     func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        let read = nghttp2_session_mem_recv(session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        let read = nghttp2_session_mem_recv(
+            session,
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            bytes.count
+        )
         guard read >= 0 else { throw SessionError(code: Int32(read)) }
     }
 
@@ -181,7 +185,10 @@ final class ClientSession {
     }
 
     private static func field(
-        _ batch: HTTP2RequestBatch, _ name: HTTP2RequestBatch.Slice, _ value: HTTP2RequestBatch.Slice, _ flags: UInt8
+        _ batch: HTTP2RequestBatch,
+        _ name: HTTP2RequestBatch.Slice,
+        _ value: HTTP2RequestBatch.Slice,
+        _ flags: UInt8
     ) -> nghttp2_nv {
         nghttp2_nv(
             name: (batch.arena + name.offset).assumingMemoryBound(to: UInt8.self),
@@ -244,7 +251,10 @@ final class ClientSession {
     }
 
     func noteOwnGoAway(_ frame: nghttp2_goaway) {
-        let text = String(decoding: UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len), as: UTF8.self)
+        let text = String(
+            decoding: UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len),
+            as: UTF8.self
+        )
         ownGoAway = "\(HTTP2ErrorCode(rawValue: frame.error_code))" + (text.isEmpty ? "" : ", \(text)")
     }
 

@@ -11,7 +11,9 @@ public final class HTTP2Client: Sendable {
 
     /// - Parameter delegate: told of every end and event, on `eventLoop`; the client keeps it alive until ``shutdown()``.
     public init(
-        configuration: HTTP2ClientConfiguration, eventLoop: any EventLoop, delegate: any HTTP2ClientDelegate
+        configuration: HTTP2ClientConfiguration,
+        eventLoop: any EventLoop,
+        delegate: any HTTP2ClientDelegate
     ) {
         self.eventLoop = eventLoop
         pool = .makeBoxSendingValue(

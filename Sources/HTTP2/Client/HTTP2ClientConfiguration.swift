@@ -30,7 +30,11 @@ public struct HTTP2ClientConfiguration: Sendable {
     public var lastStreamID: Int32 = .max
 
     public init(
-        host: String, port: Int, connections: Int = 1, tls: HTTP2TLS? = HTTP2TLS(), initialMaxConcurrentStreams: Int
+        host: String,
+        port: Int,
+        connections: Int = 1,
+        tls: HTTP2TLS? = HTTP2TLS(),
+        initialMaxConcurrentStreams: Int
     ) {
         self.host = host
         self.port = port

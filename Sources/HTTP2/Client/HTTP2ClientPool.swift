@@ -173,9 +173,9 @@ final class HTTP2ClientPool {
         if wasOpening { return }
         if connection.opened != nil { tell(.closed(reason: reason)) }
         if isStopping { return finishStopping() }
-        if !connection.wasGood {
+        if let reason, !connection.wasGood {
             // A connection that ends before its first answer is no better than one that was refused.
-            redialLater(reason: reason ?? "the server ended the connection before it answered")
+            redialLater(reason: reason)
         }
         pump()
     }
@@ -246,7 +246,9 @@ final class HTTP2ClientPool {
             let connection = try channel.pipeline.syncOperations.handler(type: HTTP2ClientConnection.self)
             if isStopping { return connection.close(nil) }
             guard connection.state != .closed else {
-                return redialLater(reason: connection.closeReason ?? "the server ended the connection during the handshake")
+                return redialLater(
+                    reason: connection.closeReason ?? "the server ended the connection during the handshake"
+                )
             }
             adopt(connection)
             guard connection.state == .opening else { return pump() }

@@ -49,7 +49,11 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     ///   - capacity: the number of requests to make room for.
     ///   - bodyBytes: the bytes of all bodies together to make room for.
     public init(
-        sharedHeaders: [HTTP2HeaderField], perRequestHeaderNames: [String], capacity: Int, bodyBytes: Int, tag: Int64 = 0
+        sharedHeaders: [HTTP2HeaderField],
+        perRequestHeaderNames: [String],
+        capacity: Int,
+        bodyBytes: Int,
+        tag: Int64 = 0
     ) {
         self.tag = tag
         // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header.
@@ -82,7 +86,9 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     ///   - headerValues: one value for each of the names given at the start.
     ///   - body: the request's body.
     public func append(
-        path: some Collection<UInt8>, headerValues: [some Collection<UInt8>], body: some Collection<UInt8>
+        path: some Collection<UInt8>,
+        headerValues: [some Collection<UInt8>],
+        body: some Collection<UInt8>
     ) {
         precondition(headerValues.count == perRequestNames.count, "one value for each per-request header name")
         let firstValue = Int32(values.count)
@@ -95,7 +101,10 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     /// Adds a request whose path is a prefix and a token, and which has one per-request value, without an allocation.
     public func append(
-        pathPrefix: StaticString, pathSuffix: ArraySlice<UInt8>, headerValue: ArraySlice<UInt8>, body: ArraySlice<UInt8>
+        pathPrefix: StaticString,
+        pathSuffix: ArraySlice<UInt8>,
+        headerValue: ArraySlice<UInt8>,
+        body: ArraySlice<UInt8>
     ) {
         precondition(perRequestNames.count == 1, "one value for each per-request header name")
         let firstValue = Int32(values.count)

@@ -41,7 +41,10 @@ public final class HTTP2ServerConnection {
 
     /// Answers a request. Outside of `received`, ``flush()`` must follow.
     public func respond(
-        _ streamID: Int32, _ response: HTTP2PreparedResponse, varyingValue: ArraySlice<UInt8> = [], body: [UInt8] = []
+        _ streamID: Int32,
+        _ response: HTTP2PreparedResponse,
+        varyingValue: ArraySlice<UInt8> = [],
+        body: [UInt8] = []
     ) {
         session.respond(streamID, response, varyingValue: varyingValue, body: body)
     }

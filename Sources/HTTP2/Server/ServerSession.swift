@@ -57,7 +57,11 @@ final class ServerSession {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        let read = nghttp2_session_mem_recv(session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        let read = nghttp2_session_mem_recv(
+            session,
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            bytes.count
+        )
         guard read >= 0 else { throw ClientSession.SessionError(code: Int32(read)) }
     }
 
@@ -74,7 +78,10 @@ final class ServerSession {
 
     /// Answers a stream; one that is closed meanwhile is left alone.
     func respond(
-        _ streamID: Int32, _ response: HTTP2PreparedResponse, varyingValue: ArraySlice<UInt8>, body: some Collection<UInt8>
+        _ streamID: Int32,
+        _ response: HTTP2PreparedResponse,
+        varyingValue: ArraySlice<UInt8>,
+        body: some Collection<UInt8>
     ) {
         guard let slot = streams.find(streamID), slot.pointee.value.response == nil else { return }
         slot.pointee.value.response = response
@@ -167,8 +174,18 @@ extension ServerSession {
             ServerSession.from(user)?.begin(frame.pointee.hd.stream_id)
             return 0
         }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameLength, value, valueLength, _, user in
-            guard let frame, let slot = ServerSession.from(user)?.streams.find(frame.pointee.hd.stream_id) else { return 0 }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _,
+            frame,
+            name,
+            nameLength,
+            value,
+            valueLength,
+            _,
+            user in
+            guard let frame, let slot = ServerSession.from(user)?.streams.find(frame.pointee.hd.stream_id) else {
+                return 0
+            }
             guard slot.pointee.value.headers.bytes.count + nameLength + valueLength <= largestHeaderBlock else {
                 return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
             }

@@ -36,10 +36,9 @@ final class PartPreparer: Sendable {
         async let loading = store.loadPart(part, fieldNames: delivery.fieldNames)
         var known: Set<Int32> = []
         var recovery = PartRecovery()
-        if part.mayHaveHistory {
-            known = try await store.knownOutcomes(part)
-            recovery = try await store.recovery(part)
-        }
+        // A retry part may have late outcomes too: facts of an owner of the first part that was fenced after its end.
+        if part.mayHaveHistory || part.attempt > 1 { known = try await store.knownOutcomes(part) }
+        if part.mayHaveHistory { recovery = try await store.recovery(part) }
         let loaded = try await loading
         return render(part, delivery, loaded, known: known, recovery: recovery)
     }

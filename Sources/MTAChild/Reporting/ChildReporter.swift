@@ -29,10 +29,17 @@ final class ChildReporter: Sendable {
         self.logger = logger
     }
 
-    /// Reports until the task is cancelled.
-    func run() async {
+    /// Writes lines until the task is cancelled; a database that does not answer does not keep them back.
+    func writeLines() async {
         while !Task.isCancelled {
             writeLine(exitReason: nil)
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// Keeps the row in `mta_child` up to date until the task is cancelled.
+    func beat() async {
+        while !Task.isCancelled {
             await beat(exited: false)
             try? await Task.sleep(for: .seconds(1))
         }

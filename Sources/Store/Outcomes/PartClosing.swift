@@ -75,19 +75,16 @@ enum PartClosing {
             SELECT DISTINCT ON (r.part_id, r.sequence) r.part_id, r.number, r.sequence
             FROM unnest($9::bigint[], $10::integer[], $11::integer[]) r(part_id, number, sequence)
             ORDER BY r.part_id, r.sequence, r.number
-        ), retry AS MATERIALIZED (
+        ), \(PartTargets.sql(parts: "SELECT DISTINCT part_id FROM wanted")), retry AS MATERIALIZED (
             SELECT w.part_id, w.number, array_agg(w.sequence ORDER BY w.sequence) AS sequences, count(*)::integer AS size,
-                array_agg(f.subscription_id ORDER BY w.sequence) AS subscription_ids,
-                array_agg(f.target_id ORDER BY w.sequence) AS target_ids
-            FROM (SELECT DISTINCT part_id FROM wanted) q
-            JOIN pushmta_engine.delivery_part p ON p.id = q.part_id
-            JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
-            CROSS JOIN LATERAL (SELECT u.subscription_id, u.target_id, coalesce(u.sequence, t.first_sequence + u.place::integer - 1)
-                FROM unnest(t.subscription_ids, t.target_ids, t.sequences) WITH ORDINALITY
-                    u(subscription_id, target_id, sequence, place)) f(subscription_id, target_id, sequence)
-            JOIN wanted w ON w.part_id = q.part_id AND w.sequence = f.sequence
-            WHERE (SELECT true FROM pushmta_engine.broad_log b
-                WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = w.sequence) IS NULL
+                array_agg(t.subscription_ids[x.place] ORDER BY w.sequence) AS subscription_ids,
+                array_agg(t.target_ids[x.place] ORDER BY w.sequence) AS target_ids
+            FROM wanted w
+            JOIN target t ON t.part_id = w.part_id
+            CROSS JOIN LATERAL (SELECT \(PartTargets.place(of: "w.sequence"))) x(place)
+            WHERE x.place BETWEEN 1 AND cardinality(t.subscription_ids)
+                AND (SELECT true FROM pushmta_engine.broad_log b
+                    WHERE b.log_day = t.log_day AND b.delivery_id = t.delivery_id AND b.sequence = w.sequence) IS NULL
             GROUP BY w.part_id, w.number
         ), closed AS (
             UPDATE pushmta_engine.delivery_part p

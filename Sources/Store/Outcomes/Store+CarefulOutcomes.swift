@@ -144,19 +144,16 @@ struct CarefulPass {
             SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::smallint[], $5::smallint[], $6::smallint[],
                 $7::text[], $8::text[])
                 o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id)
-        )
+        ), \(PartTargets.sql(parts: "SELECT DISTINCT part_id FROM o"))
         INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status,
             attempt, reason, gateway_message_id)
-        SELECT p.delivery_id, f.subscription_id, p.id, o.sequence, p.log_day, o.status, o.http_status, o.attempt, o.reason,
-            o.gateway_message_id
-        FROM (SELECT DISTINCT part_id FROM o) q
-        JOIN pushmta_engine.delivery_part p ON p.id = q.part_id
-        JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
-        CROSS JOIN LATERAL (SELECT u.subscription_id, coalesce(u.sequence, t.first_sequence + u.place::integer - 1)
-            FROM unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, place))
-            f(subscription_id, sequence)
-        JOIN o ON o.part_id = q.part_id AND o.sequence = f.sequence
-        ORDER BY p.delivery_id, o.sequence
+        SELECT t.delivery_id, t.subscription_ids[x.place], t.part_id, o.sequence, t.log_day, o.status, o.http_status, o.attempt,
+            o.reason, o.gateway_message_id
+        FROM o
+        JOIN target t ON t.part_id = o.part_id
+        CROSS JOIN LATERAL (SELECT \(PartTargets.place(of: "o.sequence"))) x(place)
+        WHERE x.place BETWEEN 1 AND cardinality(t.subscription_ids)
+        ORDER BY t.delivery_id, o.sequence
         ON CONFLICT DO NOTHING
         RETURNING part_id, sequence, status
         """

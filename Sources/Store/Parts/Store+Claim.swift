@@ -4,7 +4,7 @@ import PushCore
 extension Store {
     /// Claims up to `limit` due parts of an application and routing for a child: highest priority first, then the longest due.
     ///
-    /// Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a history.
+    /// Nothing is claimed over an account that is not active. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a history.
     public func claimParts(application: Int32, account: Int32, child: Int64, limit: Int) async throws -> [ClaimedPart] {
         let result = try await query(
             Self.claimSQL,
@@ -24,6 +24,7 @@ extension Store {
         WITH picked AS MATERIALIZED (
             SELECT id FROM pushmta_engine.delivery_part
             WHERE state = 'ready' AND application_id = $1 AND external_account_id = $2 AND not_before <= now()
+                AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
             ORDER BY priority DESC, not_before, id
             LIMIT $4 FOR UPDATE SKIP LOCKED
         )

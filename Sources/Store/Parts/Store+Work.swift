@@ -23,10 +23,21 @@ extension Store {
             extract(epoch FROM now() - min(p.not_before))::double precision
         FROM pushmta_engine.delivery_part p
         JOIN pushmta_engine.external_account e ON e.id = p.external_account_id
-        WHERE p.state = 'ready' AND p.not_before <= now()
+        WHERE p.state = 'ready' AND p.not_before <= now() AND e.active
         GROUP BY p.application_id, p.external_account_id, e.connector
         ORDER BY max(p.priority) DESC, min(p.not_before)
         """
+
+    /// Whether any delivery is under way or begins within the minute: then poll often, since a retry part or a scheduled
+    /// start comes due without a notification.
+    public func hasOpenDeliveries() async throws -> Bool {
+        try await query(
+            """
+            SELECT EXISTS (SELECT FROM pushmta_engine.delivery
+                WHERE state IN ('preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute')
+            """
+        ).bool(0, 0)
+    }
 
     /// The kinds of children that deliveries may ask for, most recently used first: every application with an active account.
     public func childKinds() async throws -> [ChildKind] {

@@ -6,8 +6,8 @@ import Store
 struct TrialAudience: Sendable {
     /// The content of trials: two personalised fields, for both platforms.
     static let content = """
-        {"ios":{"title":"Hello {{first_name|there}}","body":"The weather in {{city|your town}} is fine.","sound":"default"},\
-        "android":{"title":"Hello {{first_name|there}}","body":"The weather in {{city|your town}} is fine."}}
+        {"ios":{"title":"Hello {{firstName|there}}","body":"The weather in {{city|your town}} is fine.","sound":"default"},\
+        "android":{"title":"Hello {{firstName|there}}","body":"The weather in {{city|your town}} is fine."}}
         """
 
     /// Where they are created.

@@ -10,10 +10,19 @@ import Testing
         let client = try EmbeddedConnection()
         try client.open()
         client.submit(2)
-        let body = Frame(kind: .data, flags: Frame.endStream, stream: 3, payload: Array("{\"reason\":\"BadDeviceToken\"}".utf8))
+        let body = Frame(
+            kind: .data,
+            flags: Frame.endStream,
+            stream: 3,
+            payload: Array("{\"reason\":\"BadDeviceToken\"}".utf8)
+        )
         client.serverSays(Frame.status200(1), Frame.status(400, 3, endStream: false), body.bytes)
         #expect(client.seen.responses.map(\.status) == [200, 400])
-        #expect(client.seen.responses.map { String(decoding: $0.body, as: UTF8.self) } == ["", "{\"reason\":\"BadDeviceToken\"}"])
+        #expect(
+            client.seen.responses.map { String(decoding: $0.body, as: UTF8.self) } == [
+                "", "{\"reason\":\"BadDeviceToken\"}",
+            ]
+        )
     }
 
     @Test func refusedStreamsAreUnprocessed() throws {
@@ -72,7 +81,10 @@ import Testing
         #expect(client.seen.settled.isEmpty)
         client.serverSays(Frame.windowUpdate(1, 1_000))
         #expect(client.seen.responses.map(\.status) == [413])
-        #expect(try client.clientSaid().filter { $0.kind == .headers }.map(\.stream) == [1, 3], "its slot is used again")
+        #expect(
+            try client.clientSaid().filter { $0.kind == .headers }.map(\.stream) == [1, 3],
+            "its slot is used again"
+        )
     }
 
     @Test func aLostConnectionMakesWhatWasWrittenAmbiguous() throws {

@@ -12,7 +12,8 @@ final class EmbeddedConnection {
 
     /// - Parameter swallowsClose: the channel does not close when it is told to, as with TLS whose peer is gone.
     init(
-        initialLimit: Int = 100, swallowsClose: Bool = false,
+        initialLimit: Int = 100,
+        swallowsClose: Bool = false,
         change: (inout HTTP2ClientConfiguration) -> Void = { _ in }
     ) throws {
         // No connections of its own: the one here is given to the pool.

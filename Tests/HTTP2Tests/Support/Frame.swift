@@ -58,13 +58,19 @@ struct Frame {
 
     /// `:status: 200` is entry 8 of HPACK's static table (RFC 7541 appendix A).
     static func status200(_ stream: UInt32, endStream: Bool = true) -> [UInt8] {
-        Frame(kind: .headers, flags: endHeaders | (endStream ? Self.endStream : 0), stream: stream, payload: [0x88]).bytes
+        Frame(kind: .headers, flags: endHeaders | (endStream ? Self.endStream : 0), stream: stream, payload: [0x88])
+            .bytes
     }
 
     /// Another status, as a literal whose name is entry 8.
     static func status(_ status: Int, _ stream: UInt32, endStream: Bool = true) -> [UInt8] {
         let field: [UInt8] = [0x08, 0x03] + Array(String(status).utf8)
-        return Frame(kind: .headers, flags: endHeaders | (endStream ? Self.endStream : 0), stream: stream, payload: field).bytes
+        return Frame(
+            kind: .headers,
+            flags: endHeaders | (endStream ? Self.endStream : 0),
+            stream: stream,
+            payload: field
+        ).bytes
     }
 
     /// Takes frames apart; what is incomplete at the end is left out.

@@ -25,8 +25,11 @@ final class LoopbackServer: Sendable {
     ///   - port: 0 for any.
     ///   - script: answers; the default one says 200 to all.
     init(
-        tls: Bool = false, port: Int = 0, settings: HTTP2ServerSettings = HTTP2ServerSettings(),
-        protocols: [String] = ["h2"], script: @escaping Script = LoopbackServer.accept
+        tls: Bool = false,
+        port: Int = 0,
+        settings: HTTP2ServerSettings = HTTP2ServerSettings(),
+        protocols: [String] = ["h2"],
+        script: @escaping Script = LoopbackServer.accept
     ) async throws {
         let seen = seen
         let context = tls ? try TestCertificate.shared.get().serverContext(protocols: protocols) : nil
@@ -39,7 +42,9 @@ final class LoopbackServer: Sendable {
                         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                     }
                     let delegate = LoopbackDelegate(seen: seen, script: script)
-                    try channel.pipeline.syncOperations.addHandler(HTTP2ServerHandler(settings: settings, delegate: delegate))
+                    try channel.pipeline.syncOperations.addHandler(
+                        HTTP2ServerHandler(settings: settings, delegate: delegate)
+                    )
                 }
             }
             .bind(host: "127.0.0.1", port: port)
@@ -58,7 +63,9 @@ final class LoopbackServer: Sendable {
     /// Says 200 with an empty body to even numbers and sends the others' bodies back with 400.
     static let echoOdd: Script = { connection, requests in
         for request in requests {
-            let number = request.headers.value(":path").flatMap { Int($0.drop { !$0.isNumber }.split(separator: "/").last ?? "") }
+            let number = request.headers.value(":path").flatMap {
+                Int($0.drop { !$0.isNumber }.split(separator: "/").last ?? "")
+            }
             if let number, number % 2 == 1 {
                 connection.respond(
                     streamID: request.streamID,

@@ -41,7 +41,9 @@ final class Observed<Value: Sendable>: Sendable {
     /// - Throws: ``NotSeen`` with the value as it is then.
     @discardableResult
     func wait(
-        for what: String, seconds: Int = 120, until isMet: @escaping @Sendable (Value) -> Bool
+        for what: String,
+        seconds: Int = 120,
+        until isMet: @escaping @Sendable (Value) -> Bool
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let already: Value? = state.withLock { state in
@@ -61,7 +63,9 @@ final class Observed<Value: Sendable>: Sendable {
 
     private func expire(_ id: Int, _ what: String) {
         let (value, waiter) = state.withLock { ($0.value, $0.waiters.removeValue(forKey: id)) }
-        waiter?.continuation.resume(throwing: NotSeen(what: what, last: String(String(describing: value).prefix(2_000))))
+        waiter?.continuation.resume(
+            throwing: NotSeen(what: what, last: String(String(describing: value).prefix(2_000)))
+        )
     }
 }
 

@@ -4,7 +4,9 @@ import HTTP2
 enum TestBatch {
     /// - Parameter body: the body of the request with an index.
     static func make(
-        _ count: Int, tag: Int64 = 1, path: String = "/3/device/",
+        _ count: Int,
+        tag: Int64 = 1,
+        path: String = "/3/device/",
         body: (Int) -> String = { "{\"aps\":{\"alert\":\"number \($0)\"}}" }
     ) -> HTTP2RequestBatch {
         let batch = HTTP2RequestBatch(

@@ -9,7 +9,11 @@ struct TestClient: Sendable {
 
     /// Makes and starts a client; `change` sees the settings before.
     init(
-        port: Int, tls: Bool = false, connections: Int = 1, initialLimit: Int = 100, host: String = "127.0.0.1",
+        port: Int,
+        tls: Bool = false,
+        connections: Int = 1,
+        initialLimit: Int = 100,
+        host: String = "127.0.0.1",
         change: (inout HTTP2ClientConfiguration) -> Void = { _ in }
     ) async throws {
         var configuration = HTTP2ClientConfiguration(
@@ -19,6 +23,10 @@ struct TestClient: Sendable {
             tls: tls ? HTTP2TLS(trustRootsFile: try TestCertificate.shared.get().certificateFile) : nil,
             initialMaxConcurrentStreams: initialLimit
         )
+        // What a test does not change must not happen by itself on a slow machine.
+        configuration.requestTimeoutMilliseconds = 300_000
+        configuration.connectTimeoutMilliseconds = 120_000
+        configuration.pingAfterSilenceMilliseconds = 300_000
         configuration.firstBackOffMilliseconds = 20
         configuration.maximumBackOffMilliseconds = 500
         change(&configuration)

@@ -21,7 +21,9 @@ import Testing
         let table = StreamTable(empty: 0, capacity: 8)
         for id in stride(from: 1, to: 2_001, by: 2) as StrideTo<Int32> { table.insert(id, Int(id)) }
         #expect(table.count == 1_000)
-        for id in stride(from: 1, to: 2_001, by: 2) as StrideTo<Int32> { #expect(table.find(id)?.pointee.value == Int(id)) }
+        for id in stride(from: 1, to: 2_001, by: 2) as StrideTo<Int32> {
+            #expect(table.find(id)?.pointee.value == Int(id))
+        }
     }
 
     /// One answer that never comes must not cost memory in proportion to all the requests that follow.

@@ -8,7 +8,7 @@ struct DeliveryListCommand: PushMTACommand {
     @OptionGroup var global: GlobalOptions
 
     @Option(help: "How many.")
-    var limit: Int32 = 50
+    var limit: Int = 50
 
     @Flag(help: "Print JSON.")
     var json = false

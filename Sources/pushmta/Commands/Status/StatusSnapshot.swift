@@ -4,7 +4,7 @@ import Store
 /// What `pushmta status` shows.
 struct StatusSnapshot: Sendable {
     /// Deliveries to look at: the newest.
-    private static let deliveryLimit: Int32 = 20
+    private static let deliveryLimit = 20
     /// A host or child that has said nothing for so long is called late: three of its beats.
     private static let lateAfterSeconds = 6.0
 

@@ -14,7 +14,7 @@ struct SubscriptionListCommand: PushMTACommand {
     var service: String?
 
     @Option(help: "How many.")
-    var limit: Int32 = 50
+    var limit: Int = 50
 
     @Flag(help: "Print JSON.")
     var json = false

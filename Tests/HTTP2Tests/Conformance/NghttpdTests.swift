@@ -1,0 +1,52 @@
+import Foundation
+import HTTP2
+import NIOCore
+import NIOPosix
+import Testing
+
+/// Our client against `nghttpd`, the server of the nghttp2 project.
+@Suite struct NghttpdTests {
+    @Test(arguments: [(100, 1), (1_000, 1), (1_000, 4), (1, 2)])
+    func thousandsOfRequests(_ limit: Int, _ connections: Int) async throws {
+        let certificate = try TestCertificate.shared.get()
+        let documents = try TemporaryFolder.shared.get() + "/documents"
+        try FileManager.default.createDirectory(atPath: documents + "/found", withIntermediateDirectories: true)
+        for number in stride(from: 0, to: 10, by: 2) {
+            try Data("document \(number)".utf8).write(to: URL(fileURLWithPath: "\(documents)/found/\(number)"))
+        }
+        // nghttpd takes no port 0; the client tries until it listens.
+        let probe = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(
+            host: "127.0.0.1",
+            port: 0
+        ).get()
+        let port = probe.localAddress?.port ?? 0
+        try await probe.close()
+        let server = try ExternalProcess(
+            "nghttpd",
+            [
+                "-a", "127.0.0.1", "-m", "\(limit)", "-d", documents, "\(port)", certificate.keyFile,
+                certificate.certificateFile,
+            ]
+        )
+        let test = try await TestClient(port: port, tls: true, connections: connections, initialLimit: 1)
+        let count = limit == 1 ? 500 : 10_000
+        let batches = count / 500
+        for tag in 0..<batches {
+            let batch = TestBatch.make(500, tag: Int64(tag), path: tag % 2 == 0 ? "/nowhere/" : "/found/")
+            test.client.submit(batch)
+        }
+        let seen = try await test.probe.settled(count)
+        for tag in 0..<batches { #expect(seen.counts(Int64(tag), 500).allSatisfy { $0 == 1 }) }
+        #expect(seen.answered == count)
+        for settled in seen.settled {
+            guard case .response(let response) = settled.result else { continue }
+            let isFound = settled.tag % 2 == 1 && settled.index < 10 && settled.index % 2 == 0
+            #expect(response.status == (isFound ? 200 : 404))
+            if isFound { #expect(String(decoding: response.body, as: UTF8.self) == "document \(settled.index)") }
+        }
+        #expect(seen.limits.allSatisfy { $0 == limit })
+        await test.client.shutdown()
+        #expect(test.seen.endings.allSatisfy { $0 == nil })
+        server.terminate()
+    }
+}

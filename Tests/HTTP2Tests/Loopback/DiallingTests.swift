@@ -1,0 +1,261 @@
+import HTTP2
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+/// How connections come about, fail, are replaced and end.
+@Suite struct DiallingTests {
+    /// A port of this machine that nobody listens on.
+    private func freePort() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(
+            host: "127.0.0.1",
+            port: 0
+        ).get()
+        let port = channel.localAddress?.port ?? 0
+        try await channel.close()
+        return port
+    }
+
+    /// A server that accepts connections and says nothing, ever.
+    private func silentServer() async throws -> any Channel {
+        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    @Test func aDeadServerIsTriedAgainAndFoundWhenItComesBack() async throws {
+        let port = try await freePort()
+        let test = try await TestClient(port: port, connections: 2)
+        test.client.submit(TestBatch.make(10))
+        let seen = try await test.probe.seen.wait(for: "three failed attempts") { $0.failedDials.count >= 3 }
+        #expect(seen.failedDials.prefix(3).map(\.attempt) == [1, 2, 3])
+        #expect(seen.failedDials.allSatisfy { $0.delay <= 500 && !$0.reason.isEmpty })
+        #expect(seen.settled.isEmpty)
+        let server = try await LoopbackServer(port: port)
+        let answered = try await test.probe.settled(10)
+        #expect(answered.answered == 10)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func aServerThatNeverSpeaksIsGivenUp(_ tls: Bool) async throws {
+        let silent = try await silentServer()
+        let port = silent.localAddress?.port ?? 0
+        let test = try await TestClient(port: port, tls: tls) { $0.connectTimeoutMilliseconds = 100 }
+        test.client.submit(TestBatch.make(5))
+        let seen = try await test.probe.seen.wait(for: "two failed attempts") { $0.failedDials.count >= 2 }
+        let reason = try #require(seen.failedDials.first?.reason)
+        #expect(reason.contains("did not come within 100 ms") || reason.contains("Connect timeout"), "\(reason)")
+        #expect(seen.openings == 0)
+        #expect(seen.endings.isEmpty, "what never opened does not close")
+        await test.client.shutdown()
+        #expect(test.seen.unprocessed == 5)
+        try await silent.close()
+    }
+
+    @Test func shutdownEndsWhileDialling() async throws {
+        let silent = try await silentServer()
+        let test = try await TestClient(port: silent.localAddress?.port ?? 0, tls: true, connections: 3)
+        test.client.submit(TestBatch.make(7))
+        await test.client.shutdown()
+        #expect(test.seen.unprocessed == 7)
+        #expect(test.seen.failures.allSatisfy { $0 == .cancelled })
+        await test.client.shutdown()
+        try await silent.close()
+    }
+
+    @Test func shutdownDuringThePauseBetweenAttempts() async throws {
+        let test = try await TestClient(port: try await freePort()) { $0.firstBackOffMilliseconds = 3_600_000 }
+        try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
+        test.client.submit(TestBatch.make(3))
+        await test.client.shutdown()
+        #expect(test.seen.unprocessed == 3)
+    }
+
+    @Test func shutdownSettlesWhatIsOnTheWire() async throws {
+        let held = Observed<[HeldStream]>([])
+        let server = try await LoopbackServer { connection, requests in
+            let bound = NIOLoopBound(connection, eventLoop: connection.eventLoop)
+            held.update { $0 += requests.map { HeldStream(connection: bound, streamID: $0.streamID) } }
+        }
+        let test = try await TestClient(port: server.port) { $0.maxConcurrentStreams = 5 }
+        test.client.submit(TestBatch.make(8))
+        let streams = try await held.wait(for: "five requests") { $0.count == 5 }
+        async let end: Void = test.client.shutdown()
+        try await test.probe.seen.wait(for: "those that wait to come back") { $0.unprocessed == 3 }
+        for stream in streams { stream.answer() }
+        await end
+        #expect(test.seen.answered == 5)
+        #expect(test.seen.ambiguous == 0)
+        try await server.stop()
+    }
+
+    private struct HeldStream: Sendable {
+        var connection: NIOLoopBound<HTTP2ServerConnection>
+        var streamID: Int32
+
+        func answer() {
+            connection.eventLoop.execute {
+                connection.value.respond(streamID: streamID, status: 200, headers: [])
+                connection.value.flush()
+            }
+        }
+    }
+
+    /// An owner that sends again whatever comes back must not bring the client down when it has stopped.
+    @Test func submittingAfterShutdownFromInsideOfCompleted() async throws {
+        let server = try await LoopbackServer()
+        let test = try await TestClient(port: server.port)
+        await test.client.shutdown()
+        let client = test.client
+        let calls = Mutex((depth: 0, deepest: 0, rounds: Int64(0)))
+        test.probe.onCompleted { _ in
+            let round = calls.withLock {
+                $0.depth += 1
+                $0.deepest = max($0.deepest, $0.depth)
+                $0.rounds += 1
+                return $0.rounds
+            }
+            if round < 100 { client.submit(TestBatch.make(1, tag: round)) }
+            calls.withLock { $0.depth -= 1 }
+        }
+        client.submit(TestBatch.make(1, tag: 0))
+        let seen = try await test.probe.settled(100)
+        #expect(seen.unprocessed == 100)
+        #expect(calls.withLock { $0.deepest } == 1, "a call inside of a call, again and again, is the end of the stack")
+        try await server.stop()
+    }
+
+    @Test func aLazyClientConnectsOnlyForRequests() async throws {
+        let server = try await LoopbackServer(tls: true) { connection, requests in
+            LoopbackServer.accept(connection, requests)
+            // As an idle gateway does, but without making the test wait.
+            connection.goAway(errorCode: .noError, debugData: Array("session_timed_out".utf8))
+        }
+        let test = try await TestClient(port: server.port, tls: true, connections: 2) { $0.dialsLazily = true }
+        #expect(await test.client.status()?.connections == 0)
+        for round in 1...3 as ClosedRange<Int> {
+            test.client.submit(TestBatch.make(1, tag: Int64(round)))
+            try await test.probe.seen.wait(for: "answer \(round)") { $0.answered == round }
+        }
+        #expect(test.seen.failedDials.isEmpty)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func lazyAndIdleMeansNoConnection() async throws {
+        let server = try await LoopbackServer()
+        let lazy = try await TestClient(port: server.port, connections: 4) { $0.dialsLazily = true }
+        let eager = try await TestClient(port: server.port)
+        try await eager.probe.seen.wait(for: "the other client's connection") { $0.openings == 1 }
+        #expect(server.seen.value.opened == 1)
+        await lazy.client.shutdown()
+        await eager.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func retiredConnectionsAreReplacedAndLoseNothing() async throws {
+        let server = try await LoopbackServer(tls: true)
+        let test = try await TestClient(port: server.port, tls: true, connections: 2)
+        for tag in 1...6 as ClosedRange<Int64> {
+            test.client.submit(TestBatch.make(200, tag: tag))
+            try await test.probe.settled(Int(tag - 1) * 200 + 20)
+            test.client.retireConnections()
+        }
+        let seen = try await test.probe.settled(1_200)
+        #expect(seen.answered == 1_200)
+        let after = try await test.probe.seen.wait(for: "new connections") { $0.openings >= 4 }
+        #expect(after.failedDials.isEmpty)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func cancelQueuedGivesBackWhatWaits() async throws {
+        let silent = try await silentServer()
+        let test = try await TestClient(port: silent.localAddress?.port ?? 0)
+        test.client.submit(TestBatch.make(50))
+        test.client.cancelQueued()
+        let seen = try await test.probe.settled(50)
+        #expect(seen.unprocessed == 50)
+        #expect(seen.failures.allSatisfy { $0 == .cancelled })
+        #expect(await test.client.status()?.queued == 0)
+        await test.client.shutdown()
+        try await silent.close()
+    }
+
+    @Test func aCertificateThatNobodyTrustsIsToldAsTheCause() async throws {
+        let server = try await LoopbackServer(tls: true)
+        let stranger = try TestCertificate.stranger.get().certificateFile
+        let test = try await TestClient(port: server.port, tls: true) { $0.tls = HTTP2TLS(trustRootsFile: stranger) }
+        let seen = try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
+        #expect(seen.failedDials.first?.reason.lowercased().contains("certificate") == true)
+        #expect(seen.openings == 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func aServerWithoutHTTP2IsToldAsTheCause() async throws {
+        let server = try await LoopbackServer(tls: true, protocols: ["http/1.1"])
+        let test = try await TestClient(port: server.port, tls: true)
+        let seen = try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
+        #expect(seen.failedDials.first?.reason.contains("does not speak HTTP/2") == true)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func aMissingTrustFileFailsTheStart() async throws {
+        await #expect(throws: (any Error).self) {
+            _ = try await TestClient(port: 1, tls: true) { $0.tls = HTTP2TLS(trustRootsFile: "/nowhere/ca.pem") }
+        }
+    }
+
+    /// As APNs does with a bad certificate: dialling again at once would be a storm.
+    @Test func aGoAwayBeforeTheFirstAnswerMakesAPause() async throws {
+        let server = try await LoopbackServer { connection, _ in
+            connection.goAway(
+                lastStreamID: 0,
+                errorCode: .noError,
+                debugData: Array("{\"reason\":\"BadCertificate\"}".utf8)
+            )
+        }
+        let test = try await TestClient(port: server.port) { $0.maximumBackOffMilliseconds = 600_000 }
+        test.client.submit(TestBatch.make(1))
+        let seen = try await test.probe.seen.wait(for: "a pause") { !$0.failedDials.isEmpty && !$0.settled.isEmpty }
+        #expect(seen.goAways.map(\.debugData) == ["{\"reason\":\"BadCertificate\"}"])
+        #expect(seen.unprocessed == 1)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// An answer and the GOAWAY in one read: the server was well, so there is no pause.
+    @Test func aGoAwayTogetherWithTheFirstAnswerMakesNoPause() async throws {
+        let server = try await LoopbackServer { connection, requests in
+            LoopbackServer.accept(connection, requests)
+            connection.goAway(errorCode: .noError, debugData: [])
+        }
+        let test = try await TestClient(port: server.port)
+        for round in 1...20 as ClosedRange<Int> {
+            test.client.submit(TestBatch.make(1, tag: Int64(round)))
+            try await test.probe.settled(round)
+        }
+        #expect(test.seen.answered == 20)
+        #expect(test.seen.failedDials.isEmpty)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// A connection that was idle for long and is then closed was no failure: the next batch must not wait for a pause.
+    @Test func aLongIdleConnectionThatEndsMakesNoPause() async throws {
+        let server = try await LoopbackServer { connection, _ in connection.abort() }
+        let test = try await TestClient(port: server.port) {
+            // Every connection is older than the longest pause.
+            $0.firstBackOffMilliseconds = 0
+            $0.maximumBackOffMilliseconds = 0
+        }
+        test.client.submit(TestBatch.make(3))
+        try await test.probe.seen.wait(for: "new connections") { $0.openings >= 2 }
+        #expect(test.seen.failedDials.isEmpty)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+}

@@ -1,0 +1,250 @@
+import HTTP2
+import NIOCore
+import Synchronization
+import Testing
+
+/// Our client and our server over real sockets.
+@Suite struct LoopbackTests {
+    @Test(arguments: [false, true])
+    func thousandsOfRequestsAreSettledOnce(_ tls: Bool) async throws {
+        let server = try await LoopbackServer(tls: tls, script: LoopbackServer.echoOdd)
+        let test = try await TestClient(port: server.port, tls: tls, connections: 3)
+        try await test.probe.seen.wait(for: "three connections") { $0.openings == 3 }
+        for tag in 1...5 as ClosedRange<Int64> { test.client.submit(TestBatch.make(1_000, tag: tag)) }
+        let seen = try await test.probe.settled(5_000)
+        for tag in 1...5 as ClosedRange<Int64> { #expect(seen.counts(tag, 1_000).allSatisfy { $0 == 1 }) }
+        for settled in seen.settled {
+            guard case .response(let response) = settled.result else {
+                Issue.record("request \(settled.tag).\(settled.index) has no answer: \(settled.result)")
+                continue
+            }
+            let isOdd = settled.index % 2 == 1
+            #expect(response.status == (isOdd ? 400 : 200))
+            #expect(response.retryAfter == (isOdd ? "\(settled.index)" : nil))
+            let body = isOdd ? "{\"aps\":{\"alert\":\"number \(settled.index)\"}}" : ""
+            #expect(String(decoding: response.body, as: UTF8.self) == body)
+        }
+        #expect(server.seen.value.opened == 3)
+        #expect(server.seen.value.mostStreams <= 1_000)
+        await test.client.shutdown()
+        #expect(test.seen.endings == [nil, nil, nil])
+        try await server.stop()
+    }
+
+    @Test func followsASmallLimit() async throws {
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 3))
+        let test = try await TestClient(port: server.port, initialLimit: 1)
+        test.client.submit(TestBatch.make(500))
+        let seen = try await test.probe.settled(500)
+        #expect(seen.answered == 500)
+        #expect(server.seen.value.mostStreams <= 3)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func submitsFromInsideOfCompleted() async throws {
+        let server = try await LoopbackServer(tls: true)
+        let test = try await TestClient(port: server.port, tls: true, connections: 2)
+        let client = test.client
+        let next = Mutex<Int64>(1)
+        test.probe.onCompleted { completions in
+            for _ in completions {
+                let tag = next.withLock {
+                    $0 += 1
+                    return $0
+                }
+                if tag <= 2_000 { client.submit(TestBatch.make(1, tag: tag)) }
+            }
+        }
+        for _ in 0..<10 {
+            client.submit(
+                TestBatch.make(
+                    1,
+                    tag: next.withLock {
+                        $0 += 1
+                        return $0
+                    }
+                )
+            )
+        }
+        let seen = try await test.probe.settled(1_999)
+        #expect(seen.answered == 1_999)
+        #expect(Set(seen.settled.map(\.tag)).count == 1_999)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// What one connection's answers bring about is work for all connections.
+    @Test func whatIsSubmittedInsideOfCompletedIsSpread() async throws {
+        let server = try await LoopbackServer()
+        // The clock's next tick, which would spread the requests as well, is a second away each time.
+        let test = try await TestClient(port: server.port, connections: 4)
+        try await test.probe.seen.wait(for: "four connections") { $0.openings == 4 }
+        let client = test.client
+        let isFirst = Mutex(true)
+        test.probe.onCompleted { _ in
+            let first = isFirst.withLock {
+                let was = $0
+                $0 = false
+                return was
+            }
+            if first { client.submit(TestBatch.make(400, tag: 2)) }
+        }
+        client.submit(TestBatch.make(1))
+        try await test.probe.settled(401)
+        let shares = server.seen.value.perConnection.values
+        #expect(shares.count == 4)
+        #expect(shares.allSatisfy { $0 >= 100 }, "\(shares)")
+        await client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func aLimitLoweredInFlightLosesNothing() async throws {
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 200)) {
+            connection,
+            requests in
+            LoopbackServer.accept(connection, requests)
+            connection.setMaxConcurrentStreams([1, 200, 10, 50][Int.random(in: 0..<4)])
+        }
+        let test = try await TestClient(port: server.port)
+        test.client.submit(TestBatch.make(3_000))
+        let seen = try await test.probe.settled(3_000)
+        #expect(seen.counts(1, 3_000).allSatisfy { $0 == 1 })
+        #expect(seen.ambiguous == 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func aConnectionThatBreaksIsReplaced(_ tls: Bool) async throws {
+        // Every 100th request of a connection ends it with a reset.
+        let server = try await LoopbackServer(tls: tls, settings: HTTP2ServerSettings(maxConcurrentStreams: 20)) {
+            connection,
+            requests in
+            for request in requests {
+                if request.streamID > 199 { return connection.abort() }
+                connection.respond(streamID: request.streamID, status: 200, headers: [])
+            }
+        }
+        let test = try await TestClient(port: server.port, tls: tls, connections: 2)
+        test.client.submit(TestBatch.make(1_000))
+        let seen = try await test.probe.settled(1_000)
+        #expect(seen.counts(1, 1_000).allSatisfy { $0 == 1 })
+        #expect(seen.answered + seen.ambiguous == 1_000)
+        #expect(seen.ambiguous > 0)
+        #expect(seen.openings >= 3)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func aGoAwayInTheMiddleGivesTheRestBack() async throws {
+        let reason = "{\"reason\":\"Shutdown\",\"timestamp\":1}"
+        let server = try await LoopbackServer(tls: true, settings: HTTP2ServerSettings(maxConcurrentStreams: 100)) {
+            connection,
+            requests in
+            for request in requests where request.streamID <= 101 {
+                connection.respond(streamID: request.streamID, status: 200, headers: [])
+            }
+            if requests.contains(where: { $0.streamID >= 101 }) {
+                connection.goAway(lastStreamID: 101, errorCode: .noError, debugData: Array(reason.utf8))
+            }
+        }
+        let test = try await TestClient(port: server.port, tls: true)
+        let client = test.client
+        let returned = Mutex(0)
+        test.probe.onCompleted { completions in
+            // Those that were not processed are sent again, as their sender would.
+            let again = completions.count { if case .unprocessed = $0.result { true } else { false } }
+            guard again > 0 else { return }
+            returned.withLock { $0 += again }
+            client.submit(TestBatch.make(again, tag: 2))
+        }
+        test.client.submit(TestBatch.make(400))
+        let seen = try await test.probe.seen.wait(for: "400 answers") { $0.answered >= 400 }
+        #expect(seen.answered == 400)
+        #expect(seen.ambiguous == 0)
+        #expect(seen.counts(1, 400).allSatisfy { $0 == 1 })
+        #expect(returned.withLock { $0 } > 0)
+        #expect(seen.goAways.allSatisfy { $0.lastStreamID == 101 && $0.debugData == reason && $0.code == .noError })
+        #expect(seen.goAways.count >= 3)
+        #expect(seen.failures.allSatisfy { $0 == .goAway })
+        #expect(seen.failedDials.isEmpty, "a server that answered is dialled again at once")
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func refusedStreamsComeBackUnprocessed() async throws {
+        let server = try await LoopbackServer { connection, requests in
+            for request in requests {
+                if request.streamID % 3 == 0 {
+                    connection.reset(streamID: request.streamID, errorCode: .refusedStream)
+                } else {
+                    connection.respond(streamID: request.streamID, status: 200, headers: [])
+                }
+            }
+        }
+        let test = try await TestClient(port: server.port)
+        test.client.submit(TestBatch.make(900))
+        let seen = try await test.probe.settled(900)
+        #expect(seen.unprocessed == 300)
+        #expect(seen.answered == 600)
+        #expect(seen.counts(1, 900).allSatisfy { $0 == 1 })
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func streamIDsRunOutAgainAndAgain() async throws {
+        let server = try await LoopbackServer()
+        let test = try await TestClient(port: server.port, connections: 2) { $0.lastStreamID = 101 }
+        test.client.submit(TestBatch.make(1_000))
+        let seen = try await test.probe.settled(1_000)
+        #expect(seen.answered == 1_000)
+        #expect(seen.counts(1, 1_000).allSatisfy { $0 == 1 })
+        #expect(server.seen.value.perConnection.values.allSatisfy { $0 <= 50 })
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func deadlinesFreeTheirSlots() async throws {
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 4)) {
+            connection,
+            requests in
+            for request in requests where request.streamID % 10 != 1 {
+                connection.respond(streamID: request.streamID, status: 200, headers: [])
+            }
+        }
+        let test = try await TestClient(port: server.port) {
+            $0.requestTimeoutMilliseconds = 200
+            $0.timeoutsBeforeRetirement = .max
+        }
+        test.client.submit(TestBatch.make(60))
+        let seen = try await test.probe.settled(60)
+        #expect(seen.counts(1, 60).allSatisfy { $0 == 1 })
+        // On a slow machine an answer may come too late as well.
+        #expect(seen.ambiguous >= 12)
+        #expect(seen.failures.allSatisfy { $0 == .timeout })
+        let status = try #require(await test.client.status())
+        #expect(status.streamsInFlight == 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    @Test func aFloodOfLargeBodiesRespectsTheWindows() async throws {
+        let server = try await LoopbackServer(tls: true) { connection, requests in
+            for request in requests {
+                connection.respond(
+                    streamID: request.streamID,
+                    status: request.bodyLength == 4_096 ? 200 : 500,
+                    headers: []
+                )
+            }
+        }
+        let test = try await TestClient(port: server.port, tls: true)
+        let body = String(repeating: "x", count: 4_096)
+        test.client.submit(TestBatch.make(2_000) { _ in body })
+        let seen = try await test.probe.settled(2_000)
+        #expect(seen.responses.allSatisfy { $0.status == 200 })
+        await test.client.shutdown()
+        try await server.stop()
+    }
+}

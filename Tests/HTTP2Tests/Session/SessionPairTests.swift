@@ -1,0 +1,93 @@
+import NIOCore
+import Testing
+
+@testable import HTTP2
+
+/// Our client's session against our server's, without I/O, byte by byte or all at once.
+@Suite struct SessionPairTests {
+    @Test(arguments: [1, 7, 16_384, 1 << 20])
+    func bodiesPathsAndHeadersArriveAsTheyWereGiven(_ piece: Int) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let server = try ServerSession(settings: HTTP2ServerSettings())
+        // Odd lengths move the arena's pieces to all alignments and through its growth.
+        let bodies = (0..<60).map { _ in
+            String(
+                decoding: (0..<Int.random(in: 0...300, using: &random)).map { _ in
+                    UInt8.random(in: 32...126, using: &random)
+                },
+                as: UTF8.self
+            )
+        }
+        let batch = HTTP2RequestBatch(
+            sharedHeaders: [
+                HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
+                HTTP2HeaderField(":authority", "localhost"), HTTP2HeaderField("apns-topic", "com.example.app"),
+            ],
+            perRequestHeaderNames: ["apns-id"],
+            capacity: 1,
+            bodyBytes: Int.random(in: 0...9, using: &random)
+        )
+        for (index, body) in bodies.enumerated() {
+            if index % 2 == 0 {
+                batch.append(
+                    path: Array("/3/device/\(index)".utf8),
+                    headerValues: [Array("id\(index)".utf8)],
+                    body: Array(body.utf8)
+                )
+            } else {
+                batch.append(
+                    pathPrefix: "/3/device/",
+                    pathSuffix: Array("\(index)".utf8)[...],
+                    headerValue: Array("id\(index)".utf8)[...],
+                    body: Array(body.utf8)[...]
+                )
+            }
+        }
+        for index in 0..<bodies.count { #expect(client.submit(batch, index: Int32(index))) }
+        try exchange(client, server, piece: piece)
+        #expect(server.requests.count == bodies.count)
+        for (index, request) in server.requests.enumerated() {
+            #expect(String(decoding: request.body, as: UTF8.self) == bodies[index], "seed \(seed)")
+            #expect(request.headers.value(":path") == "/3/device/\(index)")
+            #expect(request.headers.value("apns-id") == "id\(index)")
+            #expect(request.headers.value("apns-topic") == "com.example.app")
+            let response = HTTP2PreparedResponse(status: 400, headers: [("retry-after", "\(index)")])
+            server.respond(request.streamID, response, varyingValue: [], body: request.body)
+        }
+        try exchange(client, server, piece: piece)
+        #expect(client.completions.count == bodies.count)
+        for completion in client.completions {
+            guard case .response(let response) = completion.result else {
+                Issue.record("request \(completion.index) has no answer")
+                continue
+            }
+            #expect(response.status == 400)
+            #expect(response.retryAfter == "\(completion.index)")
+            #expect(String(decoding: response.body, as: UTF8.self) == bodies[Int(completion.index)])
+        }
+        #expect(client.streams.count == 0)
+        #expect(server.streams.count == 0)
+    }
+
+    private func exchange(_ client: ClientSession, _ server: ServerSession, piece: Int) throws {
+        while true {
+            var up = ByteBuffer()
+            while try client.serialise(into: &up, limit: 1 << 20) {}
+            try feed(up, piece) { try server.receive($0) }
+            var down = ByteBuffer()
+            while try server.serialise(into: &down, limit: 1 << 20) {}
+            try feed(down, piece) { try client.receive($0) }
+            if up.readableBytes == 0, down.readableBytes == 0 { return }
+        }
+    }
+
+    private func feed(_ buffer: ByteBuffer, _ piece: Int, _ receive: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var rest = buffer
+        while let slice = rest.readSlice(length: min(piece, rest.readableBytes)), slice.readableBytes > 0 {
+            try slice.withUnsafeReadableBytes(receive)
+        }
+    }
+}
