@@ -30,6 +30,7 @@ struct JSONScannerTests {
 
     @Test func damagedTextsNeverCrash() {
         let seed = UInt64.random(in: 0...UInt64.max)
+        print("damagedTextsNeverCrash: seed \(seed)")
         var dice = FaultDice(seed: seed)
         let good = Array(
             #"{"message":{"token":"t","data":{"a":"\u00e9","b":"c"},"android":{"ttl":"3.5s","notification":{"title":"x"}}}}"#

@@ -24,13 +24,13 @@ struct APNsRules: GatewayRules {
         answers = APNsAnswers(isSandbox: isSandbox)
     }
 
-    func newConnection() -> APNsConnectionState { APNsConnectionState() }
+    static func newConnection() -> APNsConnectionState { APNsConnectionState() }
 
-    func streamLimit(_ state: APNsConnectionState) -> UInt32 {
-        state.isTrusted ? Self.streamLimit : Self.firstStreamLimit
+    static func streamLimit(_ state: APNsConnectionState) -> UInt32 {
+        state.isTrusted ? streamLimit : firstStreamLimit
     }
 
-    func settled(_ code: UInt8, _ state: inout APNsConnectionState, limitDrops: Bool) -> Bool {
+    static func settled(_ code: UInt8, _ state: inout APNsConnectionState, limitDrops: Bool) -> Bool {
         let wasTrusted = state.isTrusted
         if code == AnswerCatalog.accepted {
             state.isTrusted = true

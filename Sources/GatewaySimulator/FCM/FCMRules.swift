@@ -26,11 +26,11 @@ struct FCMRules: GatewayRules {
         answers = FCMAnswers(projectID: projectID)
     }
 
-    func newConnection() -> FCMConnectionState { FCMConnectionState() }
+    static func newConnection() -> FCMConnectionState { FCMConnectionState() }
 
-    func streamLimit(_ state: FCMConnectionState) -> UInt32 { Self.streamLimit }
+    static func streamLimit(_ state: FCMConnectionState) -> UInt32 { streamLimit }
 
-    func settled(_ code: UInt8, _ state: inout FCMConnectionState, limitDrops: Bool) -> Bool { false }
+    static func settled(_ code: UInt8, _ state: inout FCMConnectionState, limitDrops: Bool) -> Bool { false }
 
     mutating func apply(_ conditions: GatewayConditions) {
         devices = conditions.devices

@@ -23,6 +23,7 @@ struct JSONScanner {
     }
 
     /// The next byte that is not white space, without taking it; nil at the end.
+    @inline(__always)
     mutating func peek() -> UInt8? {
         while position < bytes.count {
             let byte = bytes[position]
@@ -33,12 +34,14 @@ struct JSONScanner {
     }
 
     /// Takes that byte, after white space.
+    @inline(__always)
     mutating func expect(_ byte: UInt8) throws(Fault) {
         guard peek() == byte else { throw Fault(position: position) }
         position += 1
     }
 
     /// Takes that byte if it comes next, after white space.
+    @inline(__always)
     mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         position += 1
@@ -72,6 +75,7 @@ struct JSONScanner {
     }
 
     /// Goes to the next quote, backslash or control character.
+    @inline(__always)
     private mutating func skipPlain() {
         var index = position
         while index &+ 8 <= bytes.count {

@@ -15,7 +15,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
 
     init(loop: GatewayLoop<Rules>) {
         self.loop = loop
-        state = loop.rules.newConnection()
+        state = Rules.newConnection()
     }
 
     /// The stream limit that is announced first.
@@ -68,11 +68,11 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32) {
         guard let http else { return }
         loop.rules.respond(judgement, id: id, streamID: streamID, on: http)
-        if loop.rules.settled(judgement.code, &state, limitDrops: loop.plan.limitDropsAfterRejection) { adjustLimit() }
+        if Rules.settled(judgement.code, &state, limitDrops: loop.plan.limitDropsAfterRejection) { adjustLimit() }
     }
 
     private var wantedLimit: UInt32 {
-        loop.plan.maxConcurrentStreams.map { UInt32($0) } ?? loop.rules.streamLimit(state)
+        loop.plan.maxConcurrentStreams.map { UInt32($0) } ?? Rules.streamLimit(state)
     }
 
     private func adjustLimit() {

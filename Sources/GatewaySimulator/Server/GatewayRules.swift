@@ -8,16 +8,16 @@ protocol GatewayRules: SendableMetatype {
     static var gateway: SimulatedGateway { get }
 
     /// A connection that has just been opened.
-    func newConnection() -> ConnectionState
+    static func newConnection() -> ConnectionState
 
     /// The stream limit that the connection should have now, faults aside.
-    func streamLimit(_ state: ConnectionState) -> UInt32
+    static func streamLimit(_ state: ConnectionState) -> UInt32
 
     /// Checks a request.
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout ConnectionState, now: Int64) -> Judgement
 
     /// Notes what an answer does to the connection; true when the stream limit may have changed.
-    func settled(_ code: UInt8, _ state: inout ConnectionState, limitDrops: Bool) -> Bool
+    static func settled(_ code: UInt8, _ state: inout ConnectionState, limitDrops: Bool) -> Bool
 
     /// Answers a request; the id is the sender's own, or empty.
     mutating func respond(

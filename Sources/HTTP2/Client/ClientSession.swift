@@ -34,6 +34,8 @@ final class ClientSession {
     /// Why nghttp2 has ended the connection from our side, if it has.
     private(set) var ownGoAway: String?
     private var goAwayReceived = false
+    /// Body bytes of open streams that nghttp2 has not taken yet.
+    private var unsentBodyBytes = 0
     private var fields: [nghttp2_nv] = []
     private var preparedBatch: HTTP2RequestBatch?
     private var pathField = 0
@@ -75,6 +77,16 @@ final class ClientSession {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
+    /// Whether the connection's send window takes a request's whole body behind those that are not sent yet.
+    ///
+    /// A body that fits in part only would be sent in part, and nghttp2 then puts its stream behind all others: under a
+    /// constant stream of new requests it would never be finished. So new requests wait for the window instead, in order.
+    func hasWindow(for batch: HTTP2RequestBatch, index: Int32) -> Bool {
+        guard unsentBodyBytes > 0 else { return true }
+        let window = Int(nghttp2_session_get_remote_window_size(session))
+        return unsentBodyBytes + batch.bodyLength(index) <= window
+    }
+
     /// Opens a stream for a request.
     /// - Returns: false if nghttp2 opens no more streams on this connection.
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
@@ -90,9 +102,10 @@ final class ClientSession {
         }
         let body = batch.arena + entry.body
         body.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
-        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: body), read_callback: readArenaBody)
+        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: body), read_callback: Self.readBody)
         let streamID = nghttp2_submit_request(session, nil, fields, fields.count, &provider, nil)
         guard streamID > 0 else { return false }
+        unsentBodyBytes += batch.bodyLength(index)
         streams.insert(streamID, StreamSlot(requestIndex: index, batch: batch, submitted: now))
         return true
     }
@@ -199,6 +212,15 @@ final class ClientSession {
         )
     }
 
+    /// Copies the next piece of a body, and counts it.
+    private static let readBody: nghttp2_data_source_read_callback = { session, stream, target, room, flags, source, user in
+        let piece = readArenaBody(session, stream, target, room, flags, source, user)
+        if piece > 0, let user {
+            Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.unsentBodyBytes -= piece }
+        }
+        return piece
+    }
+
     /// `:path` as memory that lives as long as the process. Immutable, hence safe to share.
     nonisolated(unsafe) private static let pathName: UnsafeMutablePointer<UInt8> = {
         let name = UnsafeMutablePointer<UInt8>.allocate(capacity: 5)
@@ -209,6 +231,7 @@ final class ClientSession {
     /// A stream ended: what that means for its request.
     func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
         let taken = streams.remove(slot)
+        if let batch = taken.batch { unsentBodyBytes -= batch.unsentBodyLength(taken.requestIndex) }
         if taken.isCancelled { return }
         if taken.isAnswered || (errorCode == 0 && taken.status >= 200) {
             completeWithResponse(taken)

@@ -23,17 +23,17 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     /// A flush is written in pieces of this size: four TLS records.
     private static let outputPiece = 64 * 1_024
 
-    private let configuration: HTTP2ClientConfiguration
+    let configuration: HTTP2ClientConfiguration
     private let pool: HTTP2ClientPool
-    private let session: ClientSession
-    private(set) var state = State.opening
+    let session: ClientSession
+    var state = State.opening
     private(set) var limit: Int
     private var context: ChannelHandlerContext?
     private var output = ByteBuffer()
     /// Since when the server owes us a word: its last one, or the moment at which there was something to answer again.
-    private var quietSince = NIODeadline.now()
-    private var pingSent: NIODeadline?
-    private var timeoutsInARow = 0
+    var quietSince = NIODeadline.now()
+    var pingSent: NIODeadline?
+    var timeoutsInARow = 0
     private(set) var closeReason: String?
     /// When the first SETTINGS frame came, if it did.
     private(set) var opened: NIODeadline?
@@ -191,7 +191,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     }
 
     /// Hands over what has ended. The owner records it before any of the slots is used again.
-    private func deliver() {
+    func deliver() {
         guard !session.completions.isEmpty else { return }
         let completions = session.completions
         session.completions = []
@@ -210,6 +210,11 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     }
 
     // MARK: Writing
+
+    /// Whether a request's body can be sent at once.
+    func hasWindow(for batch: HTTP2RequestBatch, index: Int32) -> Bool {
+        session.hasWindow(for: batch, index: index)
+    }
 
     /// Opens a stream for a request; ``send()`` must follow.
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
@@ -258,60 +263,6 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         // nghttp2 ends the session after an error of the server's; an orderly end is `closeIfDone`'s.
         if session.isFinished, state != .draining || session.streams.count > 0 {
             close("the server broke the HTTP/2 protocol: \(session.ownGoAway ?? "the session has ended")")
-        }
-    }
-
-    // MARK: Ending
-
-    /// Takes no more requests, and closes once the outstanding ones are settled.
-    func drain() {
-        switch state {
-        case .ready: state = .draining
-        case .opening: close(nil)
-        case .draining, .closing, .closed: break
-        }
-    }
-
-    private func closeIfDone() {
-        guard state == .draining, session.streams.count == 0 else { return }
-        session.goAway()
-        send()
-        close(nil)
-    }
-
-    /// Once a second or more often: deadlines, PING, retirement.
-    func tick(_ now: NIODeadline) {
-        guard state == .ready || state == .draining else { return }
-        session.now = now.uptimeNanoseconds
-        expireRequests(now)
-        watchSilence(now)
-        send()
-        closeIfDone()
-    }
-
-    private func expireRequests(_ now: NIODeadline) {
-        let timeout = UInt64(configuration.requestTimeoutMilliseconds) * 1_000_000
-        guard now.uptimeNanoseconds > timeout, session.streams.count > 0 else { return }
-        let moment = now.uptimeNanoseconds - timeout
-        for streamID in session.submittedBefore(moment) {
-            session.cancel(streamID, cause: .timeout)
-        }
-        deliver()
-        if timeoutsInARow >= configuration.timeoutsBeforeRetirement { drain() }
-    }
-
-    private func watchSilence(_ now: NIODeadline) {
-        guard session.streams.count > 0 else {
-            pingSent = nil
-            return
-        }
-        if let sent = pingSent {
-            if now - sent >= .milliseconds(configuration.pingTimeoutMilliseconds) {
-                close("the server did not answer a PING within \(configuration.pingTimeoutMilliseconds) ms")
-            }
-        } else if now - quietSince >= .milliseconds(configuration.pingAfterSilenceMilliseconds) {
-            session.ping()
-            pingSent = now
         }
     }
 }

@@ -1,21 +1,20 @@
 import NIOCore
-import NIOPosix
 import NIOSSL
 
 /// The connections of a client and the requests that wait for them; everything here happens on the event loop.
 final class HTTP2ClientPool {
-    private let configuration: HTTP2ClientConfiguration
-    private let eventLoop: any EventLoop
+    let configuration: HTTP2ClientConfiguration
+    let eventLoop: any EventLoop
     private let delegate: any HTTP2ClientDelegate
-    private var tlsContext: NIOSSLContext?
-    private var connections: [HTTP2ClientConnection] = []
-    private var dialing = 0
-    private var backOff: DialBackOff
-    private var redialScheduled = false
-    private var pending = PendingRequests()
-    private var random = SystemRandomNumberGenerator()
+    var tlsContext: NIOSSLContext?
+    var connections: [HTTP2ClientConnection] = []
+    var dialing = 0
+    var backOff: DialBackOff
+    var redialScheduled = false
+    var pending = PendingRequests()
+    var random = SystemRandomNumberGenerator()
     private var ticker: RepeatedTask?
-    private var isStopping = false
+    var isStopping = false
     private var isStopped = false
     private var stopPromise: EventLoopPromise<Void>?
     /// Set while the delegate is being told of completions: what it submits meanwhile waits for the end of the call.
@@ -89,7 +88,7 @@ final class HTTP2ClientPool {
     }
 
     /// Spreads what waits over the connections that have room.
-    private func pump() {
+    func pump() {
         hasNewRequests = false
         let ready = connections.filter { $0.room > 0 }
         for (position, connection) in ready.enumerated() where pending.count > 0 {
@@ -119,12 +118,11 @@ final class HTTP2ClientPool {
         var room = min(connection.room, share, pending.count)
         guard room > 0 else { return }
         connection.startSubmitting()
-        while room > 0, let (batch, index) = pending.next() {
-            guard connection.submit(batch, index: index) else {
-                pending.putBack(batch, index: index)
-                dialMissing()
-                return
-            }
+        while room > 0, let (batch, index) = pending.first {
+            // The window is told of in a frame of the server's, which comes here again.
+            guard connection.hasWindow(for: batch, index: index) else { return }
+            guard connection.submit(batch, index: index) else { return dialMissing() }
+            pending.removeFirst()
             room -= 1
         }
     }
@@ -138,7 +136,7 @@ final class HTTP2ClientPool {
     }
 
     /// Events may come before the completions of the same read: what is submitted here must not get their slots yet.
-    private func tell(_ event: HTTP2ConnectionEvent) {
+    func tell(_ event: HTTP2ConnectionEvent) {
         isDelivering = true
         delegate.connectionEvent(event)
         isDelivering = false
@@ -180,107 +178,6 @@ final class HTTP2ClientPool {
         pump()
     }
 
-    // MARK: Dialling
-
-    /// Starts an attempt for each connection that is missing, unless a pause is running.
-    private func dialMissing() {
-        guard !isStopping, !redialScheduled, !configuration.dialsLazily || pending.count > 0 else { return }
-        let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }.count
-        for _ in 0..<max(0, configuration.connections - usable - dialing) {
-            dial()
-        }
-    }
-
-    private func dial() {
-        dialing += 1
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let configuration = self.configuration
-        let tlsContext = self.tlsContext
-        let serverName = configuration.tls?.serverName ?? configuration.host
-        let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
-            .channelOption(.maxMessagesPerRead, value: 4)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 64 * 1_024))
-            // What waits to be written is bounded by the stream limit and HTTP/2's own windows.
-            .channelOption(.writeBufferWaterMark, value: .init(low: 256 * 1_024, high: 1_024 * 1_024))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tlsContext {
-                        try channel.pipeline.syncOperations.addHandler(Self.tlsHandler(tlsContext, serverName))
-                    }
-                    // One for each channel: a name with several addresses has several channels race each other.
-                    let connection = try HTTP2ClientConnection(configuration: configuration, pool: bound.value)
-                    try channel.pipeline.syncOperations.addHandler(connection)
-                }
-            }
-        let deadline = NIODeadline.now() + .milliseconds(configuration.connectTimeoutMilliseconds)
-        // A name is resolved anew for each attempt, so that a gateway that moves is followed.
-        Self.withUserTimeout(bootstrap, milliseconds: configuration.pingTimeoutMilliseconds * 2)
-            .connect(host: configuration.host, port: configuration.port)
-            .assumeIsolated()
-            .whenComplete { result in self.dialed(result, deadline: deadline) }
-    }
-
-    private static func tlsHandler(_ context: NIOSSLContext, _ serverName: String) throws -> NIOSSLClientHandler {
-        // SNI carries names only; for an address NIOSSL compares the certificate with the peer's address.
-        let isAddress = (try? SocketAddress(ipAddress: serverName, port: 0)) != nil
-        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : serverName)
-    }
-
-    private static func withUserTimeout(_ bootstrap: ClientBootstrap, milliseconds: Int64) -> ClientBootstrap {
-        #if os(Linux)
-        // TCP_USER_TIMEOUT (18 in linux/tcp.h): unacknowledged data ends the connection, not 15 minutes of tcp_retries2.
-        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
-        return bootstrap.channelOption(option, value: .init(milliseconds))
-        #else
-        return bootstrap
-        #endif
-    }
-
-    private func dialed(_ result: Result<any Channel, any Error>, deadline: NIODeadline) {
-        dialing -= 1
-        do {
-            let channel = try result.get()
-            let connection = try channel.pipeline.syncOperations.handler(type: HTTP2ClientConnection.self)
-            if isStopping { return connection.close(nil) }
-            guard connection.state != .closed else {
-                return redialLater(
-                    reason: connection.closeReason ?? "the server ended the connection during the handshake"
-                )
-            }
-            adopt(connection)
-            guard connection.state == .opening else { return pump() }
-            let bound = NIOLoopBound(connection, eventLoop: eventLoop)
-            let timeout = configuration.connectTimeoutMilliseconds
-            eventLoop.scheduleTask(deadline: deadline) {
-                if bound.value.state == .opening {
-                    bound.value.close("TLS and the server's SETTINGS did not come within \(timeout) ms")
-                }
-            }
-        } catch {
-            redialLater(reason: String(describing: error))
-        }
-    }
-
-    /// Takes a connection among those that get requests.
-    func adopt(_ connection: HTTP2ClientConnection) {
-        connections.append(connection)
-    }
-
-    private func redialLater(reason: String) {
-        guard !isStopping, !redialScheduled else { return }
-        redialScheduled = true
-        let delay = backOff.next(using: &random)
-        tell(.dialFailed(reason: reason, attempt: backOff.attempt, nextDelayMilliseconds: delay))
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [weak self] in
-            guard let self else { return }
-            self.redialScheduled = false
-            self.pump()
-        }
-    }
-
     // MARK: Watching and ending
 
     private func tick() {
@@ -315,7 +212,7 @@ final class HTTP2ClientPool {
         finishStopping()
     }
 
-    private func finishStopping() {
+    func finishStopping() {
         // An attempt to connect is not waited for: it may take as long as its timeout, and is dropped when it succeeds.
         guard isStopping, !isStopped, connections.isEmpty else { return }
         isStopped = true

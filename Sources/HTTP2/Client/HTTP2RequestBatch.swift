@@ -116,6 +116,18 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         entries.append(Entry(path: path, firstValue: firstValue, body: storeBody(body)))
     }
 
+    /// The length of a request's body.
+    func bodyLength(_ index: Int32) -> Int {
+        Int(arena.load(fromByteOffset: entries[Int(index)].body, as: UInt32.self))
+    }
+
+    /// How much of a request's body nghttp2 has not taken yet.
+    func unsentBodyLength(_ index: Int32) -> Int {
+        let body = entries[Int(index)].body
+        return Int(arena.load(fromByteOffset: body, as: UInt32.self))
+            - Int(arena.load(fromByteOffset: body + 4, as: UInt32.self))
+    }
+
     private func storeBody(_ body: some Collection<UInt8>) -> Int {
         let length = body.count
         let header = (used + 7) & ~7

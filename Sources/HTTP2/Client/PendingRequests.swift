@@ -16,26 +16,24 @@ struct PendingRequests {
         count += batch.count
     }
 
-    /// Takes the request that has waited longest.
-    mutating func next() -> (batch: HTTP2RequestBatch, index: Int32)? {
-        guard head < spans.count else { return nil }
-        let batch = spans[head].batch
-        let index = spans[head].next
+    /// The request that has waited longest.
+    var first: (batch: HTTP2RequestBatch, index: Int32)? {
+        head < spans.count ? (spans[head].batch, spans[head].next) : nil
+    }
+
+    /// Takes away the request that has waited longest.
+    mutating func removeFirst() {
+        guard head < spans.count else { return }
         spans[head].next += 1
         count -= 1
         if spans[head].next == spans[head].end { dropHead() }
-        return (batch, index)
     }
 
-    /// Puts a request back in front.
-    mutating func putBack(_ batch: HTTP2RequestBatch, index: Int32) {
-        if head > 0 {
-            head -= 1
-            spans[head] = Span(batch: batch, next: index, end: index + 1)
-        } else {
-            spans.insert(Span(batch: batch, next: index, end: index + 1), at: 0)
-        }
-        count += 1
+    /// Takes the request that has waited longest.
+    mutating func next() -> (batch: HTTP2RequestBatch, index: Int32)? {
+        guard let first else { return nil }
+        removeFirst()
+        return first
     }
 
     private mutating func dropHead() {

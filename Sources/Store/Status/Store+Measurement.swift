@@ -17,4 +17,18 @@ extension Store {
     public func walPosition() async throws -> Int64 {
         try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint").int64(0, 0)
     }
+
+    /// Seconds from a delivery's start to the transaction that stored its last outcome; nil while a part is open or before any
+    /// was closed. It is what a bench measures: the delivery itself is ended a moment later, by a supervisor.
+    public func secondsToLastOutcome(delivery id: Int64) async throws -> Double? {
+        let result = try await query(
+            """
+            SELECT extract(epoch FROM max(p.finished_at) - d.start_at)::double precision
+            FROM pushmta_engine.delivery d JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id
+            WHERE d.id = $1 AND d.prepared GROUP BY d.id HAVING bool_and(p.state = 'done')
+            """,
+            [.int64(id)]
+        )
+        return result.rowCount == 0 ? nil : try result.double(0, 0)
+    }
 }

@@ -11,18 +11,12 @@ enum ToolRun {
     /// - Throws: `CommandFailure` with the tool's own words if it cannot be started or does not end with status 0.
     @discardableResult
     static func run(_ executable: String, _ arguments: [String], as user: SystemUser? = nil) async throws -> String {
-        var options = PlatformOptions()
-        if let user {
-            options.userID = user.userID
-            options.groupID = user.groupID
-            options.supplementaryGroups = [user.groupID]
-        }
+        let command = Self.command(executable, arguments, user)
         let name = executable.split(separator: "/").last.map(String.init) ?? executable
         let result = try await Subprocess.run(
-            .path(FilePath(executable)),
-            arguments: Arguments(arguments),
+            .path(FilePath(command[0])),
+            arguments: Arguments(Array(command.dropFirst())),
             workingDirectory: "/",
-            platformOptions: options,
             output: .string(limit: outputLimit),
             error: .string(limit: outputLimit)
         )
@@ -31,5 +25,15 @@ enum ToolRun {
             throw CommandFailure(.unavailable, "\(name) ended with \(result.terminationStatus): \(words)")
         }
         return result.standardOutput
+    }
+
+    /// The command line, for another user through setpriv (util-linux).
+    ///
+    /// The spawning library changes the user in a forked copy of this process, where glibc waits for threads that the copy
+    /// does not have: now and then that copy hangs for ever.
+    private static func command(_ executable: String, _ arguments: [String], _ user: SystemUser?) -> [String] {
+        guard let user else { return [executable] + arguments }
+        return ["/usr/bin/setpriv", "--reuid", String(user.userID), "--regid", String(user.groupID), "--clear-groups", executable]
+            + arguments
     }
 }

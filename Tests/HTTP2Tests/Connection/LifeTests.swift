@@ -149,6 +149,40 @@ import Testing
         #expect(client.connection.streamsInFlight == 3)
     }
 
+    /// A body is begun only if it can be finished: new requests must not starve those whose bodies wait for the window.
+    @Test func waitsForTheConnectionsWindow() throws {
+        let client = try EmbeddedConnection()
+        try client.open(limit: 1_000)
+        let body = String(repeating: "x", count: 4_000)
+        client.submit(50) { _ in body }
+        let first = try client.clientSaid()
+        let begun = first.filter { $0.kind == .headers }.count
+        #expect(first.filter { $0.kind == .data }.map(\.payload.count).reduce(0, +) <= 65_535)
+        #expect((16...17).contains(begun), "65,535 bytes of window take 16 bodies, and one may wait")
+        #expect(client.connection.streamsInFlight == begun)
+        client.serverSays(Frame.windowUpdate(0, 1_000_000))
+        #expect(client.connection.streamsInFlight == 50)
+        let said = try client.clientSaid()
+        #expect(said.filter { $0.kind == .data && $0.flags & Frame.endStream != 0 }.count >= 33)
+    }
+
+    /// A stream that is given up takes its unsent bytes along: those behind it must not wait for ever.
+    @Test func unsentBytesOfAStreamThatIsGivenUpAreForgotten() throws {
+        let client = try EmbeddedConnection { $0.timeoutsBeforeRetirement = .max }
+        client.serverSays(Frame.settings([(Frame.maxConcurrentStreams, 1_000), (Frame.initialWindowSize, 100_000)]))
+        let body = String(repeating: "x", count: 70_000)
+        client.submit(1) { _ in body }
+        client.submit(5, tag: 2)
+        #expect(client.connection.streamsInFlight == 1)
+        client.serverSays(Frame.reset(1, HTTP2ErrorCode.cancel.rawValue))
+        #expect(client.connection.streamsInFlight == 1, "the window is used up, so one waits in front")
+        client.serverSays(Frame.windowUpdate(0, 100_000))
+        #expect(client.connection.streamsInFlight == 5)
+        client.connection.tick(.now() + .seconds(61))
+        client.submit(3, tag: 3) { _ in "short" }
+        #expect(client.connection.streamsInFlight == 3)
+    }
+
     /// The owner writes answers down in `completed`; until then their slots must not be used, whatever else the read told.
     @Test func whatIsSubmittedInAnEventWaitsForTheCompletions() throws {
         let client = try EmbeddedConnection()

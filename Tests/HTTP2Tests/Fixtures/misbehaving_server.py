@@ -3,7 +3,7 @@
 usage: misbehaving_server.py MODE CERTIFICATE KEY
 
 Prints "port N" first, then lines about what it saw: "max N" (streams open at once beyond what it had announced),
-"cancelled N" (streams that the client reset with CANCEL so far).
+"cancelled N" (streams without an answer that the client reset with CANCEL so far).
 """
 import socket
 import ssl
@@ -119,7 +119,7 @@ class Connection:
             self.allowed = max(self.announced, len(self.open))
         elif isinstance(event, h2.events.StreamReset):
             self.open.discard(event.stream_id)
-            if event.error_code == 8:
+            if event.error_code == 8 and event.stream_id in self.held:
                 cancelled += 1
                 tell("cancelled %d" % cancelled)
         elif isinstance(event, h2.events.WindowUpdated):
@@ -202,7 +202,9 @@ class Connection:
             self.answer(stream)
 
     def stall(self, stream):
-        if stream % 10 != 1:
+        if stream % 10 == 1:
+            self.held.append(stream)
+        else:
             self.answer(stream)
 
     def hangup(self, stream):

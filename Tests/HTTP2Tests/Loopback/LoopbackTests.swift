@@ -31,6 +31,34 @@ import Testing
         try await server.stop()
     }
 
+    /// The connection's send window (65,535 bytes) holds some 160 of these bodies, so a body would often be sent in part; its
+    /// stream must not starve behind those that come after it for as long as work goes on.
+    @Test func noRequestIsOvertakenByManyWhileTheWindowBinds() async throws {
+        let server = try await LoopbackServer()
+        let test = try await TestClient(port: server.port)
+        let body = String(repeating: "x", count: 397)
+        let client = test.client
+        let next = Mutex<Int64>(8)
+        test.probe.onCompleted { completions in
+            for completion in completions where completion.index == 0 {
+                let tag = next.withLock {
+                    $0 += 1
+                    return $0
+                }
+                if tag <= 200 { client.submit(TestBatch.make(100, tag: tag) { _ in body }) }
+            }
+        }
+        for tag in 1...8 as ClosedRange<Int64> { client.submit(TestBatch.make(100, tag: tag) { _ in body }) }
+        let seen = try await test.probe.settled(20_000)
+        // In the order of submission a request has its number; streams that are open together may end in any order.
+        let furthest = seen.settled.enumerated().map { position, settled in
+            position - (Int(settled.tag - 1) * 100 + Int(settled.index))
+        }.max()
+        #expect(try #require(furthest) < 1_000)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
     @Test func followsASmallLimit() async throws {
         let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 3))
         let test = try await TestClient(port: server.port, initialLimit: 1)
@@ -244,6 +272,33 @@ import Testing
         test.client.submit(TestBatch.make(2_000) { _ in body })
         let seen = try await test.probe.settled(2_000)
         #expect(seen.responses.allSatisfy { $0.status == 200 })
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// What was answered before the server closes is sent before it closes.
+    @Test(arguments: [false, true])
+    func answersBeforeACloseArrive(_ tls: Bool) async throws {
+        let server = try await LoopbackServer(tls: tls) { connection, requests in
+            LoopbackServer.accept(connection, requests)
+            connection.close()
+        }
+        let test = try await TestClient(port: server.port, tls: tls)
+        test.client.submit(TestBatch.make(1))
+        let seen = try await test.probe.settled(1)
+        #expect(seen.answered == 1)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// A name may have several addresses, of which only one is served: `localhost` has two on most machines.
+    @Test(arguments: [false, true])
+    func aNameInsteadOfAnAddress(_ tls: Bool) async throws {
+        let server = try await LoopbackServer(tls: tls)
+        let test = try await TestClient(port: server.port, tls: tls, connections: 2, host: "localhost")
+        test.client.submit(TestBatch.make(100))
+        let seen = try await test.probe.settled(100)
+        #expect(seen.answered == 100)
         await test.client.shutdown()
         try await server.stop()
     }

@@ -102,7 +102,7 @@ import Testing
         #expect(session.streams.count == 0)
     }
 
-    /// A field of 4,000 bytes in HPACK's table, then one byte for each repetition of it: 64 MB out of 20 KB.
+    /// A field of 4,000 bytes in HPACK's table, then one byte for each repetition of it: 60 MB out of 19 KB.
     @Test func aHeaderBombIsReset() throws {
         let session = try serverSession()
         let value = [UInt8](repeating: 0x61, count: 4_000)
@@ -112,7 +112,7 @@ import Testing
         #expect(session.requests.count == 1)
         try say(
             session,
-            headers(3, request + [UInt8](repeating: 0xbf, count: 100) + [UInt8](repeating: 0xbe, count: 15_000))
+            headers(3, request + [UInt8](repeating: 0xbf, count: 15_000))
         )
         #expect(session.requests.count == 1)
         #expect(try answer(session).contains { $0.kind == .reset && $0.stream == 3 })

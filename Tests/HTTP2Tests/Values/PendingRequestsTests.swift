@@ -15,19 +15,18 @@ import Testing
         #expect(pending.count == 0)
     }
 
-    @Test func putsARequestBackInFront() throws {
+    @Test func showsTheFirstWithoutTakingIt() {
         var pending = PendingRequests()
+        #expect(pending.first == nil)
         pending.append(TestBatch.make(1, tag: 1))
-        pending.append(TestBatch.make(2, tag: 2))
-        for _ in 0..<3 {
-            let first = pending.next()
-            let (batch, index) = try #require(first)
-            pending.putBack(batch, index: index)
-            let again = pending.next()
-            #expect(again?.batch === batch)
-            #expect(again?.index == index)
-        }
-        #expect(pending.next() == nil)
+        pending.append(TestBatch.make(1, tag: 2))
+        #expect(pending.first?.batch.tag == 1)
+        #expect(pending.count == 2)
+        pending.removeFirst()
+        #expect(pending.first?.batch.tag == 2)
+        pending.removeFirst()
+        pending.removeFirst()
+        #expect(pending.first == nil)
         #expect(pending.count == 0)
     }
 
@@ -48,10 +47,10 @@ import Testing
                 }
                 let expected = model.removeFirst()
                 try #require("\(batch.tag).\(index)" == expected, "seed \(seed)")
-                if Int.random(in: 0...4, using: &random) == 0 {
-                    pending.putBack(batch, index: index)
-                    model.insert("\(batch.tag).\(index)", at: 0)
-                }
+                try #require(
+                    pending.first?.index == model.first.flatMap { Int32($0.split(separator: ".")[1]) },
+                    "seed \(seed)"
+                )
             }
             try #require(pending.count == model.count, "seed \(seed)")
         }

@@ -66,6 +66,7 @@ struct DeliveryBench: Sendable {
             peak = max(peak, processes.peakChildResidentBytes())
         }
         let after = processes.cpuSeconds()
+        stages.lastOutcome = try await store.secondsToLastOutcome(delivery: id)
         return DeliveryBenchReport(
             progress: progress,
             messages: messages,

@@ -26,7 +26,7 @@ struct DeliveryBenchReport: Sendable {
     }
 
     private var messagesPerSecond: Double {
-        guard let seconds = stages.finished, seconds > 0 else { return 0 }
+        guard let seconds = stages.lastOutcome, seconds > 0 else { return 0 }
         return Double(progress.sent) / seconds
     }
 
@@ -45,7 +45,7 @@ struct DeliveryBenchReport: Sendable {
                 "seconds",
                 .object([
                     ("firstOutcome", Self.cell(stages.firstOutcome)), ("prepared", Self.cell(stages.prepared)),
-                    ("finished", Self.cell(stages.finished)),
+                    ("lastOutcome", Self.cell(stages.lastOutcome)),
                 ])
             ),
             ("cpuMicrosecondsPerMessage", .object(cpu.map { ($0.name, .number(microseconds($0.seconds))) })),
@@ -62,11 +62,11 @@ struct DeliveryBenchReport: Sendable {
         table.add([.text("all"), .number(total), .number(microseconds(total))])
         return """
             \(progress.sent) of \(messages) messages sent, \(count.accepted) accepted by the simulator, \(count.duplicates) twice; \
-            delivery \(progress.state.rawValue) \(progress.stateReason)
+            delivery \(progress.state.rawValue)\(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
             \(Int(messagesPerSecond)) messages a second from the start of the delivery to its last stored outcome
 
             seconds after the start: first outcome stored \(Self.cell(stages.firstOutcome).shown), \
-            prepared \(Self.cell(stages.prepared).shown), finished \(Self.cell(stages.finished).shown)
+            prepared \(Self.cell(stages.prepared).shown), last outcome stored \(Self.cell(stages.lastOutcome).shown)
 
             \(table.text)
 

@@ -31,8 +31,8 @@ struct GatewayCheck: Sendable {
                     certificateAuthorityFile: authorities
                 )
             )
-        } catch where error.code == .transfer || (error.code == .timeout && error.mayHaveBeenSent) {
-            // The gateways speak HTTP/2 only: that they do not answer HTTP/1.1 after a good handshake says nothing bad.
+        } catch where error.mayHaveBeenSent {
+            // The handshake was good. That there is no answer to HTTP/1.1 says nothing bad: the gateways speak HTTP/2 only.
             return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
         } catch {
             return CheckResult(subject, .failed, "\(address): \(error.message)")

@@ -56,8 +56,13 @@ struct Quickstart: Sendable {
             tell("Registering \(messages) simulated devices")
             try await audience.seed(applications, count: messages)
             let progress = try await send(store, to: applications)
-            let count = try await site.counters(simulator)
-            return QuickstartResult(progress: progress, count: count, messages: messages, database: site.database)
+            return QuickstartResult(
+                progress: progress,
+                count: try await site.counters(simulator),
+                messages: messages,
+                seconds: try await store.secondsToLastOutcome(delivery: progress.id) ?? 0,
+                database: site.database
+            )
         }
     }
 

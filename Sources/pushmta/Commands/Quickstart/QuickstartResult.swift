@@ -9,6 +9,8 @@ struct QuickstartResult: Sendable {
     let count: SimulatorCount
     /// The messages that were asked for.
     let messages: Int64
+    /// From the start of the delivery to its last stored outcome; 0 if it is not over.
+    let seconds: Double
     /// The database's connection string.
     let database: String
 
@@ -22,13 +24,6 @@ struct QuickstartResult: Sendable {
     var isClean: Bool {
         lost == 0 && count.duplicates == 0 && progress.pending == 0 && progress.state == .finished
             && progress.sent == count.accepted && progress.target == messages
-    }
-
-    /// From the start of the delivery to its last stored outcome.
-    var seconds: Double {
-        guard let start = progress.startedAt else { return 0 }
-        let end = progress.finishedAt ?? progress.now
-        return Double(end.microsecondsSince1970 - start.microsecondsSince1970) / 1_000_000
     }
 
     /// One line for programs.
@@ -47,8 +42,8 @@ struct QuickstartResult: Sendable {
 
             \(count.accepted) accepted (APNs \(count.apns.uniqueAccepted), FCM \(count.fcm.uniqueAccepted)), \
             \(progress.failed) failed, \(lost) lost, \(count.duplicates) duplicates, as the simulator counts
-            \(progress.sent) sent, \(progress.pending) pending, delivery \(progress.state.rawValue) \(progress.stateReason), as \
-            the database says
+            \(progress.sent) sent, \(progress.pending) pending, delivery \(progress.state.rawValue), as the database says\
+            \(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
             \(Cell.number(seconds).shown) s from the start to the last stored outcome: \(rate) messages a second
 
             Look at it:
