@@ -5,7 +5,10 @@ import PackageDescription
 let warningsAreErrors = Context.environment["PUSHMTA_WARNINGS_AS_ERRORS"] == "1"
 
 let swiftSettings: [SwiftSetting] =
-    [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
+    [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
     + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
 
 extension Target.Dependency {
@@ -41,7 +44,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // Imports go one way: down this list. `PackageLayoutTests` checks it.
 let targets: [Target] = [
-    .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+    .systemLibrary(
+        name: "CNGHTTP2",
+        pkgConfig: "libnghttp2",
+        providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]
+    ),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
@@ -58,7 +65,10 @@ let targets: [Target] = [
     ),
     module(
         "MTAChild",
-        ["ProcessProtocol", "Gateways", "Store", "PostgresClient", "PushCore", .nioCore, .nioPosix, .histogram, .system, .logging]
+        [
+            "ProcessProtocol", "Gateways", "Store", "PostgresClient", "PushCore", .nioCore, .nioPosix, .histogram,
+            .system, .logging,
+        ]
     ),
     module("Supervisor", ["ProcessProtocol", "Store", "PostgresClient", "PushCore", .subprocess, .system, .logging]),
     .executableTarget(
@@ -95,8 +105,17 @@ let targets: [Target] = [
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
     tests("MTAChildTests", ["MTAChild", "Store", "PushCore", "TestSupport"]),
-    tests("SupervisorTests", ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]),
-    tests("EndToEndTests", ["pushmta", "Store", "PostgresClient", "PushCore", "TestSupport", .subprocess, .system]),
+    tests(
+        "SupervisorTests",
+        ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]
+    ),
+    tests(
+        "EndToEndTests",
+        [
+            "pushmta", "gateway-simulator", "Store", "PostgresClient", "PushCore", "TestSupport", .crypto, .subprocess,
+            .system,
+        ]
+    ),
 ]
 
 // Builds a part of the package only, by target names separated with commas.

@@ -16,7 +16,10 @@ struct ChildSetup: Sendable {
     let store: Store
 
     func gateway(
-        _ application: ApplicationRow, clock: DatabaseClock, eventLoop: any EventLoop, delegate: any GatewayDelegate
+        _ application: ApplicationRow,
+        clock: DatabaseClock,
+        eventLoop: any EventLoop,
+        delegate: any GatewayDelegate
     ) async throws -> any Gateway {
         let account = try await store.account(arguments.accountID)
         let attributes = try flatObject(account.options, "external account \(account.name)")

@@ -45,7 +45,11 @@ public final class MTAChild: Sendable {
         let journal: ChildJournal
         do {
             let host = UUID(uuidString: arguments.hostID) ?? UUID()
-            let header = JournalHeader(childID: arguments.childID, generation: Int64(arguments.generation), hostID: host)
+            let header = JournalHeader(
+                childID: arguments.childID,
+                generation: Int64(arguments.generation),
+                hostID: host
+            )
             journal = try ChildJournal(path: arguments.journalFile, header: header)
         } catch {
             logger.critical("\(error)")
@@ -100,7 +104,11 @@ public final class MTAChild: Sendable {
             sender.gateway = gateway
             try await gateway.start()
             let preparer = PartPreparer(
-                store: loadStore, application: application, connector: arguments.connector, clock: clock)
+                store: loadStore,
+                application: application,
+                connector: arguments.connector,
+                clock: clock
+            )
             let reason = await serve(sender, preparer, loadStore, settleStore, clock)
             await gateway.shutdown()
             if sender.desk.withLock({ $0.isEmpty }) { journal.remove() }
@@ -110,20 +118,45 @@ public final class MTAChild: Sendable {
             return .database
         } catch {
             logger.critical("the child cannot start: \(error)")
+            await health(loadStore).show(
+                "the messages of the application cannot be sent: \(error)",
+                remedy: "put it right; `pushmta doctor` checks it"
+            )
             return .settings
         }
     }
 
     private func serve(
-        _ sender: Sender, _ preparer: PartPreparer, _ loadStore: Store, _ settleStore: Store, _ clock: DatabaseClock
+        _ sender: Sender,
+        _ preparer: PartPreparer,
+        _ loadStore: Store,
+        _ settleStore: Store,
+        _ clock: DatabaseClock
     ) async -> ChildExitReason {
         let leases = LeaseKeeper(
-            store: settleStore, sender: sender, childID: arguments.childID, settings: settings.mta.lease, logger: logger)
+            store: settleStore,
+            sender: sender,
+            childID: arguments.childID,
+            settings: settings.mta.lease,
+            logger: logger
+        )
         let reporter = ChildReporter(
-            arguments: arguments, store: loadStore, sender: sender, control: control, logger: logger)
+            arguments: arguments,
+            store: loadStore,
+            sender: sender,
+            control: control,
+            logger: logger
+        )
         let claimer = Claimer(
-            store: loadStore, preparer: preparer, sender: sender, leases: leases, control: control,
-            arguments: arguments, settings: settings.mta.child, logger: logger)
+            store: loadStore,
+            preparer: preparer,
+            sender: sender,
+            leases: leases,
+            control: control,
+            arguments: arguments,
+            settings: settings.mta.child,
+            logger: logger
+        )
         let commands = CommandReader.start()
         let marking = Task { await sender.markLoop() }
         let storing = Task { await sender.storeLoop() }
@@ -131,6 +164,7 @@ public final class MTAChild: Sendable {
             Task { await leases.run() },
             Task { await reporter.writeLines() },
             Task { await reporter.beat() },
+            Task { await self.health(loadStore).run(sender) },
             Task { await self.obey(commands, sender, preparer) },
             Task { await self.watch(sender, settleStore, clock) },
         ]
@@ -139,19 +173,29 @@ public final class MTAChild: Sendable {
         sender.stop()
         await marking.value
         await storing.value
-        background.forEach { $0.cancel() }
+        for task in background { task.cancel() }
         let reason = control.reason ?? .drained
         await reporter.beat(exited: true)
         reporter.writeLine(exitReason: reason)
         return reason
     }
 
-    /// Waits until nothing is held any more; after the drain time what is not on the wire is given back.
+    private func health(_ store: Store) -> HealthReporter {
+        HealthReporter(
+            store: store,
+            applicationID: arguments.applicationID,
+            accountID: arguments.accountID,
+            logger: logger
+        )
+    }
+
+    /// Waits until nothing is held any more; after the drain time, or at once when the gateway takes nothing, what is not on
+    /// the wire is given back.
     private func settle(_ sender: Sender) async {
         let end = ContinuousClock.now + .seconds(settings.mta.child.drainTimeoutSec)
         var hasHurried = false
         while !sender.desk.withLock({ $0.isEmpty }) {
-            if !hasHurried, control.isHurrying || ContinuousClock.now >= end {
+            if !hasHurried, control.isHurrying || !sender.isGatewayWell || ContinuousClock.now >= end {
                 hasHurried = true
                 sender.perform(.hurry)
             }
@@ -160,7 +204,9 @@ public final class MTAChild: Sendable {
     }
 
     private func obey(
-        _ commands: AsyncStream<CommandReader.Input>, _ sender: Sender, _ preparer: PartPreparer
+        _ commands: AsyncStream<CommandReader.Input>,
+        _ sender: Sender,
+        _ preparer: PartPreparer
     ) async {
         for await input in commands {
             switch input {

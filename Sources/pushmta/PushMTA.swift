@@ -24,7 +24,8 @@ struct PushMTA: AsyncParsableCommand {
         version: ProductVersion.text,
         subcommands: [
             SupervisorCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self, StatusCommand.self,
-            ConfigCommand.self, ServiceCommand.self, AccountCommand.self, ApplicationCommand.self, CredentialCommand.self,
+            ConfigCommand.self, ServiceCommand.self, AccountCommand.self, ApplicationCommand.self,
+            CredentialCommand.self,
             SubscriptionCommand.self, DeliveryCommand.self, BenchCommand.self, QuickstartCommand.self,
         ]
     )

@@ -9,7 +9,9 @@ enum DeskFixture {
     static let start: Int64 = 1_800_000_000_000
 
     static func delivery(
-        policy: AmbiguityPolicy = .resend, maxRetries: Int16 = 3, validUntilMilliseconds: Int64? = nil
+        policy: AmbiguityPolicy = .resend,
+        maxRetries: Int16 = 3,
+        validUntilMilliseconds: Int64? = nil
     ) throws -> CompiledDelivery {
         let delivery = SendingDelivery(
             id: 16,
@@ -26,23 +28,45 @@ enum DeskFixture {
             hasVariables: false
         )
         let application = ApplicationRow(
-            id: 1, serviceID: 1, name: "app", label: "", platform: .ios, environment: .production,
-            integrationKey: "k", bundleID: "com.example.app", messageIDFormat: .uuid, accountID: 1, credentialID: 1,
-            variables: "[]")
+            id: 1,
+            serviceID: 1,
+            name: "app",
+            label: "",
+            platform: .ios,
+            environment: .production,
+            integrationKey: "k",
+            bundleID: "com.example.app",
+            messageIDFormat: .uuid,
+            accountID: 1,
+            credentialID: 1,
+            variables: "[]"
+        )
         return try CompiledDelivery(delivery, application: application, connector: .iosHTTP2)
     }
 
     static func claimed(_ id: Int64, size: Int, token: Int64 = 1, policy: AmbiguityPolicy = .resend) -> ClaimedPart {
         ClaimedPart(
-            id: id, deliveryID: 16, fencingToken: token, size: Int32(size), attempt: 1,
-            logDay: LogDay(daysSince2000: 9_800), priority: 0, dispatchMark: 0, applicationID: 1,
-            isDense: true, hasVariables: false,
-            ambiguityPolicy: policy)
+            id: id,
+            deliveryID: 16,
+            fencingToken: token,
+            size: Int32(size),
+            attempt: 1,
+            logDay: LogDay(daysSince2000: 9_800),
+            priority: 0,
+            dispatchMark: 0,
+            applicationID: 1,
+            isDense: true,
+            hasVariables: false,
+            ambiguityPolicy: policy
+        )
     }
 
     /// A part of `size` messages in slices of `slice`.
     static func part(
-        _ id: Int64, size: Int, slice: Int = 1_000, delivery: CompiledDelivery
+        _ id: Int64,
+        size: Int,
+        slice: Int = 1_000,
+        delivery: CompiledDelivery
     ) -> PreparedPart {
         let sequences = (0..<Int32(size)).map { Int32(id) * 10_000 + $0 }
         var part = PreparedPart(
@@ -56,7 +80,12 @@ enum DeskFixture {
         while first < size {
             let rows = (first..<min(first + slice, size)).map(Int32.init)
             part.slices.append(
-                .init(rows: rows, batch: batch(id * 100 + Int64(first / slice), rows.count), markThrough: rows[rows.count - 1] + 1))
+                .init(
+                    rows: rows,
+                    batch: batch(id * 100 + Int64(first / slice), rows.count),
+                    markThrough: rows[rows.count - 1] + 1
+                )
+            )
             first += slice
         }
         return part

@@ -54,7 +54,9 @@ import Testing
         mutating func settle() {
             guard !inGateway.isEmpty else { return }
             let (batch, index) = inGateway.remove(at: Int.random(in: 0..<inGateway.count, using: &random))
-            let kinds: [OutcomeClass] = [.accepted, .accepted, .accepted, .permanent, .retry, .unprocessed, .ambiguous, .stopApplication]
+            let kinds: [OutcomeClass] = [
+                .accepted, .accepted, .accepted, .permanent, .retry, .unprocessed, .ambiguous, .stopApplication,
+            ]
             let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
             perform(.settled(batchID: batch, outcomes: [Outcome(index: index, outcomeClass: kind)]))
         }
@@ -62,7 +64,9 @@ import Testing
         mutating func store() {
             let (batch, rows) = stores.removeFirst()
             var report = StoreReport()
-            for sequence in batch.runs.flatMap(\.sequences) + batch.rows.map(\.sequence) { ended[sequence, default: 0] += 1 }
+            for sequence in batch.runs.flatMap(\.sequences) + batch.rows.map(\.sequence) {
+                ended[sequence, default: 0] += 1
+            }
             for closing in batch.closing {
                 if lost.contains(closing.holding.part) {
                     report.fencedParts.append(closing.holding.part)
@@ -79,7 +83,10 @@ import Testing
         let seed = UInt64.random(in: .min ... .max)
         let deliveries = try [AmbiguityPolicy.resend, .report].map { try DeskFixture.delivery(policy: $0) }
         for run in 0..<400 {
-            var world = World(random: SplitMix(seed: seed &+ UInt64(run)), desk: SendDesk(window: 12, batchSize: 5, applicationID: 1))
+            var world = World(
+                random: SplitMix(seed: seed &+ UInt64(run)),
+                desk: SendDesk(window: 12, batchSize: 5, applicationID: 1)
+            )
             var sequences: [Int64: [Int32]] = [:]
             for id in 1...Int64(5) {
                 let size = Int.random(in: 1...9, using: &world.random)
@@ -106,7 +113,10 @@ import Testing
                 let isOpen = world.released.contains(id) || world.lost.contains(id)
                 for sequence in part {
                     let ends = world.ended[sequence] ?? 0
-                    #expect(isOpen ? ends <= 1 : ends == 1, "seed \(seed), run \(run), message \(sequence) ended \(ends) times")
+                    #expect(
+                        isOpen ? ends <= 1 : ends == 1,
+                        "seed \(seed), run \(run), message \(sequence) ended \(ends) times"
+                    )
                 }
             }
         }

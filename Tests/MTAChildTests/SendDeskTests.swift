@@ -33,9 +33,18 @@ import Testing
     @Test func aSettledPartEndsWithItsLastOutcome() throws {
         var desk = desk()
         try send(&desk, DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery()))
-        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]), now: now)
+        _ = desk.handle(
+            .settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]),
+            now: now
+        )
         #expect(desk.outcomes.closing.isEmpty)
-        let refused = Outcome(index: 1, outcomeClass: .permanent, status: 410, reason: "Unregistered", tokenEffect: .invalid(sinceMilliseconds: 5))
+        let refused = Outcome(
+            index: 1,
+            outcomeClass: .permanent,
+            status: 410,
+            reason: "Unregistered",
+            tokenEffect: .invalid(sinceMilliseconds: 5)
+        )
         let actions = desk.handle(.settled(batchID: 100, outcomes: [refused]), now: now)
         guard case .journal? = actions.first else {
             Issue.record("an answer is journaled before anything else: \(actions)")
@@ -77,7 +86,9 @@ import Testing
         var submissions = 1
         while true {
             let actions = desk.handle(
-                .settled(batchID: batchID, outcomes: [Outcome(index: 0, outcomeClass: .unprocessed)]), now: now)
+                .settled(batchID: batchID, outcomes: [Outcome(index: 0, outcomeClass: .unprocessed)]),
+                now: now
+            )
             let later = actions.contains { if case .resendLater = $0 { true } else { false } }
             guard later else { break }
             for case .submit(let batch) in desk.handle(.resendDue(batchID: batchID), now: now) {
@@ -115,7 +126,13 @@ import Testing
         let late = try DeskFixture.delivery(validUntilMilliseconds: now + 1_000)
         var desk = desk()
         try send(&desk, DeskFixture.part(1, size: 1, delivery: late))
-        let soft = Outcome(index: 0, outcomeClass: .retry, status: 503, reason: "ServiceUnavailable", retryAfterMilliseconds: 60_000)
+        let soft = Outcome(
+            index: 0,
+            outcomeClass: .retry,
+            status: 503,
+            reason: "ServiceUnavailable",
+            retryAfterMilliseconds: 60_000
+        )
         _ = desk.handle(.settled(batchID: 100, outcomes: [soft]), now: now)
         let taken = desk.takeOutcomes()
         #expect(taken?.batch.count == 1)
@@ -165,9 +182,15 @@ import Testing
         var desk = desk()
         let delivery = try DeskFixture.delivery()
         try send(&desk, DeskFixture.part(1, size: 2, delivery: delivery))
-        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]), now: now)
+        _ = desk.handle(
+            .settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]),
+            now: now
+        )
         #expect(desk.handle(.hurry, now: now).contains { if case .cancelQueued = $0 { true } else { false } })
-        let back = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 1, outcomeClass: .unprocessed)]), now: now)
+        let back = desk.handle(
+            .settled(batchID: 100, outcomes: [Outcome(index: 1, outcomeClass: .unprocessed)]),
+            now: now
+        )
         #expect(!back.contains { if case .release = $0 { true } else { false } })
         let taken = desk.takeOutcomes()
         let (_, rows) = try #require(taken)
@@ -196,8 +219,12 @@ import Testing
 
     @Test func nothingIsSentWhileTheLeaseIsInDoubt() throws {
         var desk = desk()
-        #expect(desk.handle(.leaseValid(false), now: now).contains { if case .cancelQueued = $0 { true } else { false } })
-        #expect(desk.handle(.prepared(DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery())), now: now).isEmpty)
+        #expect(
+            desk.handle(.leaseValid(false), now: now).contains { if case .cancelQueued = $0 { true } else { false } }
+        )
+        #expect(
+            desk.handle(.prepared(DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery())), now: now).isEmpty
+        )
         let again = desk.handle(.leaseValid(true), now: now)
         #expect(again.contains { if case .mark = $0 { true } else { false } })
     }

@@ -14,12 +14,6 @@ final class ClientSession {
         case pingAnswered
     }
 
-    /// nghttp2's own name for a connection-level error, as a text.
-    struct SessionError: Error, CustomStringConvertible {
-        var code: Int32
-        var description: String { String(cString: nghttp2_strerror(code)) }
-    }
-
     /// A response body above this is cut: the gateways' longest answers have a few hundred bytes.
     static let largestBody = 64 * 1_024
 
@@ -213,8 +207,8 @@ final class ClientSession {
     }
 
     /// Copies the next piece of a body, and counts it.
-    private static let readBody: nghttp2_data_source_read_callback = { session, stream, target, room, flags, source, user in
-        let piece = readArenaBody(session, stream, target, room, flags, source, user)
+    private static let readBody: nghttp2_data_source_read_callback = { session, id, target, room, flags, source, user in
+        let piece = readArenaBody(session, id, target, room, flags, source, user)
         if piece > 0, let user {
             Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.unsentBodyBytes -= piece }
         }

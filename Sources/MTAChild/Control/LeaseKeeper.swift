@@ -59,7 +59,9 @@ final class LeaseKeeper: Sendable {
             let kept = try await store.renewLeases(child: childID, held)
             let lost = Set(held.lazy.map(\.part).filter { !kept.contains($0) })
             if !lost.isEmpty {
-                logger.warning("\(lost.count) parts were taken over by another owner; nothing more is decided about them")
+                logger.warning(
+                    "\(lost.count) parts were taken over by another owner; nothing more is decided about them"
+                )
                 sender.perform(.leasesLost(lost))
             }
             extend(from: moment)

@@ -59,7 +59,9 @@ final class ChildJournal: Sendable {
         } catch let error as Failure {
             throw error
         } catch {
-            throw Failure(description: "the journal \(path) cannot be written: \(error); check the folder's owner and free space")
+            throw Failure(
+                description: "the journal \(path) cannot be written: \(error); check the folder's owner and free space"
+            )
         }
         state = Mutex(State(size: Int64(bytes.count)))
     }

@@ -21,8 +21,14 @@ final class Claimer: Sendable {
     private let logger: Logger
 
     init(
-        store: Store, preparer: PartPreparer, sender: Sender, leases: LeaseKeeper, control: ChildControl,
-        arguments: ChildArguments, settings: ChildSettings, logger: Logger
+        store: Store,
+        preparer: PartPreparer,
+        sender: Sender,
+        leases: LeaseKeeper,
+        control: ChildControl,
+        arguments: ChildArguments,
+        settings: ChildSettings,
+        logger: Logger
     ) {
         self.store = store
         self.preparer = preparer
@@ -80,7 +86,9 @@ final class Claimer: Sendable {
         } catch let error as MessageIDError {
             await refuse(part, reason: String(describing: error))
         } catch {
-            logger.warning("part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)")
+            logger.warning(
+                "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)"
+            )
             await giveBack(part)
         }
     }

@@ -56,7 +56,11 @@ final class PartPreparer: Sendable {
     }
 
     private func render(
-        _ part: ClaimedPart, _ delivery: CompiledDelivery, _ loaded: LoadedPart, known: Set<Int32>, recovery: PartRecovery
+        _ part: ClaimedPart,
+        _ delivery: CompiledDelivery,
+        _ loaded: LoadedPart,
+        known: Set<Int32>,
+        recovery: PartRecovery
     ) -> PreparedPart {
         var prepared = PreparedPart(
             claimed: part,

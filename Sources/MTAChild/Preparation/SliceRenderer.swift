@@ -48,7 +48,9 @@ struct SliceRenderer {
                 )
                 return true
             }
-            var reason = size > delivery.payloadLimit ? PayloadLimits.tooLongReason(size: size, limit: delivery.payloadLimit) : nil
+            var reason =
+                size > delivery.payloadLimit
+                ? PayloadLimits.tooLongReason(size: size, limit: delivery.payloadLimit) : nil
             if reason == nil, collapseIDs != nil {
                 var isValid = false
                 collapseIDs?.append { buffer in

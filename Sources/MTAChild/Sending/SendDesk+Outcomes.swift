@@ -144,7 +144,11 @@ extension SendDesk {
 
     /// Adds a final outcome to the batch for the database.
     mutating func record(
-        _ part: inout HeldPart, row: Int32, _ status: MessageStatus, reason: String, httpStatus: Int16,
+        _ part: inout HeldPart,
+        row: Int32,
+        _ status: MessageStatus,
+        reason: String,
+        httpStatus: Int16,
         gatewayMessageID: String?
     ) {
         part.open -= 1

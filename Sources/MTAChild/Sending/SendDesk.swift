@@ -72,7 +72,7 @@ struct SendDesk: Sendable {
         case .settled(let batchID, let settled): self.settled(batchID, settled, now, &actions)
         case .resendDue(let batchID): resend(batchID, now, &actions)
         case .stored(let report, let windowRows): stored(report, windowRows, now, &actions)
-        case .leasesLost(let lost): lost.forEach { fence($0, &actions) }
+        case .leasesLost(let lost): for part in lost { fence(part, &actions) }
         case .leaseValid(let isValid):
             if mayDispatch, !isValid { actions.append(.cancelQueued) }
             mayDispatch = isValid
@@ -96,7 +96,14 @@ struct SendDesk: Sendable {
         counters.progress += 1
         counters.resentAfterAmbiguity += Int64(part.resent)
         for decided in prepared.decided {
-            record(&part, row: decided.row, decided.status, reason: decided.reason, httpStatus: 0, gatewayMessageID: nil)
+            record(
+                &part,
+                row: decided.row,
+                decided.status,
+                reason: decided.reason,
+                httpStatus: 0,
+                gatewayMessageID: nil
+            )
         }
         counters.retried += Int64(part.retries.count)
         parts[part.claimed.id] = part
@@ -138,7 +145,12 @@ struct SendDesk: Sendable {
             part.inGateway += slice.rows.count
             parts[partID] = part
             if part.slices.isEmpty { waiting.removeAll { $0 == partID } }
-            flights[slice.batch.id] = Flight(partID: partID, rows: slice.rows, batch: slice.batch, open: slice.rows.count)
+            flights[slice.batch.id] = Flight(
+                partID: partID,
+                rows: slice.rows,
+                batch: slice.batch,
+                open: slice.rows.count
+            )
             JournalEncoder.appendIntent(
                 part: partID,
                 token: part.claimed.fencingToken,
@@ -257,7 +269,9 @@ struct SendDesk: Sendable {
 
     /// Lets go of a part that was fenced or is given back, once nothing of it is on the wire.
     mutating func dropIfGone(_ partID: Int64, _ actions: inout [Action]) {
-        guard let part = parts[partID], part.inGateway == 0, part.isFenced || isHurrying, !part.isClosing else { return }
+        guard let part = parts[partID], part.inGateway == 0, part.isFenced || isHurrying, !part.isClosing else {
+            return
+        }
         guard !flights.values.contains(where: { $0.partID == partID }) else { return }
         if part.isFenced {
             parts[partID] = nil
@@ -282,7 +296,9 @@ struct SendDesk: Sendable {
     }
 
     private mutating func cutIfQuiet(_ actions: inout [Action]) {
-        guard wantsCut, unsettled == 0, !isMarking, flights.isEmpty, outcomes.isEmpty, batchesBeingStored == 0 else { return }
+        guard wantsCut, unsettled == 0, !isMarking, flights.isEmpty, outcomes.isEmpty, batchesBeingStored == 0 else {
+            return
+        }
         if parts.values.allSatisfy({ $0.retries.isEmpty }) {
             actions.append(.cutJournal)
         } else {

@@ -26,7 +26,7 @@ final class Sender: GatewayDelegate {
     private let batchDelay: Duration
     private let isStopped = Mutex(false)
     private let isFlushScheduled = Mutex(false)
-    private let trouble = Mutex("")
+    private let trouble = Mutex(GatewayTrouble())
     private let databaseTrouble = Mutex("")
     private let gatewayBox = Mutex<(any Gateway)?>(nil)
     /// Called once, when the journal cannot be written any more.
@@ -35,8 +35,14 @@ final class Sender: GatewayDelegate {
     private let marksContinuation: AsyncStream<[PartMark]>.Continuation
 
     init(
-        desk: SendDesk, store: Store, journal: ChildJournal, clock: DatabaseClock, eventLoop: any EventLoop,
-        settings: ChildSettings, logger: Logger, onJournalFailure: @escaping @Sendable (String) -> Void
+        desk: SendDesk,
+        store: Store,
+        journal: ChildJournal,
+        clock: DatabaseClock,
+        eventLoop: any EventLoop,
+        settings: ChildSettings,
+        logger: Logger,
+        onJournalFailure: @escaping @Sendable (String) -> Void
     ) {
         self.desk = Mutex(desk)
         applicationID = desk.applicationID
@@ -57,12 +63,14 @@ final class Sender: GatewayDelegate {
 
     /// The present trouble with the gateway or, if there is none, with the database; empty when all is well.
     var lastTrouble: String {
-        let text = trouble.withLock { $0 }
-        return text.isEmpty ? databaseTrouble.withLock { $0 } : text
+        gatewayTrouble?.message ?? databaseTrouble.withLock { $0 }
     }
 
+    /// What keeps the gateway from taking messages, if anything does.
+    var gatewayTrouble: GatewayEvent? { trouble.withLock { $0.application ?? $0.connection } }
+
     /// Whether the gateway takes messages, as far as is known.
-    var isGatewayWell: Bool { trouble.withLock { $0.isEmpty } }
+    var isGatewayWell: Bool { gatewayTrouble == nil }
 
     /// Tells the desk what happened and does what it says.
     func perform(_ event: SendDesk.Event) {
@@ -150,6 +158,7 @@ final class Sender: GatewayDelegate {
         latencies.withLock { window in
             for latency in latencyMicroseconds where latency > 0 { window.record(latency) }
         }
+        if outcomes.contains(where: { $0.outcomeClass == .accepted }) { trouble.withLock { $0.application = nil } }
         perform(.settled(batchID: batch.id, outcomes: outcomes))
     }
 
@@ -157,22 +166,17 @@ final class Sender: GatewayDelegate {
         switch event.kind {
         case .connected, .recovered, .tokenRenewed:
             logger.info("\(event.message)")
-            trouble.withLock { $0 = "" }
-            perform(.paused(false))
+            trouble.withLock { $0.connection = nil }
         case .goAway, .connectionLost:
             logger.notice("\(event.message)")
         case .unreachable, .untrusted, .tokenUnavailable:
             logger.warning("\(event.message)")
-            note(event.message)
+            trouble.withLock { $0.connection = event }
         case .applicationStopped, .applicationThrottled:
             logger.error("\(event.message)")
-            note(event.message)
+            trouble.withLock { $0.application = event }
             pause(milliseconds: event.retryInMilliseconds ?? 60_000)
         }
-    }
-
-    private func note(_ text: String) {
-        trouble.withLock { $0 = text }
     }
 
     /// Sends nothing new for a while: the gateway would refuse it.

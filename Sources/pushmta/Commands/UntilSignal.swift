@@ -17,8 +17,9 @@ enum UntilSignal {
         defer { watcher.cancel() }
         do {
             return try await task.value
-        } catch where task.isCancelled {
-            return nil
+        } catch {
+            if task.isCancelled { return nil }
+            throw error
         }
     }
 }

@@ -10,7 +10,10 @@ struct GlobalOptions: ParsableArguments {
     @Option(name: .long, help: "The database: a libpq connection string or URI. Overrides database.url.")
     var database: String?
 
-    @Option(name: .customLong("set"), help: ArgumentHelp("Overrides a setting, as in mta.child.maxAgeSec=300.", valueName: "key=value"))
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Overrides a setting, as in mta.child.maxAgeSec=300.", valueName: "key=value")
+    )
     var overrides: [String] = []
 
     /// The loader for these flags and this process's environment.
@@ -30,7 +33,9 @@ struct GlobalOptions: ParsableArguments {
     func exportFlags() {
         for flag in loader.flags {
             let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let definition = Settings.definitions.first(where: { $0.key == parts[0] }) else { continue }
+            guard parts.count == 2, let definition = Settings.definitions.first(where: { $0.key == parts[0] }) else {
+                continue
+            }
             setenv(SettingsLoader.variable(of: definition), String(parts[1]), 1)
         }
     }

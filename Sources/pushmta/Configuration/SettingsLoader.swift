@@ -129,10 +129,14 @@ struct SettingsLoader: Sendable {
         let key = AbsoluteConfigKey(definition.components)
         do {
             if case .integer = definition.access {
-                guard case .int(let number) = try provider.value(forKey: key, type: .int).value?.content else { return nil }
+                guard case .int(let number) = try provider.value(forKey: key, type: .int).value?.content else {
+                    return nil
+                }
                 return .integer(number)
             }
-            guard case .string(let text) = try provider.value(forKey: key, type: .string).value?.content else { return nil }
+            guard case .string(let text) = try provider.value(forKey: key, type: .string).value?.content else {
+                return nil
+            }
             return .text(text)
         } catch {
             throw SettingsError(
@@ -152,7 +156,10 @@ struct SettingsLoader: Sendable {
             )
         }
         guard settings.mta.master.minSpareServers <= settings.mta.master.maxSpareServers else {
-            throw SettingsError(.range, "mta.master.minSpareServers is above mta.master.maxSpareServers: lower it or raise the other")
+            throw SettingsError(
+                .range,
+                "mta.master.minSpareServers is above mta.master.maxSpareServers: lower it or raise the other"
+            )
         }
     }
 

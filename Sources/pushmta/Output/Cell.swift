@@ -36,7 +36,8 @@ enum Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         case .integer(let value): String(value)
         case .number(let value): value.isFinite ? Self.decimal(value) : "null"
         case .flag(let value): value ? "true" : "false"
-        case .object(let pairs): "{" + pairs.map { JSONText.quoted($0.0) + ":" + $0.1.json }.joined(separator: ",") + "}"
+        case .object(let pairs):
+            "{" + pairs.map { JSONText.quoted($0.0) + ":" + $0.1.json }.joined(separator: ",") + "}"
         case .list(let values): "[" + values.map(\.json).joined(separator: ",") + "]"
         case .none: "null"
         }

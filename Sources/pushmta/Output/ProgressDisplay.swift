@@ -56,7 +56,9 @@ struct ProgressDisplay {
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
         var text = "[\(bar)] \(Int(share * 100)) %  \(settled)/\(progress.target) \(progress.state.rawValue)"
         text += "  sent \(progress.sent)  failed \(progress.failed)  pending \(progress.pending)  \(Int(rate))/s"
-        if rate > 0, progress.pending > 0, progress.prepared { text += "  ETA \(Int(Double(progress.pending) / rate) + 1) s" }
+        if rate > 0, progress.pending > 0, progress.prepared {
+            text += "  ETA \(Int(Double(progress.pending) / rate) + 1) s"
+        }
         return text
     }
 }

@@ -21,7 +21,8 @@ struct BackgroundProcess: Sendable {
     ///
     /// - Returns: Its id.
     @discardableResult
-    func start(_ executable: String, _ arguments: [String], environment: [String: String?] = [:]) async throws -> Int32 {
+    func start(_ executable: String, _ arguments: [String], environment: [String: String?] = [:]) async throws -> Int32
+    {
         let log = try FileDescriptor.open(
             FilePath(logFile),
             .writeOnly,
@@ -30,7 +31,9 @@ struct BackgroundProcess: Sendable {
         )
         var options = PlatformOptions()
         options.createSession = true
-        let updates = Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })
+        let updates = Dictionary(
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
+        )
         let configuration = Configuration(
             executable: .path(FilePath(executable)),
             arguments: Arguments(arguments),

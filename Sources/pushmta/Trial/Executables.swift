@@ -1,19 +1,30 @@
 import Foundation
 
 /// Where the programs of this product are.
-enum Executables {
-    /// This program.
-    static var pushmta: String {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+struct Executables: Sendable {
+    /// Their folder.
+    private let folder: String
+
+    /// The programs in a folder; in that of this program if none is given.
+    init(folder: String? = nil) {
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        self.folder = folder ?? URL(fileURLWithPath: own).deletingLastPathComponent().path
     }
 
-    /// The gateway simulator, which lies beside this program.
+    /// The command line's program.
+    var pushmta: String { folder + "/pushmta" }
+
+    /// The gateway simulator.
     ///
     /// - Throws: `CommandFailure` if it is not there.
-    static func gatewaySimulator() throws -> String {
-        let path = URL(fileURLWithPath: pushmta).deletingLastPathComponent().appendingPathComponent("gateway-simulator").path
+    func gatewaySimulator() throws -> String {
+        let path = folder + "/gateway-simulator"
         guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw CommandFailure(.unavailable, "\(path) is not there: build it with swift build -c release --product gateway-simulator")
+            throw CommandFailure(
+                .unavailable,
+                "\(path) is not there: build it with swift build -c release --product gateway-simulator"
+            )
         }
         return path
     }

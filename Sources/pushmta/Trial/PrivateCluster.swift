@@ -89,7 +89,10 @@ struct PrivateCluster: Sendable {
         do {
             return try await ToolRun.run(programs + "/" + program, arguments, as: user)
         } catch let failure as CommandFailure {
-            throw CommandFailure(.unavailable, "The private PostgreSQL cluster in \(folder): \(failure). Its log is \(log).")
+            throw CommandFailure(
+                .unavailable,
+                "The private PostgreSQL cluster in \(folder): \(failure). Its log is \(log)."
+            )
         }
     }
 
@@ -104,7 +107,11 @@ struct PrivateCluster: Sendable {
             }
             return
         }
-        try manager.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try manager.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
         guard let user else { return }
         try manager.setAttributes(
             [.ownerAccountID: NSNumber(value: user.userID), .groupOwnerAccountID: NSNumber(value: user.groupID)],
@@ -114,11 +121,15 @@ struct PrivateCluster: Sendable {
 
     private static func findPrograms() throws -> String {
         let root = "/usr/lib/postgresql"
-        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }.sorted()
+        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
+            .sorted()
         let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let folders = versions.reversed().map { "\(root)/\($0)/bin" } + search
         guard let found = folders.first(where: { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }) else {
-            throw CommandFailure(.unavailable, "No PostgreSQL server is installed: on Debian, run apt-get install postgresql")
+            throw CommandFailure(
+                .unavailable,
+                "No PostgreSQL server is installed: on Debian, run apt-get install postgresql"
+            )
         }
         return found
     }
@@ -126,7 +137,10 @@ struct PrivateCluster: Sendable {
     private static func findUser() throws -> SystemUser? {
         guard getuid() == 0 else { return nil }
         guard let user = SystemUser(named: "postgres") ?? SystemUser(named: "nobody") else {
-            throw CommandFailure(.unavailable, "PostgreSQL does not run as root and there is no user postgres or nobody to run it as")
+            throw CommandFailure(
+                .unavailable,
+                "PostgreSQL does not run as root and there is no user postgres or nobody to run it as"
+            )
         }
         return user
     }

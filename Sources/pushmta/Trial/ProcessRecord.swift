@@ -39,7 +39,9 @@ struct ProcessRecord: Sendable, Equatable {
     var peakResidentBytes: Int64? {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8) else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("VmHWM:") {
-            return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int64($0) }.map { $0 * 1_024 }
+            return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int64($0) }.map {
+                $0 * 1_024
+            }
         }
         return nil
     }

@@ -14,7 +14,8 @@ struct SystemUser: Sendable, Equatable {
         guard let list = try? String(contentsOfFile: "/etc/passwd", encoding: .utf8) else { return nil }
         for line in list.split(separator: "\n") {
             let fields = line.split(separator: ":", omittingEmptySubsequences: false)
-            guard fields.count > 3, fields[0] == name, let user = UInt32(fields[2]), let group = UInt32(fields[3]) else { continue }
+            guard fields.count > 3, fields[0] == name, let user = UInt32(fields[2]), let group = UInt32(fields[3])
+            else { continue }
             self.name = name
             userID = user
             groupID = group

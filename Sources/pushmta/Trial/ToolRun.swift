@@ -21,7 +21,9 @@ enum ToolRun {
             error: .string(limit: outputLimit)
         )
         guard result.terminationStatus == .exited(0) else {
-            let words = (result.standardError + result.standardOutput).split(separator: "\n").suffix(5).joined(separator: "; ")
+            let words = (result.standardError + result.standardOutput).split(separator: "\n").suffix(5).joined(
+                separator: "; "
+            )
             throw CommandFailure(.unavailable, "\(name) ended with \(result.terminationStatus): \(words)")
         }
         return result.standardOutput
@@ -33,7 +35,10 @@ enum ToolRun {
     /// does not have: now and then that copy hangs for ever.
     private static func command(_ executable: String, _ arguments: [String], _ user: SystemUser?) -> [String] {
         guard let user else { return [executable] + arguments }
-        return ["/usr/bin/setpriv", "--reuid", String(user.userID), "--regid", String(user.groupID), "--clear-groups", executable]
+        return [
+            "/usr/bin/setpriv", "--reuid", String(user.userID), "--regid", String(user.groupID), "--clear-groups",
+            executable,
+        ]
             + arguments
     }
 }

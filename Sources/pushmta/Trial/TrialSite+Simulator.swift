@@ -9,7 +9,7 @@ extension TrialSite {
 
     /// Starts the simulator and returns where it listens and what it accepts.
     func startSimulator() async throws -> SimulatorReport {
-        try await simulator.start(try Executables.gatewaySimulator(), ["--state", simulatorFolder, "--json"])
+        try await simulator.start(try programs.gatewaySimulator(), ["--state", simulatorFolder, "--json"])
         let deadline = ContinuousClock.now.advanced(by: Self.startLimit)
         while ContinuousClock.now < deadline {
             if let report = simulatorReport { return report }
@@ -35,7 +35,10 @@ extension TrialSite {
             CurlRequest(url: "http://\(report.control.host):\(report.control.port)/counters")
         )
         guard response.status == 200 else {
-            throw CommandFailure(.software, "The gateway simulator answered \(response.status) when asked for its counters")
+            throw CommandFailure(
+                .software,
+                "The gateway simulator answered \(response.status) when asked for its counters"
+            )
         }
         return try JSONDecoder().decode(SimulatorCount.self, from: Data(response.body))
     }

@@ -20,9 +20,11 @@ extension TrialSite {
     /// Starts the supervisor with the site's settings; it starts its children when there is work.
     func startSupervisor() async throws {
         // Settings of the caller's environment would reach the processes and override the site's.
-        let inherited = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix(SettingsLoader.environmentPrefix + "_") }
+        let inherited = ProcessInfo.processInfo.environment.keys.filter {
+            $0.hasPrefix(SettingsLoader.environmentPrefix + "_")
+        }
         try await supervisor.start(
-            Executables.pushmta,
+            programs.pushmta,
             ["supervisor", "--config", settingsFile],
             environment: Dictionary(uniqueKeysWithValues: inherited.map { ($0, nil) })
         )

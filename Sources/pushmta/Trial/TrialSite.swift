@@ -8,6 +8,8 @@ struct TrialSite: Sendable {
 
     /// The folder: settings, key, journals, logs, the simulator's state.
     let folder: String
+    /// The programs that it runs.
+    let programs: Executables
     /// The database's server.
     let cluster: PrivateCluster
     /// The simulated gateways.
@@ -27,9 +29,12 @@ struct TrialSite: Sendable {
     var database: String { cluster.connectionString(Self.databaseName) }
 
     /// A site in `folder`; nothing is started.
-    init(folder: String) throws {
+    ///
+    /// - Parameter programs: The folder of the product's programs; that of this program if none is given.
+    init(folder: String, programs: String? = nil) throws {
         let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
         self.folder = folder
+        self.programs = Executables(folder: programs)
         cluster = try PrivateCluster(folder: "/tmp/pushmta-\(getuid())-\(Self.shortName(of: folder))")
         simulator = Self.process("gateway simulator", "simulator", folder)
         supervisor = Self.process("supervisor", "supervisor", folder)

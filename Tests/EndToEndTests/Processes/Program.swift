@@ -23,7 +23,10 @@ struct Program: Sendable {
 
         /// The JSON array of objects on standard output.
         func rows() throws -> [[String: Any]] {
-            try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [[String: Any]], "\(output) \(errors)")
+            try #require(
+                try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [[String: Any]],
+                "\(output) \(errors)"
+            )
         }
     }
 

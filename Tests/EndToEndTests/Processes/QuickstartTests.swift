@@ -27,6 +27,11 @@ import Testing
         return await site.cluster.isRunning()
     }
 
+    /// Removes the site's cluster, which lies outside the folder.
+    private func removeCluster() throws {
+        try TrialSite(folder: folder.path + "/site").remove()
+    }
+
     private func check(_ ending: Program.Ending, messages: Int) throws -> String {
         #expect(ending.status == 0, "\(ending.errors)")
         let line = try ending.json()
@@ -43,10 +48,14 @@ import Testing
     @Test func aDeliveryArrivesWholeAndNothingIsLeftRunning() async throws {
         _ = try check(try await quickstart(["run", "--json", "--messages", "601"]), messages: 601)
         #expect(try await !isAnythingUp())
+        try removeCluster()
     }
 
     @Test func whatIsDetachedStaysUpAndASecondRunStartsClean() async throws {
-        let database = try check(try await quickstart(["run", "--json", "--detach", "--messages", "400"]), messages: 400)
+        let database = try check(
+            try await quickstart(["run", "--json", "--detach", "--messages", "400"]),
+            messages: 400
+        )
         do {
             try await checkTables(database, messages: 400)
             try await checkCommands()
@@ -58,13 +67,18 @@ import Testing
         }
         #expect(try await quickstart(["stop"]).status == 0)
         #expect(try await !isAnythingUp())
+        try removeCluster()
     }
 
     private func checkTables(_ database: String, messages: Int64) async throws {
         let connection = try await PostgresConnection.connect(
             PostgresConfiguration(
                 database,
-                applicationName: PostgresApplicationName(role: "test", host: "test", pid: ProcessInfo.processInfo.processIdentifier)
+                applicationName: PostgresApplicationName(
+                    role: "test",
+                    host: "test",
+                    pid: ProcessInfo.processInfo.processIdentifier
+                )
             )
         )
         let result = try await connection.execute(

@@ -21,9 +21,15 @@ import Testing
         let comment = try #require(try comments()[key], "no comment above \(key)").lowercased()
         #expect(comment.contains("default"), "the comment of \(key) says no default")
         let unit = definition.unit.lowercased()
-        #expect(comment.contains(unit) || comment.contains(unit.dropLast()), "the comment of \(key) does not say \(unit)")
+        #expect(
+            comment.contains(unit) || comment.contains(unit.dropLast()),
+            "the comment of \(key) does not say \(unit)"
+        )
         if case .integer = definition.access {
-            #expect(comment.contains("default " + definition.text(in: Settings())), "the comment of \(key) has another default")
+            #expect(
+                comment.contains("default " + definition.text(in: Settings())),
+                "the comment of \(key) has another default"
+            )
         }
     }
 
@@ -32,7 +38,10 @@ import Testing
         var result: [String: String] = [:]
         var comment: [String] = []
         var path: [(indentation: Int, name: String)] = []
-        for line in try String(contentsOfFile: self.path, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in try String(contentsOfFile: self.path, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        ) {
             let text = line.trimmingCharacters(in: .whitespaces)
             if text.hasPrefix("#") {
                 comment.append(text.dropFirst().trimmingCharacters(in: .whitespaces))

@@ -32,7 +32,10 @@ import Testing
         let text = "mta:\n  child:\n    maxAgeSec: 100\n    dispatchWindow: 101\n    requestTimeoutSec: 102\n"
         let loaded = try await load(
             file: text,
-            environment: ["PUSHMTA_MTA_CHILD_DISPATCH_WINDOW": "201", "PUSHMTA_MTA_CHILD_REQUEST_TIMEOUT_SEC": "202", "PATH": "/bin"],
+            environment: [
+                "PUSHMTA_MTA_CHILD_DISPATCH_WINDOW": "201", "PUSHMTA_MTA_CHILD_REQUEST_TIMEOUT_SEC": "202",
+                "PATH": "/bin",
+            ],
             flags: ["mta.child.requestTimeoutSec=302"]
         )
         #expect(loaded.values.mta.child.maxAgeSec == 100)
@@ -51,7 +54,11 @@ import Testing
 
     @Test func anUnknownKeyIsAnErrorThatNamesTheNearestOne() async throws {
         #expect(try await message(file: "mta:\n  child:\n    maxAgeSecs: 5\n").contains("mta.child.maxAgeSec?"))
-        #expect(try await message(environment: ["PUSHMTA_MTA_CHILD_MAX_AGE": "5"]).contains("PUSHMTA_MTA_CHILD_MAX_AGE_SEC?"))
+        #expect(
+            try await message(environment: ["PUSHMTA_MTA_CHILD_MAX_AGE": "5"]).contains(
+                "PUSHMTA_MTA_CHILD_MAX_AGE_SEC?"
+            )
+        )
         #expect(try await message(flags: ["databas.url=x"]).contains("database.url?"))
     }
 
@@ -71,7 +78,9 @@ import Testing
         #expect(try await message(flags: ["log.level=loud"]).contains("trace, debug, info"))
     }
 
-    @Test(arguments: ["", "# nothing\n", "- a list\n", "a: [\n", "\u{0}", "mta: 5\n", "mta:\n  child:\n    maxAgeSec: [1]\n"])
+    @Test(arguments: [
+        "", "# nothing\n", "- a list\n", "a: [\n", "\u{0}", "mta: 5\n", "mta:\n  child:\n    maxAgeSec: [1]\n",
+    ])
     func aFileThatIsNoSettingsIsRefused(_ text: String) async throws {
         #expect(try await !message(file: text).isEmpty)
     }
@@ -84,7 +93,9 @@ import Testing
     }
 
     @Test func leaseAndRenewalMustFitTogether() async throws {
-        #expect(try await message(flags: ["mta.lease.durationSec=10", "mta.lease.renewalSec=5"]).contains("less than half"))
+        #expect(
+            try await message(flags: ["mta.lease.durationSec=10", "mta.lease.renewalSec=5"]).contains("less than half")
+        )
     }
 
     @Test func whatIsWrittenIsReadBack() async throws {

@@ -1,7 +1,5 @@
 import Foundation
 import HTTP2
-import NIOCore
-import NIOPosix
 import Testing
 
 /// Our client against `nghttpd`, the server of the nghttp2 project.
@@ -14,20 +12,17 @@ import Testing
         for number in stride(from: 0, to: 10, by: 2) {
             try Data("document \(number)".utf8).write(to: URL(fileURLWithPath: "\(documents)/found/\(number)"))
         }
-        // nghttpd takes no port 0; the client tries until it listens.
-        let probe = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(
-            host: "127.0.0.1",
-            port: 0
-        ).get()
-        let port = probe.localAddress?.port ?? 0
-        try await probe.close()
-        let server = try ExternalProcess(
-            "nghttpd",
-            [
-                "-a", "127.0.0.1", "-m", "\(limit)", "-d", documents, "\(port)", certificate.keyFile,
-                certificate.certificateFile,
-            ]
-        )
+        let (server, port) = try await FreePort.withAny { port in
+            let server = try ExternalProcess(
+                "nghttpd",
+                [
+                    "-a", "127.0.0.1", "-m", "\(limit)", "-d", documents, "\(port)", certificate.keyFile,
+                    certificate.certificateFile,
+                ]
+            )
+            _ = try await server.line("IPv4:")
+            return (server, port)
+        }
         let test = try await TestClient(port: port, tls: true, connections: connections, initialLimit: 1)
         let count = limit == 1 ? 500 : 10_000
         let batches = count / 500

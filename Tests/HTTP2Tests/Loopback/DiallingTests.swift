@@ -6,35 +6,31 @@ import Testing
 
 /// How connections come about, fail, are replaced and end.
 @Suite struct DiallingTests {
-    /// A port of this machine that nobody listens on.
-    private func freePort() async throws -> Int {
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(
-            host: "127.0.0.1",
-            port: 0
-        ).get()
-        let port = channel.localAddress?.port ?? 0
-        try await channel.close()
-        return port
-    }
-
     /// A server that accepts connections and says nothing, ever.
     private func silentServer() async throws -> any Channel {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
     }
 
     @Test func aDeadServerIsTriedAgainAndFoundWhenItComesBack() async throws {
-        let port = try await freePort()
-        let test = try await TestClient(port: port, connections: 2)
-        test.client.submit(TestBatch.make(10))
-        let seen = try await test.probe.seen.wait(for: "three failed attempts") { $0.failedDials.count >= 3 }
-        #expect(seen.failedDials.prefix(3).map(\.attempt) == [1, 2, 3])
-        #expect(seen.failedDials.allSatisfy { $0.delay <= 500 && !$0.reason.isEmpty })
-        #expect(seen.settled.isEmpty)
-        let server = try await LoopbackServer(port: port)
-        let answered = try await test.probe.settled(10)
-        #expect(answered.answered == 10)
-        await test.client.shutdown()
-        try await server.stop()
+        try await FreePort.withAny { port in
+            let test = try await TestClient(port: port, connections: 2)
+            test.client.submit(TestBatch.make(10))
+            let seen = try await test.probe.seen.wait(for: "three failed attempts") { $0.failedDials.count >= 3 }
+            #expect(seen.failedDials.prefix(3).map(\.attempt) == [1, 2, 3])
+            #expect(seen.failedDials.allSatisfy { $0.delay <= 500 && !$0.reason.isEmpty })
+            #expect(seen.settled.isEmpty)
+            let server: LoopbackServer
+            do {
+                server = try await LoopbackServer(port: port)
+            } catch {
+                await test.client.shutdown()
+                throw error
+            }
+            let answered = try await test.probe.settled(10)
+            #expect(answered.answered == 10)
+            await test.client.shutdown()
+            try await server.stop()
+        }
     }
 
     @Test(arguments: [false, true])
@@ -65,7 +61,7 @@ import Testing
     }
 
     @Test func shutdownDuringThePauseBetweenAttempts() async throws {
-        let test = try await TestClient(port: try await freePort()) { $0.firstBackOffMilliseconds = 3_600_000 }
+        let test = try await TestClient(port: try await FreePort.any()) { $0.firstBackOffMilliseconds = 3_600_000 }
         try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
         test.client.submit(TestBatch.make(3))
         await test.client.shutdown()

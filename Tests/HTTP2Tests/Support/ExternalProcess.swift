@@ -1,6 +1,9 @@
 import Foundation
 
 /// A program that the tests talk to and did not write; its output is read line by line.
+///
+/// A shell stands between: it kills the program when its own input ends, and that ends with the tests, however they end.
+/// (A signal from here would not do: the program inherits a mask that blocks nearly all of them.)
 final class ExternalProcess: Sendable {
     struct Output: Sendable {
         var lines: [String] = []
@@ -9,13 +12,23 @@ final class ExternalProcess: Sendable {
 
     let output = Observed(Output())
     private let process: Process
+    private let lifeline: FileHandle
+
+    private static let guardian = """
+        "$@" </dev/null & child=$!
+        exec >/dev/null 2>&1
+        cat
+        kill -KILL $child
+        """
 
     /// Starts a program that is looked for where Debian puts programs.
     init(_ program: String, _ arguments: [String]) throws {
         process = Process()
-        process.executableURL = URL(fileURLWithPath: try Self.find(program))
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", Self.guardian, "guardian", try Self.find(program)] + arguments
+        let input = Pipe()
+        process.standardInput = input
+        lifeline = input.fileHandleForWriting
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe
@@ -26,7 +39,7 @@ final class ExternalProcess: Sendable {
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
+        terminate()
     }
 
     private static func find(_ program: String) throws -> String {
@@ -71,8 +84,9 @@ final class ExternalProcess: Sendable {
         try await output.wait(for: "the end of the program") { $0.isComplete }.lines
     }
 
+    /// Ends the program, if it has not ended by itself.
     func terminate() {
-        if process.isRunning { process.terminate() }
+        try? lifeline.close()
     }
 
     /// Runs a program to its end.

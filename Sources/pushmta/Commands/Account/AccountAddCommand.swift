@@ -1,7 +1,7 @@
 import ArgumentParser
-import Store
 import Gateways
 import PushCore
+import Store
 
 /// `pushmta account add NAME --connector …`.
 struct AccountAddCommand: PushMTACommand {
@@ -28,12 +28,17 @@ struct AccountAddCommand: PushMTACommand {
 
     /// The connectors that have a gateway.
     private static var connectors: String {
-        Connector.allCases.filter { GatewayAddress.standard($0, .production) != nil }.map(\.rawValue).joined(separator: ", ")
+        Connector.allCases.filter { GatewayAddress.standard($0, .production) != nil }.map(\.rawValue).joined(
+            separator: ", "
+        )
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
         guard let address = GatewayAddress.standard(connector, environment) else {
-            throw CommandFailure(.data, "This version has no connector \(connector.rawValue): use one of \(Self.connectors)")
+            throw CommandFailure(
+                .data,
+                "This version has no connector \(connector.rawValue): use one of \(Self.connectors)"
+            )
         }
         let row = try await StoreSession.run(loaded.values) { store in
             try await store.createAccount(

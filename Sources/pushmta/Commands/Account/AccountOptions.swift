@@ -3,7 +3,10 @@ import Foundation
 
 /// The options of an external account beside its address.
 struct AccountOptions: ParsableArguments {
-    @Option(name: .customLong("ca-file"), help: "A PEM file of certificate authorities to trust instead of the usual ones.")
+    @Option(
+        name: .customLong("ca-file"),
+        help: "A PEM file of certificate authorities to trust instead of the usual ones."
+    )
     var certificateAuthorityFile: String?
 
     @Option(help: "Connections to the gateway of one child (default: by setting).")
@@ -25,7 +28,9 @@ struct AccountOptions: ParsableArguments {
     func json(merging earlier: String?) -> String {
         let known = earlier.flatMap { try? JSONDecoder().decode(Stored.self, from: Data($0.utf8)) } ?? Stored()
         var pairs: [(String, Cell)] = []
-        if let file = certificateAuthorityFile.map(Self.absolutePath) ?? known.ca_file { pairs.append(("ca_file", .text(file))) }
+        if let file = certificateAuthorityFile.map(Self.absolutePath) ?? known.caFile {
+            pairs.append(("ca_file", .text(file)))
+        }
         if let count = connections ?? known.connections { pairs.append(("connections", Cell(count))) }
         return Cell.object(pairs).json
     }
@@ -36,7 +41,12 @@ struct AccountOptions: ParsableArguments {
     }
 
     private struct Stored: Decodable {
-        var ca_file: String?
+        var caFile: String?
         var connections: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case caFile = "ca_file"
+            case connections
+        }
     }
 }

@@ -28,7 +28,12 @@ struct AccountSetCommand: PushMTACommand {
         try await StoreSession.run(loaded.values) { store in
             let accounts = try await store.accounts()
             guard let account = accounts.first(where: { $0.name == name }) else {
-                throw CommandFailure.unknownName("external account", name, among: accounts.map(\.name), list: "account list")
+                throw CommandFailure.unknownName(
+                    "external account",
+                    name,
+                    among: accounts.map(\.name),
+                    list: "account list"
+                )
             }
             try await store.setAccount(
                 name: name,

@@ -35,7 +35,8 @@ struct ApplicationAddCommand: PushMTACommand {
 
     @Option(
         name: .customLong("message-id-format"),
-        help: "How _mId is written: uuid, or int32 for SDKs that read it as a number. Asked for on a terminal; elsewhere uuid."
+        help:
+            "How _mId is written: uuid, or int32 for SDKs that read it as a number. Asked for on a terminal; elsewhere uuid."
     )
     var messageIDFormat: MessageIDFormat?
 
@@ -58,7 +59,9 @@ struct ApplicationAddCommand: PushMTACommand {
         )
         let row = try await StoreSession.run(loaded.values) { store in
             let row = try await store.createApplication(application)
-            if let material { try await CredentialWriter(store: store, settings: loaded.values).save(material, application: name) }
+            if let material {
+                try await CredentialWriter(store: store, settings: loaded.values).save(material, application: name)
+            }
             return row
         }
         StandardOutput.line(
@@ -71,7 +74,9 @@ struct ApplicationAddCommand: PushMTACommand {
     private static func askForFormat() -> MessageIDFormat {
         guard isatty(STDIN_FILENO) == 1 else { return .uuid }
         while true {
-            StandardError.write("How is _mId written: uuid (SDKs of today) or int32 (old SDKs that read a number)? [uuid] ")
+            StandardError.write(
+                "How is _mId written: uuid (SDKs of today) or int32 (old SDKs that read a number)? [uuid] "
+            )
             guard let answer = readLine()?.trimmingCharacters(in: .whitespaces) else { return .uuid }
             if answer.isEmpty { return .uuid }
             if let format = MessageIDFormat(rawValue: answer) { return format }

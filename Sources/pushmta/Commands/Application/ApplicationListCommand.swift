@@ -16,13 +16,15 @@ struct ApplicationListCommand: PushMTACommand {
             (try await store.applications(), try await store.services(), try await store.accounts())
         }
         var table = Table([
-            "id", "name", "service", "platform", "environment", "bundle_id", "integration_key", "message_id_format", "account",
+            "id", "name", "service", "platform", "environment", "bundle_id", "integration_key", "message_id_format",
+            "account",
             "credential",
         ])
         for row in rows {
             table.add([
                 Cell(row.id), .text(row.name), Cell(services.first { $0.id == row.serviceID }?.name),
-                .text(row.platform.rawValue), .text(row.environment.rawValue), .text(row.bundleID), .text(row.integrationKey),
+                .text(row.platform.rawValue), .text(row.environment.rawValue), .text(row.bundleID),
+                .text(row.integrationKey),
                 .text(row.messageIDFormat.rawValue), Cell(accounts.first { $0.id == row.accountID }?.name),
                 .text(row.credentialID == nil ? "none" : "set"),
             ])

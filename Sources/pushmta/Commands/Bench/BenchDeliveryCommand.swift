@@ -23,7 +23,10 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     @Option(help: "The most MTA children.")
     var children = 1
 
-    @Option(help: "A database to use instead of a private cluster: a libpq connection string or URI. It must be empty or ours.")
+    @Option(
+        help:
+            "A database to use instead of a private cluster: a libpq connection string or URI. It must be empty or ours."
+    )
     var database: String?
 
     @Flag(help: "Print one line of JSON at the end.")

@@ -21,7 +21,9 @@ struct BenchProcesses: Sendable {
     /// The most memory that a child of the supervisor has had in RAM, in bytes.
     func peakChildResidentBytes() -> Int64 {
         guard let supervisor = site.supervisor.running else { return 0 }
-        let children = ProcessRecord.family(of: supervisor.id).filter { $0.commandLine.contains(" \(ChildArguments.command) ") }
+        let children = ProcessRecord.family(of: supervisor.id).filter {
+            $0.commandLine.contains(" \(ChildArguments.command) ")
+        }
         return children.compactMap(\.peakResidentBytes).max() ?? 0
     }
 

@@ -49,7 +49,9 @@ struct DeliveryBench: Sendable {
         }
     }
 
-    private func deliver(_ store: Store, _ applications: [String], _ simulator: SimulatorReport) async throws -> DeliveryBenchReport {
+    private func deliver(_ store: Store, _ applications: [String], _ simulator: SimulatorReport) async throws
+        -> DeliveryBenchReport
+    {
         let id = try await store.createDelivery(
             NewDelivery(label: "Bench", applications: applications, content: TrialAudience.content)
         )

@@ -38,7 +38,8 @@ struct DeliveryBenchReport: Sendable {
     /// One line for programs.
     var json: String {
         Cell.object([
-            ("messagesPerSecond", .number(messagesPerSecond)), ("messages", .integer(messages)), ("sent", .integer(progress.sent)),
+            ("messagesPerSecond", .number(messagesPerSecond)), ("messages", .integer(messages)),
+            ("sent", .integer(progress.sent)),
             ("pending", .integer(progress.pending)), ("accepted", .integer(count.accepted)),
             ("duplicates", .integer(count.duplicates)), ("complete", .flag(isComplete)),
             (

@@ -13,6 +13,8 @@ struct ConfigCheckCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let changed = loaded.sources.count
         let file = loaded.file ?? "no settings file"
-        StandardOutput.line("The settings are right (\(file); \(changed) of \(Settings.definitions.count) settings are set).")
+        StandardOutput.line(
+            "The settings are right (\(file); \(changed) of \(Settings.definitions.count) settings are set)."
+        )
     }
 }

@@ -13,7 +13,9 @@ struct CredentialCreateKeyCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             try CredentialKeyFile.create(at: file)
-            StandardOutput.line("The key is in \(file). Name it in the setting credentialKeyFile, copy it to every host, keep it safe.")
+            StandardOutput.line(
+                "The key is in \(file). Name it in the setting credentialKeyFile, copy it to every host, keep it safe."
+            )
         } catch {
             throw CommandFailure.report(error)
         }

@@ -13,7 +13,9 @@ enum CredentialKeyFile {
         }
         let text = Data((CredentialCipher.newKeyText() + "\n").utf8)
         let made = FileManager.default.createFile(atPath: path, contents: text, attributes: [.posixPermissions: 0o600])
-        guard made else { throw CommandFailure(.data, "\(path) cannot be written: check its folder and your rights there.") }
+        guard made else {
+            throw CommandFailure(.data, "\(path) cannot be written: check its folder and your rights there.")
+        }
     }
 
     /// The cipher of the key in the settings' file.

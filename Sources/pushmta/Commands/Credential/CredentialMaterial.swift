@@ -20,7 +20,10 @@ struct CredentialMaterial: Sendable {
     /// Reads and checks a file: for iOS Apple's .p8 key with its key id and team id, for Android Google's service account.
     init(file: String, platform: Platform, keyID: String? = nil, teamID: String? = nil) throws {
         guard let data = FileManager.default.contents(atPath: file), !data.isEmpty else {
-            throw CommandFailure(.data, "The credential file \(file) cannot be read or is empty: check its path and your rights.")
+            throw CommandFailure(
+                .data,
+                "The credential file \(file) cannot be read or is empty: check its path and your rights."
+            )
         }
         bytes = Array(data)
         switch platform {
@@ -33,7 +36,9 @@ struct CredentialMaterial: Sendable {
         }
     }
 
-    private static func apnsAttributes(_ data: Data, _ file: String, _ keyID: String?, _ teamID: String?) throws -> String {
+    private static func apnsAttributes(_ data: Data, _ file: String, _ keyID: String?, _ teamID: String?) throws
+        -> String
+    {
         guard (try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: data, as: UTF8.self))) != nil else {
             throw CommandFailure(
                 .data,
@@ -41,10 +46,16 @@ struct CredentialMaterial: Sendable {
             )
         }
         guard let keyID = keyID ?? nameKeyID(file), isAppleID(keyID) else {
-            throw CommandFailure(.data, "The key's id is missing: give --key-id with the ten characters that Apple shows beside the key.")
+            throw CommandFailure(
+                .data,
+                "The key's id is missing: give --key-id with the ten characters that Apple shows beside the key."
+            )
         }
         guard let teamID, isAppleID(teamID) else {
-            throw CommandFailure(.data, "The team's id is missing: give --team-id with the ten characters of your Apple developer team.")
+            throw CommandFailure(
+                .data,
+                "The team's id is missing: give --team-id with the ten characters of your Apple developer team."
+            )
         }
         return Cell.object([("key_id", .text(keyID)), ("team_id", .text(teamID))]).json
     }
@@ -61,20 +72,26 @@ struct CredentialMaterial: Sendable {
     }
 
     private struct ServiceAccount: Decodable {
-        let project_id: String
-        let private_key: String
-        let client_email: String
+        let projectID: String
+        let privateKey: String
+        let clientEmail: String
+
+        enum CodingKeys: String, CodingKey {
+            case projectID = "project_id"
+            case privateKey = "private_key"
+            case clientEmail = "client_email"
+        }
     }
 
     private static func fcmAttributes(_ data: Data, _ file: String) throws -> String {
         guard let account = try? JSONDecoder().decode(ServiceAccount.self, from: data),
-            account.private_key.contains("PRIVATE KEY"), !account.project_id.isEmpty, !account.client_email.isEmpty
+            account.privateKey.contains("PRIVATE KEY"), !account.projectID.isEmpty, !account.clientEmail.isEmpty
         else {
             throw CommandFailure(
                 .data,
                 "\(file) is not a service account: give the JSON file from the Google Cloud console with project_id, private_key and client_email."
             )
         }
-        return Cell.object([("project_id", .text(account.project_id))]).json
+        return Cell.object([("project_id", .text(account.projectID))]).json
     }
 }

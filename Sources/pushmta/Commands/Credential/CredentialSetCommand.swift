@@ -1,6 +1,6 @@
 import ArgumentParser
-import Store
 import PushCore
+import Store
 
 /// `pushmta credential set APP --key FILE`.
 struct CredentialSetCommand: PushMTACommand {

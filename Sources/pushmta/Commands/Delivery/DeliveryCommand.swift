@@ -6,7 +6,8 @@ struct DeliveryCommand: AsyncParsableCommand {
         commandName: "delivery",
         abstract: "Create deliveries, start them, and see what became of them.",
         subcommands: [
-            DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self, DeliveryWatchCommand.self,
+            DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
+            DeliveryWatchCommand.self,
             DeliveryListCommand.self,
         ]
     )

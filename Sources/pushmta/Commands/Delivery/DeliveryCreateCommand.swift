@@ -69,7 +69,10 @@ struct DeliveryCreateCommand: PushMTACommand {
             do {
                 text = try String(contentsOfFile: path, encoding: .utf8)
             } catch {
-                throw CommandFailure(.data, "The content file \(path) cannot be read: give the path of a UTF-8 JSON file.")
+                throw CommandFailure(
+                    .data,
+                    "The content file \(path) cannot be read: give the path of a UTF-8 JSON file."
+                )
             }
         }
         do {

@@ -5,7 +5,8 @@ import Store
 enum DeliveryTable {
     /// The columns, named as in the view `pushmta.delivery_progress`.
     static let columns = [
-        "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled", "unknown",
+        "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled",
+        "unknown",
         "excluded", "reason",
     ]
 

@@ -5,7 +5,9 @@ import Store
 /// The checks that need the database.
 struct DatabaseChecks: Sendable {
     /// The settings that PostgreSQL must have for what is committed to stay.
-    private static let durable = ["fsync": ["on"], "full_page_writes": ["on"], "synchronous_commit": ["on", "remote_apply", "remote_write"]]
+    private static let durable = [
+        "fsync": ["on"], "full_page_writes": ["on"], "synchronous_commit": ["on", "remote_apply", "remote_write"],
+    ]
 
     /// The settings of this host.
     let settings: Settings
@@ -36,11 +38,17 @@ struct DatabaseChecks: Sendable {
     private func durability(_ store: Store) async -> CheckResult {
         do {
             let found = try await store.durabilitySettings()
-            let wrong = found.filter { setting in Self.durable[setting.name].map { !$0.contains(setting.value) } ?? false }
+            let wrong = found.filter { setting in
+                Self.durable[setting.name].map { !$0.contains(setting.value) } ?? false
+            }
             let text = found.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
             guard wrong.isEmpty else {
                 let names = wrong.map(\.name).joined(separator: ", ")
-                return CheckResult("durability", .failed, "\(text). Turn \(names) on: what was committed may be lost in a crash.")
+                return CheckResult(
+                    "durability",
+                    .failed,
+                    "\(text). Turn \(names) on: what was committed may be lost in a crash."
+                )
             }
             return CheckResult("durability", .ok, text)
         } catch {
@@ -65,7 +73,11 @@ struct DatabaseChecks: Sendable {
     private func credential(of application: ApplicationRow, _ store: Store) async -> CheckResult {
         let subject = "credential of \(application.name)"
         guard application.credentialID != nil else {
-            return CheckResult(subject, .failed, "there is none: `pushmta credential set \(application.name) --key FILE`")
+            return CheckResult(
+                subject,
+                .failed,
+                "there is none: `pushmta credential set \(application.name) --key FILE`"
+            )
         }
         do {
             let row = try await store.credential(application: application.id)
@@ -80,7 +92,10 @@ struct DatabaseChecks: Sendable {
         do {
             var results: [CheckResult] = []
             for account in try await store.accounts() where account.active {
-                results.append(await GatewayCheck(account: account, trustedCertsChain: settings.nmac.relay.trustedCertsChain).result())
+                results.append(
+                    await GatewayCheck(account: account, trustedCertsChain: settings.nmac.relay.trustedCertsChain)
+                        .result()
+                )
             }
             return results
         } catch {

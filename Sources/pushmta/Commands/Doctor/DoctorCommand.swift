@@ -22,7 +22,9 @@ struct DoctorCommand: PushMTACommand {
         results.append(JournalFolderCheck(folder: loaded.values.mta.workingPath).result)
         results += await DatabaseChecks(settings: loaded.values).results()
         var table = Table(["check", "verdict", "finding"])
-        for result in results { table.add([.text(result.subject), .text(result.verdict.rawValue), .text(result.finding)]) }
+        for result in results {
+            table.add([.text(result.subject), .text(result.verdict.rawValue), .text(result.finding)])
+        }
         table.show(json: json)
         if results.contains(where: { $0.verdict == .failed }) { throw ExitCode(CommandFailure.Code.negative.rawValue) }
     }

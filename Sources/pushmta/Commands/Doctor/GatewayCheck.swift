@@ -8,7 +8,11 @@ struct GatewayCheck: Sendable {
     private static let timeoutMilliseconds = 10_000
 
     private struct Options: Decodable {
-        let ca_file: String?
+        let caFile: String?
+
+        enum CodingKeys: String, CodingKey {
+            case caFile = "ca_file"
+        }
     }
 
     /// The account whose gateway it is.
@@ -21,7 +25,7 @@ struct GatewayCheck: Sendable {
         let subject = "gateway of \(account.name)"
         let address = "\(account.host):\(account.port)"
         let options = try? JSONDecoder().decode(Options.self, from: Data(account.options.utf8))
-        let authorities = options?.ca_file ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
+        let authorities = options?.caFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
         do {
             _ = try await CurlClient().perform(
                 CurlRequest(
@@ -31,7 +35,7 @@ struct GatewayCheck: Sendable {
                     certificateAuthorityFile: authorities
                 )
             )
-        } catch where error.mayHaveBeenSent {
+        } catch let error where error.mayHaveBeenSent {
             // The handshake was good. That there is no answer to HTTP/1.1 says nothing bad: the gateways speak HTTP/2 only.
             return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
         } catch {

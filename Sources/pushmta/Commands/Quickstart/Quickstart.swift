@@ -72,7 +72,9 @@ struct Quickstart: Sendable {
         )
         try await store.startDelivery(id)
         tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
-        let watch = DeliveryWatch(store: store, id: id, isQuiet: json, patience: Self.patience) { try site.checkProcesses() }
+        let watch = DeliveryWatch(store: store, id: id, isQuiet: json, patience: Self.patience) {
+            try site.checkProcesses()
+        }
         return try await watch.untilOver()
     }
 

@@ -49,10 +49,10 @@ struct QuickstartResult: Sendable {
             Look at it:
               psql "\(database)"
                 TABLE pushmta.delivery_progress;
-                SELECT * FROM pushmta.message_status LIMIT 10;
+                TABLE pushmta.message_status LIMIT 10;
                 TABLE pushmta.mta_child;
               logs: \(site.folder)/log
-              \(Executables.pushmta) status --config \(site.settingsFile)
+              \(site.programs.pushmta) status --config \(site.settingsFile)
 
             """
     }

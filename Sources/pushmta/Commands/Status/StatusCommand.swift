@@ -17,7 +17,9 @@ struct StatusCommand: PushMTACommand {
         let snapshot = try await StoreSession.run(loaded.values) { try await StatusSnapshot(store: $0) }
         let tables = snapshot.tables
         if json {
-            StandardOutput.line("{" + tables.map { JSONText.quoted($0.name) + ":" + $0.table.json }.joined(separator: ",") + "}")
+            StandardOutput.line(
+                "{" + tables.map { JSONText.quoted($0.name) + ":" + $0.table.json }.joined(separator: ",") + "}"
+            )
             return
         }
         for (name, table) in tables {

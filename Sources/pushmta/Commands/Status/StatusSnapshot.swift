@@ -31,8 +31,10 @@ struct StatusSnapshot: Sendable {
         for host in hosts {
             let report = host.report
             table.add([
-                .text(report.id), .text(report.name), Cell(report.pid), .text(report.version), .text(report.state.rawValue),
-                Cell(report.children), .number(host.beatAgeSeconds), .flag(Self.isLate(host.beatAgeSeconds, report.state == .stopped)),
+                .text(report.id), .text(report.name), Cell(report.pid), .text(report.version),
+                .text(report.state.rawValue),
+                Cell(report.children), .number(host.beatAgeSeconds),
+                .flag(Self.isLate(host.beatAgeSeconds, report.state == .stopped)),
                 .text(report.alarm),
             ])
         }
@@ -41,7 +43,8 @@ struct StatusSnapshot: Sendable {
 
     private var childTable: Table {
         var table = Table([
-            "child", "host", "pid", "connector", "state", "delivery", "connections", "streams", "sent", "failed", "retried", "rate",
+            "child", "host", "pid", "connector", "state", "delivery", "connections", "streams", "sent", "failed",
+            "retried", "rate",
             "p50_ms", "p99_ms", "resident_mib", "beat_age", "late", "last_error",
         ])
         for child in children {

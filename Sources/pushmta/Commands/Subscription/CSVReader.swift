@@ -58,9 +58,11 @@ struct CSVReader {
         case (.quoteInQuoted, UInt8(ascii: "\"")):
             field.append(byte)
             state = .quoted
-        case (.fieldStart, UInt8(ascii: ",")), (.unquoted, UInt8(ascii: ",")), (.quoteInQuoted, UInt8(ascii: ",")): endField()
+        case (.fieldStart, UInt8(ascii: ",")), (.unquoted, UInt8(ascii: ",")), (.quoteInQuoted, UInt8(ascii: ",")):
+            endField()
         case (.quoteInQuoted, _): fail("something follows a closing quote: double the quotes inside a field")
-        case (.unquoted, UInt8(ascii: "\"")): fail("a quote stands inside a field without quotes: put the whole field in quotes")
+        case (.unquoted, UInt8(ascii: "\"")):
+            fail("a quote stands inside a field without quotes: put the whole field in quotes")
         case (.fieldStart, _):
             field.append(byte)
             state = .unquoted
@@ -89,7 +91,9 @@ struct CSVReader {
     private mutating func endRecord() -> CSVRecord? {
         defer { startRecord() }
         guard !isEmpty else { return nil }
-        if state == .quoted { fail("a quote is not closed on its line: close it, and double the quotes inside a field") }
+        if state == .quoted {
+            fail("a quote is not closed on its line: close it, and double the quotes inside a field")
+        }
         if state != .skipping { endField() }
         return CSVRecord(line: line, fields: fields, problem: problem)
     }

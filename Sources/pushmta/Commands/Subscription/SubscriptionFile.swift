@@ -58,7 +58,9 @@ final class SubscriptionFile: AsyncSequence, Sendable {
                 let rows = try rows(try records())
                 if !rows.isEmpty { return rows }
             }
-            guard header != nil else { throw CommandFailure(.data, "\(file.path) is empty: its first line names the columns.") }
+            guard header != nil else {
+                throw CommandFailure(.data, "\(file.path) is empty: its first line names the columns.")
+            }
             return nil
         }
 
@@ -96,7 +98,9 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     private func note(_ fault: ImportFault, line: Int) {
         state.withLock { findings in
             findings.faultyLines += 1
-            if findings.faults.count < Self.keptFaults { findings.faults.append(ImportProblem(line: line, problem: fault.text)) }
+            if findings.faults.count < Self.keptFaults {
+                findings.faults.append(ImportProblem(line: line, problem: fault.text))
+            }
         }
     }
 }

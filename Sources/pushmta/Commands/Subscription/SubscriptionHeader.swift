@@ -29,7 +29,9 @@ struct SubscriptionHeader: Sendable {
             throw CommandFailure(.data, "\(file), line \(record.line): \(record.problem ?? "")")
         }
         // Spreadsheets put a byte order mark before the first name.
-        let names = record.fields.enumerated().map { $0.offset == 0 && $0.element.hasPrefix("\u{FEFF}") ? String($0.element.dropFirst()) : $0.element }
+        let names = record.fields.enumerated().map {
+            $0.offset == 0 && $0.element.hasPrefix("\u{FEFF}") ? String($0.element.dropFirst()) : $0.element
+        }
         guard names.contains("push_token") else {
             let hint = NearestName.nearest(to: "push_token", among: names).map { " (nearest: \($0))" } ?? ""
             throw CommandFailure(
@@ -40,7 +42,10 @@ struct SubscriptionHeader: Sendable {
             )
         }
         if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
-            throw CommandFailure(.data, "\(file), line \(record.line): two columns are named \(twice). Rename or remove one.")
+            throw CommandFailure(
+                .data,
+                "\(file), line \(record.line): two columns are named \(twice). Rename or remove one."
+            )
         }
         columns = names.map { name in
             if let column = Self.fixed[name] { return column }
@@ -71,7 +76,9 @@ struct SubscriptionHeader: Sendable {
             case .parameter(let name): if !value.isEmpty { row.parameters[name] = value }
             }
         }
-        guard !row.pushToken.isEmpty else { return .failure(ImportFault("its push_token is empty: fill it in or remove the line")) }
+        guard !row.pushToken.isEmpty else {
+            return .failure(ImportFault("its push_token is empty: fill it in or remove the line"))
+        }
         return .success(row)
     }
 }

@@ -24,7 +24,8 @@ struct SubscriptionListCommand: PushMTACommand {
             try await store.subscriptions(application: application, service: service, limit: Int(limit))
         }
         var table = Table([
-            "id", "application", "push_token", "user_key", "enabled", "disabled_reason", "quarantine_status", "recipient", "parameters",
+            "id", "application", "push_token", "user_key", "enabled", "disabled_reason", "quarantine_status",
+            "recipient", "parameters",
         ])
         for row in rows {
             table.add([

@@ -27,7 +27,11 @@ struct HTTP2Bench: Sendable {
         try Data(Self.body.utf8).write(to: URL(fileURLWithPath: folder + "/body.json"))
         try await makeCertificate()
         let port = try await freePort()
-        let server = BackgroundProcess(name: "nghttpd", recordFile: folder + "/nghttpd.pid", logFile: folder + "/nghttpd.log")
+        let server = BackgroundProcess(
+            name: "nghttpd",
+            recordFile: folder + "/nghttpd.pid",
+            logFile: folder + "/nghttpd.log"
+        )
         try await server.start(
             try Executables.tool("nghttpd", package: "nghttp2-server"),
             ["-m", "1000", "-d", folder + "/root", String(port), folder + "/key.pem", folder + "/cert.pem"]
@@ -83,7 +87,13 @@ struct HTTP2Bench: Sendable {
 
     private func runEngine(_ port: Int, _ streams: Int) async throws -> BenchMeasurement {
         let run = HTTP2EngineRun(
-            requests: requests, host: "127.0.0.1", port: port, path: Self.path, messageID: Self.messageID, body: Self.body)
+            requests: requests,
+            host: "127.0.0.1",
+            port: port,
+            path: Self.path,
+            messageID: Self.messageID,
+            body: Self.body
+        )
         return try await run.run(host: "127.0.0.1", port: port, streams: streams, trustRootsFile: folder + "/cert.pem")
     }
 

@@ -1,0 +1,58 @@
+import Gateways
+import Logging
+import Store
+
+/// Shows trouble with the gateway where the operator looks: in `application_health`, with what to do.
+///
+/// Nothing is failed for it and nobody is kept from trying: messages wait, and the entry goes when the trouble does.
+struct HealthReporter: Sendable {
+    let store: Store
+    let applicationID: Int32
+    let accountID: Int32
+    let logger: Logger
+
+    /// Follows the trouble until the task is cancelled.
+    func run(_ sender: Sender) async {
+        // Nothing is known of what an earlier child has left there.
+        var shown: String?
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            let trouble = sender.gatewayTrouble
+            let text = trouble?.message ?? ""
+            guard text != shown else { continue }
+            if await show(text, remedy: trouble.map(Self.remedy) ?? "") { shown = text }
+        }
+    }
+
+    /// Shows a text, or that all is well if it is empty.
+    /// - Returns: whether the database has it.
+    @discardableResult
+    func show(_ text: String, remedy: String) async -> Bool {
+        do {
+            if text.isEmpty {
+                try await store.clearHealth(application: applicationID)
+            } else {
+                try await store.reportHealth(
+                    application: applicationID,
+                    account: accountID,
+                    reason: text,
+                    remedy: remedy
+                )
+            }
+            return true
+        } catch {
+            logger.warning("the state of application \(applicationID) could not be shown: \(error)")
+            return false
+        }
+    }
+
+    private static func remedy(_ trouble: GatewayEvent) -> String {
+        switch trouble.kind {
+        case .unreachable: "check host and port of the external account, DNS, firewall and network"
+        case .untrusted: "check the gateway's certificate, the account's CA file and this machine's clock"
+        case .tokenUnavailable: "check that the token endpoint of the service account can be reached"
+        case .applicationThrottled: "nothing: sending goes on by itself; a higher quota makes it faster"
+        default: "put the application's credential, bundle id or environment right, then wait a minute"
+        }
+    }
+}

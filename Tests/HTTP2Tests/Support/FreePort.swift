@@ -1,0 +1,23 @@
+import NIOCore
+import NIOPosix
+
+/// Ports for servers that have to be told theirs.
+enum FreePort {
+    /// A port of 127.0.0.1 that nobody listens on just now.
+    static func any() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        let port = channel.localAddress?.port ?? 0
+        try await channel.close()
+        return port
+    }
+
+    /// Does something with free ports until one is not taken by somebody else meanwhile.
+    static func withAny<Result>(_ body: (Int) async throws -> Result) async throws -> Result {
+        for _ in 0..<20 {
+            if let result = try? await body(try await any()) { return result }
+        }
+        return try await body(try await any())
+    }
+}
