@@ -12,7 +12,7 @@ struct HTTP2Bench: Sendable {
     private static let messageID = "8f4ce2a1-21c3-4f5e-9d65-2f5a1b7c9e01"
     /// 149 bytes, as a short alert has.
     private static let body =
-        #"{"aps":{"alert":{"title":"Hello Anna","body":"Your parcel arrives tomorrow before noon in Hamburg. See you!"},"#
+        #"{"aps":{"alert":{"title":"Hello Anna","body":"Your parcel arrives tomorrow before noon in Hamburg. Enjoy"},"#
         + #""sound":"default"},"_mId":"12","_dId":"9"}"#
 
     /// A folder of the bench's own; it is removed at the end.
