@@ -104,7 +104,7 @@ let targets: [Target] = [
         ["Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .crypto, .cryptoExtras]
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
-    tests("MTAChildTests", ["MTAChild", "Store", "PushCore", "TestSupport"]),
+    tests("MTAChildTests", ["MTAChild", "Gateways", "ProcessProtocol", "Store", "PushCore", "TestSupport"]),
     tests(
         "SupervisorTests",
         ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]

@@ -29,7 +29,7 @@ missing_build_packages() {
 missing_test_packages() {
     command -v nghttpd >/dev/null || echo nghttp2-server
     command -v h2load >/dev/null || echo nghttp2-client
-    python3 -c 'import h2' 2>/dev/null || echo python3-h2
+    /usr/bin/python3 -c 'import h2' 2>/dev/null || echo python3-h2
 }
 
 # Runs a command as root: as it is for root, with sudo for others.

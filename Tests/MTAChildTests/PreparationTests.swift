@@ -1,0 +1,84 @@
+import Gateways
+import PushCore
+import Testing
+
+@testable import MTAChild
+@testable import Store
+
+@Suite struct PreparationTests {
+    private func loaded(_ count: Int, firstName: (Int) -> String? = { "Name\($0)" }) -> LoadedPart {
+        var part = LoadedPart()
+        var column = ByteColumn()
+        for row in 0..<count {
+            part.sequences.append(Int32(row + 1))
+            part.subscriptionIDs.append(Int64(row + 100))
+            part.tokens.append(Array("5a5a\(row)".utf8))
+            part.verdicts.append(.sendable)
+            if let name = firstName(row) { column.append(Array(name.utf8)) } else { column.appendNull() }
+        }
+        part.fields = [column]
+        return part
+    }
+
+    @Test func aPayloadThatIsTooLongFailsAlone() throws {
+        let loaded = loaded(3) { $0 == 1 ? String(repeating: "x", count: 5_000) : "Anna" }
+        var renderer = SliceRenderer(delivery: try DeskFixture.delivery(), loaded: loaded)
+        let slice = renderer.render([0, 1, 2], batchID: 1)
+        #expect(slice.rows == [0, 2])
+        #expect(slice.batch.count == 2)
+        #expect(slice.tooLong.map(\.row) == [1])
+        #expect(slice.tooLong.first?.status == .failed)
+        #expect(slice.tooLong.first?.reason.hasPrefix("PayloadTooLarge") == true)
+        #expect(slice.batch.bodies.string(0).contains(#""title":"Hello Anna""#))
+        #expect(slice.batch.tokens.string(1) == "5a5a2")
+    }
+
+    @Test func messageIDsAreThoseOfTheSequence() throws {
+        let delivery = try DeskFixture.delivery()
+        var renderer = SliceRenderer(delivery: delivery, loaded: loaded(4))
+        let slice = renderer.render([1, 3], batchID: 1)
+        #expect(slice.batch.messageIDs == [delivery.codec.uuid(sequence: 2), delivery.codec.uuid(sequence: 4)])
+    }
+
+    @Test func subscriptionsThatAreGoneAreNotSent() throws {
+        var loaded = loaded(4)
+        loaded.verdicts = [.sendable, .disabled, .optedOut, .missing]
+        var sorter = RowSorter(try DeskFixture.delivery(), known: [], recovery: PartRecovery(), now: DeskFixture.start)
+        let reasons = (0..<4).map { row in
+            if case .decided(.notApplicable, let reason) = sorter.sort(row: row, loaded) { reason } else { "" }
+        }
+        #expect(reasons == ["", "subscription_disabled", "opted_out", "subscription_missing"])
+    }
+
+    @Test(arguments: [AmbiguityPolicy.resend, .report])
+    func whatAnEarlierOwnerLeftIsObeyed(_ policy: AmbiguityPolicy) throws {
+        let soft = PartRecovery.SoftAnswer(sequence: 4, attempt: 1, httpStatus: 503, reason: "", notBefore: nil)
+        let recovery = PartRecovery(ambiguousThrough: 1, ambiguous: [2], softAnswers: [soft])
+        var sorter = RowSorter(
+            try DeskFixture.delivery(policy: policy),
+            known: [3],
+            recovery: recovery,
+            now: DeskFixture.start
+        )
+        let fates = (0..<5).map { row in
+            switch sorter.sort(row: row, loaded(5)) {
+            case .known: "known"
+            case .send: "send"
+            case .decided(let status, _): status.name
+            case .soft: "soft"
+            }
+        }
+        let ambiguous = policy == .resend ? "send" : "unknown"
+        #expect(fates == [ambiguous, ambiguous, "known", "soft", "send"])
+        #expect(sorter.resent == (policy == .resend ? 2 : 0))
+    }
+
+    @Test func afterItsValidityAMessageIsIgnored() throws {
+        let delivery = try DeskFixture.delivery(validUntilMilliseconds: DeskFixture.start - 1)
+        var sorter = RowSorter(delivery, known: [], recovery: PartRecovery(), now: DeskFixture.start)
+        guard case .decided(.ignored, "expired") = sorter.sort(row: 0, loaded(1)) else {
+            Issue.record("an expired message is not sent")
+            return
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ProcessProtocol
+import PushCore
+import Testing
+
+@testable import MTAChild
+
+@Suite struct RecyclingPolicyTests {
+    private let mebibyte: Int64 = 1_024 * 1_024
+
+    private var policy: RecyclingPolicy {
+        var settings = ChildSettings()
+        settings.maxMsgPerChild = 1_000
+        settings.maxAgeSec = 600
+        settings.idleChildTimeoutSec = 60
+        settings.maxWorkingSetMb = 64
+        return RecyclingPolicy(settings: settings)
+    }
+
+    @Test func aChildBelowAllLimitsStays() {
+        let reason = policy.reason(
+            settled: 999,
+            age: .seconds(599),
+            idle: .seconds(59),
+            residentBytes: 64 * mebibyte
+        )
+        #expect(reason == nil)
+    }
+
+    @Test func eachLimitHasItsReason() {
+        #expect(policy.reason(settled: 1_000, age: .zero, idle: .zero, residentBytes: 0) == .messageLimit)
+        #expect(policy.reason(settled: 0, age: .seconds(600), idle: .zero, residentBytes: 0) == .ageLimit)
+        #expect(policy.reason(settled: 0, age: .zero, idle: .seconds(60), residentBytes: 0) == .idle)
+        #expect(policy.reason(settled: 0, age: .zero, idle: .zero, residentBytes: 64 * mebibyte + 1) == .memoryLimit)
+    }
+}
