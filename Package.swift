@@ -97,7 +97,12 @@ let targets: [Target] = [
     tests("PushCoreTests", ["PushCore"]),
     tests("PostgresClientTests", ["PostgresClient", "TestSupport"]),
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
-    tests("HTTP2Tests", ["HTTP2", .nioCore, .nioPosix, .nioEmbedded, .nioSSL]),
+    .testTarget(
+        name: "HTTP2Tests",
+        dependencies: ["HTTP2", .nioCore, .nioPosix, .nioEmbedded, .nioSSL],
+        exclude: ["Fixtures"],
+        swiftSettings: swiftSettings
+    ),
     tests("StoreTests", ["Store", "PostgresClient", "PushCore", "TestSupport"]),
     tests(
         "GatewaysTests",

@@ -9,8 +9,6 @@ final class ChildControl: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Fired when the state has changed or the supervisor says that there may be work.
-    let signal = Signal()
 
     var reason: ChildExitReason? { state.withLock { $0.reason } }
     var isDraining: Bool { reason != nil }
@@ -21,7 +19,6 @@ final class ChildControl: Sendable {
         state.withLock { state in
             if state.reason == nil { state.reason = reason }
         }
-        signal.fire()
     }
 
     /// Gives back what is not on the wire.
@@ -30,6 +27,5 @@ final class ChildControl: Sendable {
             if state.reason == nil { state.reason = reason }
             state.isHurrying = true
         }
-        signal.fire()
     }
 }

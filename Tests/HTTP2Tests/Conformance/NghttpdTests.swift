@@ -20,7 +20,7 @@ import Testing
                     certificate.certificateFile,
                 ]
             )
-            _ = try await server.line("IPv4:")
+            try await FreePort.served(port, by: server)
             return (server, port)
         }
         let test = try await TestClient(port: port, tls: true, connections: connections, initialLimit: 1)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A program that the tests talk to and did not write; its output is read line by line.
 ///
@@ -13,6 +14,8 @@ final class ExternalProcess: Sendable {
     let output = Observed(Output())
     private let process: Process
     private let lifeline: FileHandle
+    /// One start at a time: a program that inherited another one's lifeline would keep it alive.
+    private static let starting = Mutex(())
 
     private static let guardian = """
         "$@" </dev/null & child=$!
@@ -26,16 +29,21 @@ final class ExternalProcess: Sendable {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", Self.guardian, "guardian", try Self.find(program)] + arguments
-        let input = Pipe()
-        process.standardInput = input
+        let (input, output) = try Self.starting.withLock { [process] _ in
+            let pipes = (input: Pipe(), output: Pipe())
+            for end in [pipes.input.fileHandleForWriting, pipes.output.fileHandleForReading] {
+                _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            }
+            process.standardInput = pipes.input
+            process.standardOutput = pipes.output
+            process.standardError = pipes.output
+            try process.run()
+            return pipes
+        }
         lifeline = input.fileHandleForWriting
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = output
-        let handle = pipe.fileHandleForReading
-        Thread.detachNewThread { Self.read(handle, output) }
+        let handle = output.fileHandleForReading
+        let lines = self.output
+        Thread.detachNewThread { Self.read(handle, lines) }
     }
 
     deinit {
@@ -96,7 +104,7 @@ final class ExternalProcess: Sendable {
         process.arguments = arguments
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try starting.withLock { _ in try process.run() }
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failed(program: program, status: process.terminationStatus) }
     }

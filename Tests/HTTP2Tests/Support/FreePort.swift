@@ -20,4 +20,17 @@ enum FreePort {
         }
         return try await body(try await any())
     }
+
+    /// Tries to connect until a program listens.
+    /// - Throws: if the program has ended instead, as when somebody else has taken the port.
+    static func served(_ port: Int, by server: ExternalProcess) async throws {
+        while !server.output.value.isComplete {
+            let attempt = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: port)
+                .get()
+            if let attempt { return try await attempt.close() }
+            await Task.yield()
+        }
+        throw NotSeen(what: "a server on port \(port)", last: server.output.value.lines.joined(separator: "\n"))
+    }
 }
