@@ -111,7 +111,7 @@ public final class MTAChild: Sendable {
             )
             let reason = await serve(sender, preparer, loadStore, settleStore, clock)
             await gateway.shutdown()
-            if sender.desk.withLock({ $0.isEmpty }) { journal.remove() }
+            if sender.needsNoJournal { journal.remove() }
             return reason
         } catch let error as PostgresError {
             logger.critical("the child cannot work with the database: \(error)")
@@ -168,16 +168,51 @@ public final class MTAChild: Sendable {
             Task { await self.obey(commands, sender, preparer) },
             Task { await self.watch(sender, settleStore, clock) },
         ]
-        await claimer.run()
+        await claim(claimer)
         await settle(sender)
         sender.stop()
         await marking.value
         await storing.value
         for task in background { task.cancel() }
         let reason = control.reason ?? .drained
-        await reporter.beat(exited: true)
+        await Self.within(Self.patience) {
+            await reporter.beat(exited: true)
+            try? await settleStore.childExited(
+                self.arguments.childID,
+                reason: reason.rawValue,
+                detail: "",
+                lastWords: ""
+            )
+        }
         reporter.writeLine(exitReason: reason)
         return reason
+    }
+
+    /// What is only told and not needed may take this long at the end, while the database is away.
+    private static let patience = Duration.seconds(2)
+
+    /// Runs something, and cancels it after a time.
+    private static func within(_ time: Duration, _ work: @escaping @Sendable () async -> Void) async {
+        let task = Task { await work() }
+        let timer = Task {
+            if (try? await Task.sleep(for: time)) != nil { task.cancel() }
+        }
+        await task.value
+        timer.cancel()
+    }
+
+    /// Claims until the child drains; a claim that waits for the database is given up then.
+    private func claim(_ claimer: Claimer) async {
+        let task = Task { await claimer.run() }
+        let watcher = Task {
+            while !control.isDraining {
+                guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+            }
+            try? await Task.sleep(for: Self.patience)
+            task.cancel()
+        }
+        await task.value
+        watcher.cancel()
     }
 
     private func health(_ store: Store) -> HealthReporter {
@@ -194,7 +229,7 @@ public final class MTAChild: Sendable {
     private func settle(_ sender: Sender) async {
         let end = ContinuousClock.now + .seconds(settings.mta.child.drainTimeoutSec)
         var hasHurried = false
-        while !sender.desk.withLock({ $0.isEmpty }) {
+        while !sender.isIdle {
             if !hasHurried, control.isHurrying || !sender.isGatewayWell || ContinuousClock.now >= end {
                 hasHurried = true
                 sender.perform(.hurry)
@@ -220,6 +255,9 @@ public final class MTAChild: Sendable {
         }
     }
 
+    /// So long a child whose gateway takes nothing waits before it makes room for one that reads account and credential anew.
+    private static let longestTrouble = Duration.seconds(60)
+
     /// Looks once a second whether the child has served long enough, and sets the clock by the database's now and then.
     private func watch(_ sender: Sender, _ store: Store, _ clock: DatabaseClock) async {
         let recycling = RecyclingPolicy(settings: settings.mta.child)
@@ -237,7 +275,9 @@ public final class MTAChild: Sendable {
                 idle: now - lastBusy,
                 residentBytes: ResidentMemory.bytes
             )
-            if let reason, !control.isDraining {
+            // Account or credential may have been put right: the next child reads them anew.
+            let isStale = sender.troubleSince.map { now - $0 >= Self.longestTrouble } ?? false
+            if let reason = reason ?? (isStale ? .drained : nil), !control.isDraining {
                 control.drain(reason)
                 sender.claimSignal.fire()
             }

@@ -87,7 +87,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         do {
             simulator = try await GatewaySimulator.start(try options())
         } catch {
-            FileHandle.standardError.write(Data("gateway-simulator: \(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("gateway-simulator: \(error)\n".utf8))
             throw ExitCode.failure
         }
         let report = StartReport(simulator, host: host)
@@ -120,6 +120,6 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
 
     /// Writes past any buffer, so that a reader of a file or a pipe sees the line at once.
     private func write(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 }

@@ -66,6 +66,7 @@ enum DeskFixture {
         _ id: Int64,
         size: Int,
         slice: Int = 1_000,
+        batch: Int64? = nil,
         delivery: CompiledDelivery
     ) -> PreparedPart {
         let sequences = (0..<Int32(size)).map { Int32(id) * 10_000 + $0 }
@@ -82,7 +83,7 @@ enum DeskFixture {
             part.slices.append(
                 .init(
                     rows: rows,
-                    batch: batch(id * 100 + Int64(first / slice), rows.count),
+                    batch: Self.batch((batch ?? id * 100) + Int64(first / slice), rows.count),
                     markThrough: rows[rows.count - 1] + 1
                 )
             )

@@ -75,7 +75,7 @@ import Testing
                     for sequence in closing.retries.flatMap(\.sequences) { ended[sequence, default: 0] += 1 }
                 }
             }
-            perform(.stored(report, windowRows: rows))
+            perform(.stored(report, holdings: batch.holdings, windowRows: rows))
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
                 for _ in 0..<Int.random(in: 0...20, using: &world.random) { world.step() }
                 if Int.random(in: 0..<6, using: &world.random) == 0 {
                     world.lost.insert(id)
-                    world.perform(.leasesLost([id]))
+                    world.perform(.leasesLost([PartToken(part: id, token: 1)]))
                 }
             }
             if Int.random(in: 0..<3, using: &world.random) == 0 { world.perform(.hurry) }

@@ -58,7 +58,7 @@ import Testing
         #expect(batch.tokenEvents.map(\.reason) == ["Unregistered"])
         var report = StoreReport()
         report.closedParts = [1]
-        _ = desk.handle(.stored(report, windowRows: rows), now: now)
+        _ = desk.handle(.stored(report, holdings: batch.holdings, windowRows: rows), now: now)
         #expect(desk.isEmpty)
         #expect(desk.unsettled == 0)
     }
@@ -72,10 +72,10 @@ import Testing
         let settled = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
         #expect(!settled.contains { if case .mark = $0 { true } else { false } }, "not before the outcomes are stored")
         let taken = desk.takeOutcomes()
-        let (_, rows) = try #require(taken)
+        let (batch, rows) = try #require(taken)
         var report = StoreReport()
         report.closedParts = [1]
-        let stored = desk.handle(.stored(report, windowRows: rows), now: now)
+        let stored = desk.handle(.stored(report, holdings: batch.holdings, windowRows: rows), now: now)
         #expect(stored.contains { if case .mark = $0 { true } else { false } })
     }
 
@@ -146,7 +146,7 @@ import Testing
     @Test func aFencedOwnerDecidesNothingButItsFactsAreKept() throws {
         var desk = desk()
         try send(&desk, DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery()))
-        _ = desk.handle(.leasesLost([1]), now: now)
+        _ = desk.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
         #expect(desk.heldTokens.isEmpty)
         let outcomes = [
             Outcome(index: 0, outcomeClass: .accepted, status: 200),
@@ -160,9 +160,61 @@ import Testing
         #expect(batch.closing.isEmpty)
         var report = StoreReport()
         report.fencedParts = [1]
-        _ = desk.handle(.stored(report, windowRows: rows), now: now)
+        _ = desk.handle(.stored(report, holdings: batch.holdings, windowRows: rows), now: now)
         #expect(desk.isEmpty)
         #expect(desk.unsettled == 0)
+    }
+
+    /// A child may claim a part again that was taken from it while messages of its first claim are still on the wire.
+    @Test func aPartThatIsClaimedAgainIsKeptApartFromItsFirstClaim() throws {
+        var desk = desk()
+        let delivery = try DeskFixture.delivery()
+        try send(&desk, DeskFixture.part(1, size: 2, delivery: delivery))
+        _ = desk.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
+        var again = DeskFixture.part(1, size: 2, batch: 500, delivery: delivery)
+        again.claimed = DeskFixture.claimed(1, size: 2, token: 2)
+        try send(&desk, again)
+        let late = Outcome(index: 0, outcomeClass: .accepted, status: 200)
+        _ = desk.handle(.settled(batchID: 100, outcomes: [late]), now: now)
+        let first = desk.takeOutcomes()
+        let (lateBatch, lateRows) = try #require(first)
+        #expect(lateBatch.holdings == [PartToken(part: 1, token: 1)])
+        var fenced = StoreReport()
+        fenced.fencedParts = [1]
+        _ = desk.handle(.stored(fenced, holdings: lateBatch.holdings, windowRows: lateRows), now: now)
+        #expect(desk.heldTokens == [PartToken(part: 1, token: 2)], "the new claim is not fenced for the old one")
+        _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 1, outcomeClass: .unprocessed)]), now: now)
+        let answers = (0..<Int32(2)).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
+        _ = desk.handle(.settled(batchID: 500, outcomes: answers), now: now)
+        let second = desk.takeOutcomes()
+        let (batch, rows) = try #require(second)
+        #expect(batch.closing.map(\.holding) == [PartToken(part: 1, token: 2)])
+        var closed = StoreReport()
+        closed.closedParts = [1]
+        _ = desk.handle(.stored(closed, holdings: batch.holdings, windowRows: rows), now: now)
+        #expect(desk.isEmpty)
+        #expect(desk.unsettled == 0)
+    }
+
+    @Test func aMarkThatComesAfterTheLeaseSendsNothing() throws {
+        var desk = desk()
+        let part = DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery())
+        guard case .mark(let marks)? = desk.handle(.prepared(part), now: now).first else {
+            Issue.record("a mark")
+            return
+        }
+        _ = desk.handle(.leaseValid(false), now: now)
+        let late = desk.handle(.marked(marks, held: [1]), now: now)
+        #expect(!late.contains { if case .submit = $0 { true } else { false } })
+        let again = desk.handle(.leaseValid(true), now: now)
+        #expect(again.contains { if case .mark = $0 { true } else { false } }, "it is marked and sent when it may be")
+    }
+
+    @Test func aLostLeaseTakesBackWhatWaitsInTheGateway() throws {
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery()))
+        let actions = desk.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
+        #expect(actions.contains { if case .cancelQueued = $0 { true } else { false } })
     }
 
     @Test func aLostMarkSendsNothing() throws {
@@ -193,8 +245,8 @@ import Testing
         )
         #expect(!back.contains { if case .release = $0 { true } else { false } })
         let taken = desk.takeOutcomes()
-        let (_, rows) = try #require(taken)
-        let stored = desk.handle(.stored(StoreReport(), windowRows: rows), now: now)
+        let (batch, rows) = try #require(taken)
+        let stored = desk.handle(.stored(StoreReport(), holdings: batch.holdings, windowRows: rows), now: now)
         #expect(stored.contains { if case .release(let part, _) = $0 { part.part == 1 } else { false } })
         #expect(desk.isEmpty)
     }
@@ -208,10 +260,10 @@ import Testing
         #expect(!held.contains { if case .mark = $0 { true } else { false } }, "a quiet moment is made")
         _ = desk.handle(.settled(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
         let taken = desk.takeOutcomes()
-        let (_, rows) = try #require(taken)
+        let (batch, rows) = try #require(taken)
         var report = StoreReport()
         report.closedParts = [1]
-        let stored = desk.handle(.stored(report, windowRows: rows), now: now)
+        let stored = desk.handle(.stored(report, holdings: batch.holdings, windowRows: rows), now: now)
         #expect(stored.contains { if case .cutJournal = $0 { true } else { false } })
         let after = desk.handle(.journalCut, now: now)
         #expect(after.contains { if case .mark = $0 { true } else { false } })

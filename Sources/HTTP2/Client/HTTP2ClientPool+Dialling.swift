@@ -21,7 +21,7 @@ extension HTTP2ClientPool {
         let serverName = configuration.tls?.serverName ?? configuration.host
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.maxMessagesPerRead, value: 4)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 64 * 1_024))

@@ -37,19 +37,31 @@ final class LeaseKeeper: Sendable {
         sender.perform(.leaseValid(true))
     }
 
-    /// Renews until the task is cancelled.
+    /// Renews and watches until the task is cancelled.
     func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.renewLoop() }
+            group.addTask { await self.watchLoop() }
+        }
+    }
+
+    /// Looks by itself, as a renewal waits for the database however long that takes.
+    private func watchLoop() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(250))
+            let isHolding = sender.desk.withLock { !$0.heldTokens.isEmpty }
+            if isHolding, ContinuousClock.now >= goodUntil.withLock({ $0 }) { sender.perform(.leaseValid(false)) }
+        }
+    }
+
+    private func renewLoop() async {
         var next = ContinuousClock.now
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
             let now = ContinuousClock.now
             let held = sender.desk.withLock { $0.heldTokens }
-            if held.isEmpty {
-                next = now
-                continue
-            }
-            if now >= goodUntil.withLock({ $0 }) { sender.perform(.leaseValid(false)) }
-            guard now >= next else { continue }
+            if held.isEmpty { next = now }
+            guard !held.isEmpty, now >= next else { continue }
             next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))
         }
     }
@@ -57,7 +69,14 @@ final class LeaseKeeper: Sendable {
     private func renew(_ held: [PartToken], at moment: ContinuousClock.Instant) async -> Bool {
         do {
             let kept = try await store.renewLeases(child: childID, held)
-            let lost = Set(held.lazy.map(\.part).filter { !kept.contains($0) })
+            // Parts that have ended meanwhile are not kept either, and nobody took them.
+            let lost = sender.desk.withLock { desk in
+                Set(
+                    held.filter {
+                        !kept.contains($0.part) && desk.parts[$0].map { !$0.isClosing && !$0.isFenced } == true
+                    }
+                )
+            }
             if !lost.isEmpty {
                 logger.warning(
                     "\(lost.count) parts were taken over by another owner; nothing more is decided about them"

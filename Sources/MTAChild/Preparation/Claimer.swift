@@ -90,6 +90,8 @@ final class Claimer: Sendable {
                 "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)"
             )
             await giveBack(part)
+            // Whatever it is may last: not at once again.
+            try? await Task.sleep(for: Self.pollInterval)
         }
     }
 

@@ -50,7 +50,7 @@ struct SliceRenderer {
             }
             var reason =
                 size > delivery.payloadLimit
-                ? PayloadLimits.tooLongReason(size: size, limit: delivery.payloadLimit) : nil
+                ? PayloadLimits.tooLongReason(limit: delivery.payloadLimit) : nil
             if reason == nil, collapseIDs != nil {
                 var isValid = false
                 collapseIDs?.append { buffer in

@@ -3,63 +3,76 @@ import Store
 
 /// How parts end: closed with their last outcomes, fenced, or given back.
 extension SendDesk {
-    mutating func closeIfDone(_ partID: Int64, _ now: Int64, _ actions: inout [Action]) {
-        guard var part = parts[partID], part.open == 0, !part.isFenced, !part.isClosing else { return }
+    mutating func closeIfDone(_ holding: PartToken, _ now: Int64, _ actions: inout [Action]) {
+        guard var part = parts[holding], part.open == 0, !part.isFenced, !part.isClosing else { return }
         part.isClosing = true
-        parts[partID] = part
+        parts[holding] = part
         outcomes.closing.append(
             ClosingPart(
-                part: partID,
-                token: part.claimed.fencingToken,
+                part: holding.part,
+                token: holding.token,
                 retries: part.retrySets(now: now),
                 resentAfterAmbiguity: part.resent
             )
         )
     }
 
-    mutating func stored(_ report: StoreReport, _ windowRows: Int, _ now: Int64, _ actions: inout [Action]) {
+    /// - Parameter holdings: the parts, with their tokens, that the stored batch was about.
+    mutating func stored(
+        _ report: StoreReport,
+        _ holdings: Set<PartToken>,
+        _ windowRows: Int,
+        _ actions: inout [Action]
+    ) {
         batchesBeingStored -= 1
         unsettled -= windowRows
         counters.progress += 1
         var journal: [UInt8] = []
-        for partID in report.closedParts {
-            guard let part = parts.removeValue(forKey: partID) else { continue }
-            JournalEncoder.append(.closed(part: partID, token: part.claimed.fencingToken), to: &journal)
+        for holding in holdings where report.closedParts.contains(holding.part) {
+            guard parts[holding]?.isClosing == true else { continue }
+            parts[holding] = nil
+            JournalEncoder.append(.closed(part: holding.part, token: holding.token), to: &journal)
         }
         if !journal.isEmpty { actions.append(.journal(journal)) }
-        for partID in report.fencedParts { fence(partID, &actions) }
-        for partID in report.unbalancedParts {
-            guard let part = parts.removeValue(forKey: partID) else { continue }
-            actions.append(.release(part.holding, part.recovery))
+        for holding in holdings where report.fencedParts.contains(holding.part) {
+            // With two claims of one part in a batch it is the older that was fenced.
+            let isNewest = !holdings.contains { $0.part == holding.part && $0.token > holding.token }
+            let hasOlder = holdings.contains { $0.part == holding.part && $0.token < holding.token }
+            if !isNewest || !hasOlder { fence(holding, &actions) }
+        }
+        for holding in holdings where report.unbalancedParts.contains(holding.part) {
+            guard let part = parts[holding], part.isClosing else { continue }
+            parts[holding] = nil
+            actions.append(.release(holding, part.recovery))
         }
         if isHurrying { giveBackWaiting(&actions) }
         actions.append(.claimMore)
     }
 
-    mutating func fence(_ partID: Int64, _ actions: inout [Action]) {
-        guard var part = parts[partID], !part.isFenced else { return }
+    mutating func fence(_ holding: PartToken, _ actions: inout [Action]) {
+        guard var part = parts[holding], !part.isFenced else { return }
         part.isFenced = true
         part.isClosing = false
         part.slices = []
-        parts[partID] = part
-        waiting.removeAll { $0 == partID }
-        for (batchID, flight) in flights where flight.partID == partID && !flight.resend.isEmpty {
+        parts[holding] = part
+        waiting.removeAll { $0 == holding }
+        for (batchID, flight) in flights where flight.holding == holding && !flight.resend.isEmpty {
             abandon(batchID, &actions)
         }
-        dropIfGone(partID, &actions)
+        dropIfGone(holding, &actions)
     }
 
     /// Lets go of a part that was fenced or is given back, once nothing of it is on the wire.
-    mutating func dropIfGone(_ partID: Int64, _ actions: inout [Action]) {
-        guard let part = parts[partID], part.inGateway == 0, part.isFenced || isHurrying, !part.isClosing else {
+    mutating func dropIfGone(_ holding: PartToken, _ actions: inout [Action]) {
+        guard let part = parts[holding], part.inGateway == 0, part.isFenced || isHurrying, !part.isClosing else {
             return
         }
-        guard !flights.values.contains(where: { $0.partID == partID }) else { return }
+        guard !flights.values.contains(where: { $0.holding == holding }) else { return }
         if part.isFenced {
-            parts[partID] = nil
+            parts[holding] = nil
         } else if outcomes.isEmpty, batchesBeingStored == 0 {
             // Its outcomes are in the database before the next owner asks for them.
-            parts[partID] = nil
+            parts[holding] = nil
             actions.append(.release(part.holding, part.recovery))
         }
     }
@@ -70,9 +83,9 @@ extension SendDesk {
         for (batchID, flight) in flights where !flight.resend.isEmpty {
             abandon(batchID, &actions)
         }
-        for partID in parts.keys {
-            parts[partID]?.slices = []
-            dropIfGone(partID, &actions)
+        for holding in parts.keys {
+            parts[holding]?.slices = []
+            dropIfGone(holding, &actions)
         }
         if !outcomes.isEmpty { actions.append(.store(isFull: true)) }
     }

@@ -5,7 +5,7 @@ import Store
 /// What the gateway's answers mean for the messages.
 extension SendDesk {
     mutating func settled(_ batchID: Int64, _ settled: [Outcome], _ now: Int64, _ actions: inout [Action]) {
-        guard var flight = flights[batchID], var part = parts[flight.partID] else { return }
+        guard var flight = flights[batchID], var part = parts[flight.holding] else { return }
         var answers: [JournalAnswer] = []
         answers.reserveCapacity(settled.count)
         let hadResends = !flight.resend.isEmpty
@@ -30,7 +30,7 @@ extension SendDesk {
             answers.append(answer)
         }
         counters.progress += 1
-        parts[flight.partID] = part
+        parts[flight.holding] = part
         flights[batchID] = flight.open > 0 ? flight : nil
         var journal: [UInt8] = []
         journal.reserveCapacity(answers.count * 12 + 64)
@@ -42,7 +42,7 @@ extension SendDesk {
             to: &journal
         )
         actions.append(.journal(journal))
-        closeIfDone(flight.partID, now, &actions)
+        closeIfDone(flight.holding, now, &actions)
         if !flight.resend.isEmpty {
             if part.isFenced || isHurrying {
                 abandon(batchID, &actions)
@@ -50,7 +50,7 @@ extension SendDesk {
                 actions.append(.resendLater(batchID: batchID, attempt: flight.attempt))
             }
         }
-        dropIfGone(flight.partID, &actions)
+        dropIfGone(flight.holding, &actions)
         if !outcomes.isEmpty { actions.append(.store(isFull: outcomes.count >= batchSize)) }
     }
 

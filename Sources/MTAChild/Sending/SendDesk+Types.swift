@@ -12,9 +12,10 @@ extension SendDesk {
         case settled(batchID: Int64, outcomes: [Outcome])
         /// The pause before unprocessed messages are sent again is over.
         case resendDue(batchID: Int64)
-        case stored(StoreReport, windowRows: Int)
+        /// A batch is in the database; `holdings` are the parts, with their tokens, that it was about.
+        case stored(StoreReport, holdings: Set<PartToken>, windowRows: Int)
         /// The database says that these parts carry another token.
-        case leasesLost(Set<Int64>)
+        case leasesLost(Set<PartToken>)
         /// The right to send has been renewed, or has run out on this host's clock.
         case leaseValid(Bool)
         /// Sending stops for a while, or goes on.
@@ -42,7 +43,7 @@ extension SendDesk {
 
     /// A request batch in the gateway.
     struct Flight: Sendable {
-        var partID: Int64
+        var holding: PartToken
         var rows: [Int32]
         var batch: GatewayRequestBatch
         /// Messages without a decision.

@@ -11,9 +11,9 @@ struct SendDesk: Sendable {
     let window: Int
     let batchSize: Int
     let applicationID: Int32
-    var parts: [Int64: HeldPart] = [:]
+    var parts: [PartToken: HeldPart] = [:]
     var flights: [Int64: Flight] = [:]
-    var waiting: [Int64] = []
+    var waiting: [PartToken] = []
     var outcomes: OutcomeBatch
     /// Messages that were sent, or are about to be, and whose outcome is not stored.
     var unsettled = 0
@@ -71,8 +71,11 @@ struct SendDesk: Sendable {
             if isHurrying { giveBackWaiting(&actions) }
         case .settled(let batchID, let settled): self.settled(batchID, settled, now, &actions)
         case .resendDue(let batchID): resend(batchID, now, &actions)
-        case .stored(let report, let windowRows): stored(report, windowRows, now, &actions)
-        case .leasesLost(let lost): for part in lost { fence(part, &actions) }
+        case .stored(let report, let holdings, let windowRows): stored(report, holdings, windowRows, &actions)
+        case .leasesLost(let lost):
+            for holding in lost { fence(holding, &actions) }
+            // What of them waits in the gateway must not leave; what is of others is sent again for free.
+            actions.append(.cancelQueued)
         case .leaseValid(let isValid):
             if mayDispatch, !isValid { actions.append(.cancelQueued) }
             mayDispatch = isValid
@@ -96,6 +99,7 @@ struct SendDesk: Sendable {
         counters.progress += 1
         counters.resentAfterAmbiguity += Int64(part.resent)
         for decided in prepared.decided {
+            if decided.status == .failed { counters.failed += 1 }
             record(
                 &part,
                 row: decided.row,
@@ -106,9 +110,10 @@ struct SendDesk: Sendable {
             )
         }
         counters.retried += Int64(part.retries.count)
-        parts[part.claimed.id] = part
-        if !part.slices.isEmpty { waiting.append(part.claimed.id) }
-        closeIfDone(part.claimed.id, now, &actions)
+        // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
+        parts[part.holding] = part
+        if !part.slices.isEmpty { waiting.append(part.holding) }
+        closeIfDone(part.holding, now, &actions)
         if !outcomes.isEmpty { actions.append(.store(isFull: outcomes.count >= batchSize)) }
         if isHurrying { giveBackWaiting(&actions) }
     }
@@ -118,11 +123,11 @@ struct SendDesk: Sendable {
         guard !isMarking, mayDispatch, !isPaused, !isHurrying, !wantsCut, !waiting.isEmpty else { return }
         var marks: [PartMark] = []
         let before = unsettled
-        for partID in waiting {
-            guard let part = parts[partID], let slice = part.slices.first else { continue }
+        for holding in waiting {
+            guard let part = parts[holding], let slice = part.slices.first else { continue }
             guard unsettled == 0 || unsettled + slice.rows.count <= window else { break }
             unsettled += slice.rows.count
-            marks.append(PartMark(part: partID, token: part.claimed.fencingToken, through: slice.markThrough))
+            marks.append(PartMark(part: holding.part, token: holding.token, through: slice.markThrough))
         }
         guard !marks.isEmpty else { return }
         isMarking = true
@@ -136,24 +141,25 @@ struct SendDesk: Sendable {
         var journal: [UInt8] = []
         var submissions: [Action] = []
         for mark in marks {
-            let partID = mark.holding.part
-            guard let slice = parts[partID]?.slices.first else { continue }
-            if !held.contains(partID) { fence(partID, &actions) }
-            guard held.contains(partID), !isHurrying, var part = parts[partID], !part.isFenced else { continue }
+            let holding = mark.holding
+            guard let slice = parts[holding]?.slices.first else { continue }
+            if !held.contains(holding.part) { fence(holding, &actions) }
+            // What must not leave now waits and is marked again; a mark may say too much without harm.
+            guard mayDispatch, !isPaused, !isHurrying, var part = parts[holding], !part.isFenced else { continue }
             unsettled += slice.rows.count
             part.slices.removeFirst()
             part.inGateway += slice.rows.count
-            parts[partID] = part
-            if part.slices.isEmpty { waiting.removeAll { $0 == partID } }
+            parts[holding] = part
+            if part.slices.isEmpty { waiting.removeAll { $0 == holding } }
             flights[slice.batch.id] = Flight(
-                partID: partID,
+                holding: holding,
                 rows: slice.rows,
                 batch: slice.batch,
                 open: slice.rows.count
             )
             JournalEncoder.appendIntent(
-                part: partID,
-                token: part.claimed.fencingToken,
+                part: holding.part,
+                token: holding.token,
                 ranges: Self.ranges(slice.rows.lazy.map { part.sequences[Int($0)] }),
                 to: &journal
             )
@@ -175,7 +181,7 @@ struct SendDesk: Sendable {
     // MARK: Free resends
 
     private mutating func resend(_ batchID: Int64, _ now: Int64, _ actions: inout [Action]) {
-        guard var flight = flights[batchID], let part = parts[flight.partID] else { return }
+        guard var flight = flights[batchID], let part = parts[flight.holding] else { return }
         guard !part.isFenced, !isHurrying else {
             abandon(batchID, &actions)
             return
@@ -189,7 +195,7 @@ struct SendDesk: Sendable {
         let again = flight.batch.subset(flight.resend, id: nextBatchID)
         flight.open -= flight.resend.count
         flights[again.id] = Flight(
-            partID: flight.partID,
+            holding: flight.holding,
             rows: rows,
             batch: again,
             open: rows.count,
@@ -197,11 +203,11 @@ struct SendDesk: Sendable {
         )
         flight.resend = []
         flights[batchID] = flight.open > 0 ? flight : nil
-        parts[flight.partID]?.inGateway += rows.count
+        parts[flight.holding]?.inGateway += rows.count
         var journal: [UInt8] = []
         JournalEncoder.appendIntent(
-            part: flight.partID,
-            token: part.claimed.fencingToken,
+            part: flight.holding.part,
+            token: flight.holding.token,
             ranges: Self.ranges(rows.lazy.map { part.sequences[Int($0)] }),
             to: &journal
         )
@@ -216,6 +222,6 @@ struct SendDesk: Sendable {
         flight.open -= flight.resend.count
         flight.resend = []
         flights[batchID] = flight.open > 0 ? flight : nil
-        dropIfGone(flight.partID, &actions)
+        dropIfGone(flight.holding, &actions)
     }
 }

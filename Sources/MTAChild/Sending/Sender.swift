@@ -10,6 +10,11 @@ import Synchronization
 /// The desk is behind a lock, because answers come on the gateway's event loop and everything else in tasks. An answer is
 /// journaled on the event loop before the loop goes on, hence before its stream slot is used again.
 final class Sender: GatewayDelegate {
+    private struct Releases {
+        var open = 0
+        var hasFailed = false
+    }
+
     let desk: Mutex<SendDesk>
     let latencies = Mutex(LatencyWindow())
     /// There is room for another part, or something to claim may be there.
@@ -23,6 +28,9 @@ final class Sender: GatewayDelegate {
     private let logger: Logger
     private let applicationID: Int32
     private let storeSignal = Signal()
+    private let releases = Mutex(Releases())
+    /// Grows with each pause, so that the end of an earlier one does not end a later one.
+    private let pauses = Mutex(0)
     private let batchDelay: Duration
     private let isStopped = Mutex(false)
     private let isFlushScheduled = Mutex(false)
@@ -69,6 +77,9 @@ final class Sender: GatewayDelegate {
     /// What keeps the gateway from taking messages, if anything does.
     var gatewayTrouble: GatewayEvent? { trouble.withLock { $0.application ?? $0.connection } }
 
+    /// Since when the gateway takes nothing, if so.
+    var troubleSince: ContinuousClock.Instant? { trouble.withLock { $0.since } }
+
     /// Whether the gateway takes messages, as far as is known.
     var isGatewayWell: Bool { gatewayTrouble == nil }
 
@@ -77,15 +88,17 @@ final class Sender: GatewayDelegate {
         let now = clock.nowMilliseconds
         let actions = desk.withLock { $0.handle(event, now: now) }
         var maySubmit = true
+        var unsent: [GatewayRequestBatch] = []
         for action in actions {
             switch action {
             case .journal(let bytes): maySubmit = write(bytes) && maySubmit
             // Without its intent in the journal a message must not leave: after a crash nobody would know of it.
-            case .submit(let batch): if maySubmit { gateway?.submit(batch) }
+            case .submit(let batch): if maySubmit { gateway?.submit(batch) } else { unsent.append(batch) }
             default: carryOut(action)
             }
         }
-        if desk.withLock({ $0.isEmpty }) { idleSignal.fire() }
+        if !unsent.isEmpty { takeBack(unsent) }
+        if isIdle { idleSignal.fire() }
     }
 
     private func carryOut(_ action: SendDesk.Action) {
@@ -121,6 +134,15 @@ final class Sender: GatewayDelegate {
         }
     }
 
+    /// Settles messages that could not be journaled and so were not sent: the part's next owner sends them.
+    private func takeBack(_ batches: [GatewayRequestBatch]) {
+        perform(.hurry)
+        for batch in batches {
+            let outcomes = (0..<Int32(batch.count)).map { Outcome(index: $0, outcomeClass: .unprocessed) }
+            perform(.settled(batchID: batch.id, outcomes: outcomes))
+        }
+    }
+
     private func scheduleFlush() {
         let isFirst = isFlushScheduled.withLock { scheduled in
             defer { scheduled = true }
@@ -142,15 +164,25 @@ final class Sender: GatewayDelegate {
     }
 
     private func release(_ part: PartToken, _ recovery: PartRecovery) {
+        releases.withLock { $0.open += 1 }
         Task {
             do {
                 _ = try await store.releasePart(part, recovery: recovery)
             } catch {
-                // The lease runs out by itself; the next owner learns the rest from mark and outcomes.
+                // The lease runs out by itself; the next owner learns the rest from mark, outcomes and journal.
                 logger.warning("part \(part.part) could not be given back: \(error)")
+                releases.withLock { $0.hasFailed = true }
             }
+            releases.withLock { $0.open -= 1 }
+            idleSignal.fire()
         }
     }
+
+    /// Nothing is held, on its way, or being given back.
+    var isIdle: Bool { desk.withLock { $0.isEmpty } && releases.withLock { $0.open == 0 } }
+
+    /// Everything that the journal tells is in the database.
+    var needsNoJournal: Bool { isIdle && !releases.withLock { $0.hasFailed } }
 
     // MARK: What the gateway tells
 
@@ -181,8 +213,14 @@ final class Sender: GatewayDelegate {
 
     /// Sends nothing new for a while: the gateway would refuse it.
     private func pause(milliseconds: Int64) {
+        let number = pauses.withLock { number in
+            number += 1
+            return number
+        }
         perform(.paused(true))
-        eventLoop.scheduleTask(in: .milliseconds(milliseconds)) { self.perform(.paused(false)) }
+        eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {
+            if self.pauses.withLock({ $0 == number }) { self.perform(.paused(false)) }
+        }
     }
 
     // MARK: Tasks
@@ -214,7 +252,7 @@ final class Sender: GatewayDelegate {
             await storeSignal.wait()
             while let (batch, windowRows) = desk.withLock({ $0.takeOutcomes() }) {
                 let report = await storeUntilDone(batch)
-                perform(.stored(report, windowRows: windowRows))
+                perform(.stored(report, holdings: batch.holdings, windowRows: windowRows))
             }
             if isStopped.withLock({ $0 }) { return }
         }

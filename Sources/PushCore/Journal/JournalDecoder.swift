@@ -15,6 +15,11 @@ public struct JournalDecoder: Sendable {
     public private(set) var validLength: Int
     /// Whether bytes follow after ``validLength`` that are no whole record; known once ``next()`` has returned nil.
     public private(set) var isTorn = false
+    /// Whether it ends at a record that is there in full length and wrong.
+    ///
+    /// A process that dies in a write leaves a record that is too short. Anything else is a damaged disk or a lost host,
+    /// and then what follows may have said more.
+    public private(set) var isDamaged = false
     private let bytes: [UInt8]
 
     /// Reads the header.
@@ -41,15 +46,21 @@ public struct JournalDecoder: Sendable {
         var frame = JournalReader(bytes: bytes, range: validLength..<bytes.count)
         guard
             let length: UInt32 = frame.number(), let checksum: UInt32 = frame.number(),
-            length <= JournalFormat.longestPayload, Int(length) <= frame.remaining
+            length > JournalFormat.longestPayload || Int(length) <= frame.remaining
         else { return tear() }
+        guard length <= JournalFormat.longestPayload else { return damage() }
         let start = validLength + JournalFormat.frameLength
         let payload = start..<start + Int(length)
-        guard CRC32C.checksum(bytes, payload) == checksum else { return tear() }
+        guard CRC32C.checksum(bytes, payload) == checksum else { return damage() }
         var reader = JournalReader(bytes: bytes, range: payload)
-        guard let record = reader.record(), reader.remaining == 0 else { return tear() }
+        guard let record = reader.record(), reader.remaining == 0 else { return damage() }
         validLength = payload.upperBound
         return record
+    }
+
+    private mutating func damage() -> JournalRecord? {
+        isDamaged = true
+        return tear()
     }
 
     private mutating func tear() -> JournalRecord? {

@@ -22,9 +22,9 @@ public enum PayloadLimits {
     /// The reason to record for a message whose payload is too long.
     ///
     /// It begins with the word that APNs answers, so that both come out as one in statistics by reason.
-    public static func tooLongReason(size: Int, limit: Int) -> String {
+    public static func tooLongReason(limit: Int) -> String {
         """
-        PayloadTooLarge: the payload has \(size) bytes and the gateway takes \(limit) at most; \
+        PayloadTooLarge: the payload has more than the \(limit) bytes that the gateway takes; \
         shorten the content or the values of its fields
         """
     }

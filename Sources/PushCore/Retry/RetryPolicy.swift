@@ -28,10 +28,15 @@ public struct RetryPolicy: Sendable, Hashable {
         using generator: inout some RandomNumberGenerator
     ) -> RetryDecision {
         guard attempt <= maximumRetries else { return .exhausted }
-        let failures = retryAfterMilliseconds == nil ? attempt - 1 : 0
-        let pause = backOff.pause(afterFailures: failures, using: &generator).wholeMilliseconds
-        let asked = Int64(max(retryAfterMilliseconds ?? 0, 0))
-        let (time, overflow) = nowMilliseconds.addingReportingOverflow(asked + pause)
+        let pause: Int64
+        if let retryAfterMilliseconds {
+            // As asked, and up to a fifth more, so that those who were asked together do not come back together.
+            let asked = Int64(max(retryAfterMilliseconds, 0))
+            pause = asked + Int64.random(in: 0...asked / 5, using: &generator)
+        } else {
+            pause = backOff.pause(afterFailures: attempt - 1, using: &generator).wholeMilliseconds
+        }
+        let (time, overflow) = nowMilliseconds.addingReportingOverflow(pause)
         if overflow { return .expired }
         if let end = validUntilMilliseconds, time > end { return .expired }
         return .again(notBeforeMilliseconds: time)

@@ -134,6 +134,8 @@ extension Migration {
                 REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.check_targets_open();
             CREATE TRIGGER delivery_target_update AFTER UPDATE ON pushmta.delivery_target
                 REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.check_targets_open();
+            CREATE TRIGGER delivery_target_delete AFTER DELETE ON pushmta.delivery_target
+                REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.check_targets_open();
 
             -- Why somebody is left out: subscription.exclusion, and what preparation adds.
             CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

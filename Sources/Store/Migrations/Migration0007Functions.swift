@@ -35,7 +35,11 @@ extension Migration {
                     RAISE EXCEPTION 'Delivery "%" has % applications and % accounts.', label, cardinality(applications), cardinality(accounts)
                         USING ERRCODE = 'PM007', HINT = 'Give one account for each application, or none for their own.';
                 END IF;
-                IF ambiguity_policy NOT IN ('resend', 'report') OR validity IS NULL OR validity <= interval '0'
+                IF explicit_targets IS NULL THEN
+                    RAISE EXCEPTION 'Delivery "%": explicit_targets is null.', label
+                        USING ERRCODE = 'PM007', HINT = 'true sends to pushmta.delivery_target, false to all subscribers.';
+                END IF;
+                IF coalesce(ambiguity_policy, '') NOT IN ('resend', 'report') OR validity IS NULL OR validity > interval '10 years' OR validity <= interval '0'
                     OR priority IS NULL OR priority NOT BETWEEN -100 AND 100 THEN
                     RAISE EXCEPTION 'Delivery "%": ambiguity_policy is %, validity %, priority %.', label, ambiguity_policy, validity, priority
                         USING ERRCODE = 'PM007', HINT = 'The policy is resend or report, validity is above zero, priority from -100 to 100.';

@@ -60,6 +60,9 @@ public struct OutcomeBatch: Sendable {
     /// Number of outcomes.
     public private(set) var count = 0
 
+    /// The parts that it is about, each with the token under which its messages were sent.
+    public var holdings: Set<PartToken> { Set(counts.keys).union(closing.map(\.holding)) }
+
     /// Whether there is nothing to store.
     public var isEmpty: Bool { count == 0 && closing.isEmpty && tokenEvents.isEmpty }
 

@@ -14,6 +14,11 @@ enum PreparationCheck {
         } catch {
             return "The content cannot be used: \(error)"
         }
+        // One without a credential must not keep the others waiting: its own messages wait, and its state says why.
+        if job.applications.allSatisfy({ $0.credentialID == nil }) {
+            return "Application '\(job.applications[0].name)': it has no credential for its gateway. "
+                + "Set one with 'pushmta credential set'."
+        }
         for (application, account) in zip(job.applications, job.accounts) {
             if let problem = problem(content, job.deliveryID, application, account) {
                 return "Application '\(application.name)': \(problem)"
@@ -32,9 +37,6 @@ enum PreparationCheck {
             return "its external account '\(account.name)' speaks \(account.connector.rawValue), which does not serve "
                 + "\(application.platform.rawValue). Choose another account for the application or the delivery."
         }
-        guard application.credentialID != nil else {
-            return "it has no credential for its gateway. Set one with 'pushmta credential set'."
-        }
         do {
             let template = try PayloadTemplate.compile(
                 content: content,
@@ -44,7 +46,7 @@ enum PreparationCheck {
             )
             let limit = template.payloadLimit(connector: account.connector)
             guard template.minimumPayloadSize > limit else { return nil }
-            return PayloadLimits.tooLongReason(size: template.minimumPayloadSize, limit: limit)
+            return PayloadLimits.tooLongReason(limit: limit)
         } catch {
             return "the content cannot be used: \(error)"
         }

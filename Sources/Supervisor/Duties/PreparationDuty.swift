@@ -36,23 +36,27 @@ actor PreparationDuty {
     func prepareAll() async throws -> Bool {
         var didSomething = false
         while isClaiming(), !Task.isCancelled {
-            try await claim()
-            if jobs.isEmpty { break }
-            didSomething = true
+            let isMore = try await claim()
+            didSomething = didSomething || isMore
+            if jobs.isEmpty, !isMore { break }
             try await prepareOneChunkOfEach()
         }
         return didSomething
     }
 
-    private func claim() async throws {
+    /// Takes a delivery in hand, or fails it; returns whether there was one.
+    private func claim() async throws -> Bool {
         let inHand = jobs.map(\.deliveryID)
-        guard let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand) else { return }
+        guard let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand) else {
+            return !jobs.isEmpty
+        }
         if let problem = PreparationCheck.problem(with: job) {
             try await fail(job, problem)
         } else {
             logger.info("Preparing delivery \(job.deliveryID)\(job.resumed ? ", which was begun before" : "")")
             jobs.append(job)
         }
+        return true
     }
 
     /// Goes round once; an error of one delivery comes to light after the others had their turn.

@@ -33,19 +33,18 @@ struct JournalFile: Sendable {
 
     /// Reads all of it.
     ///
-    /// - Returns: nil if the child died before it wrote anything that counts.
-    /// - Throws: `JournalError` when it is no journal that this program can read.
-    func read() throws -> JournalSummary? {
+    /// - Throws: `JournalError` when it is no journal that this program can read. One that is shorter than its header counts
+    ///   as such too: a child writes the header before anything else, so something was lost.
+    func read() throws -> JournalSummary {
         guard let data = FileManager.default.contents(atPath: path.string) else { throw Errno.ioError }
         return try Self.summary(of: [UInt8](data))
     }
 
-    private static func summary(of bytes: [UInt8]) throws -> JournalSummary? {
-        // Whoever died within the header had not sent anything.
-        if bytes.count < JournalHeader.length { return nil }
+    private static func summary(of bytes: [UInt8]) throws -> JournalSummary {
         var decoder = try JournalDecoder(bytes)
         var summary = JournalSummary()
         while let record = decoder.next() { summary.add(record) }
+        if decoder.isDamaged { throw JournalError(code: .damaged(offset: decoder.validLength)) }
         return summary
     }
 

@@ -46,7 +46,7 @@ actor JournalRecovery {
     private func replay(_ file: JournalFile, of child: Int64) async throws {
         let summary: JournalSummary?
         do {
-            summary = try file.read() ?? JournalSummary()
+            summary = try file.read()
         } catch let error as JournalError {
             logger.error("The journal \(file.path) of child \(child) cannot be replayed: \(error)")
             condition.update { $0.unreadableJournals += 1 }

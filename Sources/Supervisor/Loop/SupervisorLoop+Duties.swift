@@ -100,7 +100,8 @@ extension SupervisorLoop {
             },
             duty("Finishing deliveries", bell: finishBell) {
                 try await self.finishDeliveries(stores.preparation)
-                return self.pollInterval
+                // Another host's children may be sending, or nobody yet: a delivery that is open is work.
+                return try await stores.preparation.hasOpenDeliveries() ? Self.workInterval : self.pollInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores.preparation),

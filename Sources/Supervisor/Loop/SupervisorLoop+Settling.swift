@@ -39,16 +39,25 @@ extension SupervisorLoop {
     func replayLeftovers() async throws {
         guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
         for id in try folder.childrenWithJournals() where registry.isAlive(childID: id) == nil {
-            guard try await recovery.settle(child: id) == .settled else { continue }
-            try await store.childExited(
-                id,
-                reason: ChildExitReason.orphaned.rawValue,
-                detail: "its supervisor ended before it",
-                lastWords: ""
-            )
-            logger.notice("The journal that child \(id) left behind is replayed")
-            workBell.ring()
+            do {
+                try await replayLeftover(id, recovery, store)
+            } catch {
+                // The others are not at fault; this one is tried again in the next round.
+                logger.error("The journal of child \(id) in \(folder.path) could not be replayed: \(error)")
+            }
         }
+    }
+
+    private func replayLeftover(_ id: Int64, _ recovery: JournalRecovery, _ store: Store) async throws {
+        guard try await recovery.settle(child: id) == .settled else { return }
+        try await store.childExited(
+            id,
+            reason: ChildExitReason.orphaned.rawValue,
+            detail: "its supervisor ended before it",
+            lastWords: ""
+        )
+        logger.notice("The journal that child \(id) left behind is replayed")
+        workBell.ring()
     }
 
     /// Whether a lost part is of a dead child of this host, whose journal knows more than the dispatch mark.

@@ -86,14 +86,26 @@ final class SupervisorLoop: Sendable {
     }
 
     /// Says in `mta_host` that this host is stopped, if the database can be reached.
+    private static let goodbyePatience = Duration.seconds(2)
+
     private func sayGoodbye() async {
         guard let stores = stores.withLock({ $0 }) else { return }
         if condition.current.isDatabaseAvailable {
-            do {
-                try await reporter(stores).sayStopped()
-            } catch {
-                logger.warning("The end of this supervisor could not be recorded: \(error)")
+            let reporter = reporter(stores)
+            let logger = logger
+            let saying = Task {
+                do {
+                    try await reporter.sayStopped()
+                } catch {
+                    logger.warning("The end of this supervisor could not be recorded: \(error)")
+                }
             }
+            // It is only told: a database that has gone away meanwhile must not keep the process.
+            let timer = Task {
+                if (try? await Task.sleep(for: Self.goodbyePatience)) != nil { saying.cancel() }
+            }
+            await saying.value
+            timer.cancel()
         }
         await stores.close()
     }

@@ -4,7 +4,7 @@ import Foundation
 enum StandardError {
     /// Writes `text` at once.
     static func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }
 

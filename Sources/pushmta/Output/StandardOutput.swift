@@ -3,8 +3,10 @@ import Foundation
 /// Standard output, for results.
 enum StandardOutput {
     /// Writes a line at once, also into a file or a pipe, so that a program that waits for it sees it.
+    ///
+    /// A reader that is gone or a full disk loses the line and not the process.
     static func line(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+        try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 
     /// Whether standard output is a terminal.

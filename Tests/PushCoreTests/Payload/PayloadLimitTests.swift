@@ -27,8 +27,8 @@ import Testing
         let long = try Rendering(content, .ios, values: ["a": String(repeating: "\n", count: 3_000)])
         #expect(long.size > long.template.payloadLimit(connector: .iosHTTP2))
         #expect(short.size == short.template.minimumPayloadSize)
-        let reason = PayloadLimits.tooLongReason(size: 5_000, limit: 4_096)
-        #expect(reason.hasPrefix("PayloadTooLarge: the payload has 5000 bytes and the gateway takes 4096 at most"))
+        let reason = PayloadLimits.tooLongReason(limit: 4_096)
+        #expect(reason.hasPrefix("PayloadTooLarge: the payload has more than the 4096 bytes that the gateway takes"))
     }
 
     @Test func missingPlatformIsAnError() throws {

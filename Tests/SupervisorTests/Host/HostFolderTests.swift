@@ -1,3 +1,5 @@
+import Foundation
+import PushCore
 import SystemPackage
 import Testing
 
@@ -64,11 +66,33 @@ import Testing
             Issue.record("a free journal was not taken")
             return
         }
-        #expect(try file.read() == nil, "its child died before its header was written")
+        #expect(throws: JournalError.self, "a child writes its header before anything else") { try file.read() }
         try file.remove()
         guard case .missing = try JournalFile.take(path) else {
             Issue.record("a removed journal was found")
             return
         }
+    }
+
+    /// What a dying process leaves half written has not happened; a damaged disk may hide what has.
+    @Test func aTornEndIsReadAndADamagedJournalIsNot() throws {
+        let temporary = try TemporaryFolder()
+        var bytes: [UInt8] = []
+        JournalEncoder.append(JournalHeader(childID: 1, generation: 1, hostID: UUID()), to: &bytes)
+        for part in 1...3 as ClosedRange<Int64> {
+            JournalEncoder.appendIntent(part: part, token: 1, ranges: [1...9], to: &bytes)
+        }
+        var damaged = bytes
+        damaged[bytes.count / 2] ^= 0x55
+        try temporary.write(Array(bytes.dropLast(5)), to: "child-1.journal")
+        try temporary.write(damaged, to: "child-2.journal")
+        guard case .taken(let torn) = try JournalFile.take(temporary.path.appending("child-1.journal")),
+            case .taken(let wrong) = try JournalFile.take(temporary.path.appending("child-2.journal"))
+        else {
+            Issue.record("free journals were not taken")
+            return
+        }
+        #expect(try torn.read().holdings.count == 2)
+        #expect(throws: JournalError.self) { try wrong.read() }
     }
 }
