@@ -37,6 +37,7 @@ struct QuickstartRunCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let site = try TrialSite(folder: folder)
+            _ = try FolderLock(folder: site.folder)
             let isClean = try await UntilSignal.run {
                 try await Quickstart(site: site, messages: messages, json: json, detach: detach).run()
             }
