@@ -2,6 +2,14 @@ import ProcessProtocol
 import Subprocess
 import SystemPackage
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// One running process of a child: its pipes, its signals, its end.
 struct ChildProcess: Sendable {
     /// What is known when the process is gone and reaped.
@@ -19,10 +27,16 @@ struct ChildProcess: Sendable {
     /// Where the child's standard error goes, line by line.
     let forward: @Sendable ([UInt8]) -> Void
 
+    /// A child that has closed its standard input is an error of that write, and no reason for this process to die.
+    private static let ignoreBrokenPipes: Void = {
+        signal(SIGPIPE, SIG_IGN)
+    }()
+
     /// Starts the process, talks with it and returns when it has been reaped.
     ///
     /// The closure given to the library never throws: it would answer with SIGKILL at once.
     func run() async -> Result {
+        Self.ignoreBrokenPipes
         let ear = ChildEar(heard: heard, forward: forward)
         let termination: ChildTermination
         do {
