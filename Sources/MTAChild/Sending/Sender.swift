@@ -26,7 +26,6 @@ final class Sender: GatewayDelegate {
     private let clock: DatabaseClock
     private let eventLoop: any EventLoop
     private let logger: Logger
-    private let applicationID: Int32
     private let storeSignal = Signal()
     private let releases = Mutex(Releases())
     /// Grows with each pause, so that the end of an earlier one does not end a later one.
@@ -53,7 +52,6 @@ final class Sender: GatewayDelegate {
         onJournalFailure: @escaping @Sendable (String) -> Void
     ) {
         self.desk = Mutex(desk)
-        applicationID = desk.applicationID
         self.store = store
         self.journal = journal
         self.clock = clock
