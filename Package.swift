@@ -31,6 +31,7 @@ extension Target.Dependency {
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
+    static let yams = product(name: "Yams", package: "Yams")
     static let collections = product(name: "Collections", package: "swift-collections")
 }
 
@@ -51,6 +52,8 @@ let targets: [Target] = [
     ),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    // Nobody imports it: drills load it into processes that are to see another wall clock.
+    .target(name: "ClockShift"),
 
     module("PushCore", [.crypto, .cryptoExtras]),
     module("PostgresClient", ["CLibPQ", .logging]),
@@ -82,7 +85,7 @@ let targets: [Target] = [
             "Supervisor", "MTAChild", "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2",
             "PushCore",
             .crypto, .argumentParser, .configuration, .logging, .serviceLifecycle, .unixSignals, .subprocess, .system,
-            .histogram,
+            .histogram, .yams,
         ],
         swiftSettings: swiftSettings
     ),
@@ -126,10 +129,14 @@ let targets: [Target] = [
 // Builds a part of the package only, by target names separated with commas.
 let only = Context.environment["PUSHMTA_TARGETS"].map { Set($0.split(separator: ",").map(String.init)) }
 let selected = targets.filter { only?.contains($0.name) ?? true }
+let libraries: [Product] =
+    selected.contains { $0.name == "ClockShift" }
+    ? [.library(name: "ClockShift", type: .dynamic, targets: ["ClockShift"])] : []
 
 let package = Package(
     name: "PushMTA",
     platforms: [.macOS(.v15)],
+    products: libraries,
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -147,6 +154,7 @@ let package = Package(
         ),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],

@@ -55,6 +55,17 @@ extension GatewaySimulator {
         core.conditions(gateway).change { $0.isRevoked = isRevoked }
     }
 
+    /// Says that every APNs device that no other call named is registered for the other environment, or that it is not: a
+    /// mix-up of sandbox and production, and its end.
+    public func setDevicesOfOtherEnvironment(_ areElsewhere: Bool) {
+        core.setDevicesOfOtherEnvironment(areElsewhere)
+    }
+
+    /// Ends every open connection of one gateway, or of both when it is nil, with a TCP reset.
+    public func dropConnections(_ gateway: SimulatedGateway? = nil) {
+        core.dropConnections(gateway)
+    }
+
     /// Forgets records and counters; faults and devices stay.
     public func resetRecords() {
         core.reset()

@@ -2,6 +2,16 @@ import PushCore
 
 /// What a gateway tells its owner; every method is called on the gateway's event loop.
 public protocol GatewayDelegate: AnyObject, Sendable {
+    /// Messages are about to leave: one call for all that a connection gets at once, before a byte of them is written.
+    ///
+    /// Each message is announced before each time that it leaves; there are never more than the connection has free streams.
+    /// A message that is announced and then does not leave after all has an unprocessed outcome, as every other one.
+    /// Batches that the owner submits meanwhile wait.
+    ///
+    /// - Returns: false if they must not leave: they, and all that waits for a stream behind them, are settled as unprocessed
+    ///   with `neverLeft`, after this call. An owner that submits them again at once will be asked again at once.
+    func departing(_ departures: [GatewayDeparture]) -> Bool
+
     /// Messages of a batch have their outcomes.
     ///
     /// Called once for each read and batch, before the stream slots of these messages are used again.
@@ -20,6 +30,9 @@ public protocol GatewayDelegate: AnyObject, Sendable {
 }
 
 extension GatewayDelegate {
+    /// Lets all messages leave.
+    public func departing(_ departures: [GatewayDeparture]) -> Bool { true }
+
     /// Leaves the latencies out.
     public func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
         settled(batch, outcomes)

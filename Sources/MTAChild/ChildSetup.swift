@@ -9,6 +9,18 @@ import Store
 struct ChildSetup: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
+        /// Whether this host is at fault: on another one the application may well be sent.
+        var isHostsFault = false
+    }
+
+    /// Whether an error means that no child on any host could send the application's messages.
+    static func isApplicationsFault(_ error: any Error) -> Bool {
+        switch error {
+        case let failure as Failure: !failure.isHostsFault
+        case is GatewayCredentialError, is CredentialError: true
+        case let error as StoreError: error.code == .notFound
+        default: false
+        }
     }
 
     let arguments: ChildArguments
@@ -76,7 +88,8 @@ struct ChildSetup: Sendable {
             throw Failure(
                 description:
                     "credential \(row.name) of application \(application.name) cannot be opened: the key file "
-                    + "\(file.isEmpty ? "is not set" : file + " cannot be read"); set credentialKeyFile"
+                    + "\(file.isEmpty ? "is not set" : file + " cannot be read"); set credentialKeyFile",
+                isHostsFault: true
             )
         }
         return try CredentialCipher(keyText: text).open(row.sealed, credentialID: row.id)

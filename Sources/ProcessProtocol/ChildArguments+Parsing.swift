@@ -1,5 +1,11 @@
 import PushCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension ChildArguments {
     /// Reads a command line, with or without the name of the command at its head.
     ///
@@ -31,6 +37,8 @@ extension ChildArguments {
             accountID: try Self.number(values, .account),
             connector: try Self.connector(values),
             journalFile: try Self.text(values, .journal),
+            bootID: try Self.uuid(values, .bootID),
+            installationID: try Self.uuid(values, .installationID),
             globalOptions: others
         )
     }
@@ -49,6 +57,13 @@ extension ChildArguments {
     private static func text(_ values: [Option: String], _ option: Option) throws(ChildArgumentsError) -> String {
         guard let value = values[option] else { throw .missing(option.rawValue) }
         if value.isEmpty { throw .invalid(option.rawValue, value) }
+        return value
+    }
+
+    /// A UUID that need not be there.
+    private static func uuid(_ values: [Option: String], _ option: Option) throws(ChildArgumentsError) -> String? {
+        guard let value = values[option] else { return nil }
+        guard UUID(uuidString: value) != nil else { throw .invalid(option.rawValue, value) }
         return value
     }
 

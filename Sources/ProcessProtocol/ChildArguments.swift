@@ -19,6 +19,11 @@ public struct ChildArguments: Sendable, Equatable {
     public var connector: Connector
     /// Path of the journal that the child creates and locks.
     public var journalFile: String
+    /// The running system's boot: a UUID that changes when the machine is started again, for the header of the journal; nil
+    /// where the system does not tell.
+    public var bootID: String?
+    /// The database's identity, a UUID, for the header of the journal; nil if the supervisor does not know it.
+    public var installationID: String?
     /// Options of `pushmta` itself that the supervisor was started with, such as `--config FILE`, passed through in order.
     public var globalOptions: [String]
 
@@ -31,6 +36,8 @@ public struct ChildArguments: Sendable, Equatable {
         accountID: Int32,
         connector: Connector,
         journalFile: String,
+        bootID: String? = nil,
+        installationID: String? = nil,
         globalOptions: [String] = []
     ) {
         self.childID = childID
@@ -40,6 +47,8 @@ public struct ChildArguments: Sendable, Equatable {
         self.accountID = accountID
         self.connector = connector
         self.journalFile = journalFile
+        self.bootID = bootID
+        self.installationID = installationID
         self.globalOptions = globalOptions
     }
 
@@ -54,7 +63,11 @@ public struct ChildArguments: Sendable, Equatable {
             Option.account.rawValue, String(accountID),
             Option.connector.rawValue, connector.rawValue,
             Option.journal.rawValue, journalFile,
-        ] + globalOptions
+        ] + Self.option(.bootID, bootID) + Self.option(.installationID, installationID) + globalOptions
+    }
+
+    private static func option(_ option: Option, _ value: String?) -> [String] {
+        value.map { [option.rawValue, $0] } ?? []
     }
 
     enum Option: String, CaseIterable {
@@ -65,5 +78,7 @@ public struct ChildArguments: Sendable, Equatable {
         case account = "--account"
         case connector = "--connector"
         case journal = "--journal"
+        case bootID = "--boot-id"
+        case installationID = "--installation-id"
     }
 }

@@ -27,6 +27,7 @@ public enum ChildArgumentsError: Error, Equatable, CustomStringConvertible {
     private static func hint(_ option: String) -> String {
         switch ChildArguments.Option(rawValue: option) {
         case .connector: ": it is one of \(Connector.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .bootID, .installationID: ": it is a UUID"
         case .hostID, .journal, nil: ""
         case .childID, .generation, .application, .account: ": it is a number above 0"
         }

@@ -13,6 +13,9 @@ public enum ChildExitReason: String, Sendable, Codable, CaseIterable {
     case ageLimit = "age_limit"
     /// Its resident memory passed the limit.
     case memoryLimit = "memory_limit"
+    /// Its application's circuit is open: the gateway refuses every message for a reason that lies with the application. What
+    /// it held is settled, the rest given back; the reason and its remedy stand in `application_health`.
+    case circuitOpen = "circuit_open"
     /// Its standard input ended, so the supervisor is gone, and it drained by itself.
     case supervisorGone = "supervisor_gone"
     /// Its command line was not understood.

@@ -16,6 +16,12 @@ public struct ChildStatus: Sendable, Codable, Equatable {
     public var failed: Int64
     /// Messages put off to a retry part since the start of the process.
     public var retried: Int64
+    /// Answers that came after the part had been taken from this process, and were stored as facts.
+    public var late: Int64
+    /// Messages of which nobody knows whether they were sent, and that are not sent again; since the start of the process.
+    public var unknown: Int64
+    /// Messages that this process sent although an earlier owner may have sent them before.
+    public var resent: Int64
     /// Resident memory in bytes.
     public var residentBytes: Int64
     /// Grows with every settled message, stored batch and answered claim, and never falls.
@@ -35,6 +41,9 @@ public struct ChildStatus: Sendable, Codable, Equatable {
         sent: Int64 = 0,
         failed: Int64 = 0,
         retried: Int64 = 0,
+        late: Int64 = 0,
+        unknown: Int64 = 0,
+        resent: Int64 = 0,
         residentBytes: Int64 = 0,
         progress: UInt64 = 0,
         exitReason: ChildExitReason? = nil
@@ -47,6 +56,9 @@ public struct ChildStatus: Sendable, Codable, Equatable {
         self.sent = sent
         self.failed = failed
         self.retried = retried
+        self.late = late
+        self.unknown = unknown
+        self.resent = resent
         self.residentBytes = residentBytes
         self.progress = progress
         self.exitReason = exitReason
@@ -54,4 +66,9 @@ public struct ChildStatus: Sendable, Codable, Equatable {
 
     /// Messages that this process has settled, in whatever way.
     public var settled: Int64 { sent &+ failed &+ retried }
+
+    enum CodingKeys: String, CodingKey {
+        case pid, generation, state, partsHeld, inFlight, sent, failed, retried, late, unknown, resent, residentBytes
+        case progress, exitReason
+    }
 }

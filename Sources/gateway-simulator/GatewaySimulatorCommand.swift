@@ -57,11 +57,17 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Play APNs' development environment, with apns-unique-id in answers.")
     var sandbox = false
 
+    @Flag(help: "Every APNs device belongs to the other environment, until the control port says otherwise.")
+    var otherEnvironment = false
+
     @Option(help: "Lifetime of access tokens, in seconds.")
     var tokenLifetime = 3600
 
     @Option(
-        help: ArgumentHelp("File that gets a JSON line {\"id\",\"status\",\"time\"} for each push.", valueName: "file")
+        help: ArgumentHelp(
+            "File that gets a JSON line {\"id\",\"gateway\",\"status\",\"reason\",\"time\",\"answered\"} for each push.",
+            valueName: "file"
+        )
     )
     var record: String?
 
@@ -113,6 +119,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         options.isSandbox = sandbox
         options.accessTokenLifetimeSeconds = tokenLifetime
         options.recordFile = record
+        options.devicesAreOfOtherEnvironment = otherEnvironment
         options.faults = try faults.plans()
         options.devices = try faults.devices()
         return options

@@ -19,14 +19,16 @@ struct PushMTA: AsyncParsableCommand {
         discussion: """
             Exit codes: 0 done; 1 the answer is no (a check failed, a delivery ended badly); 64 wrong use of the command line; \
             65 wrong input (a file, a name, content); 69 the database or a gateway cannot be reached or refused; 70 an error of \
-            PushMTA itself; 78 a wrong setting or schema; 130 ended by a signal.
+            PushMTA itself; 75 somebody else has what is needed, as a supervisor has its folder: try again later; 78 a wrong \
+            setting or schema; 130 ended by a signal.
             """,
         version: ProductVersion.text,
         subcommands: [
             SupervisorCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self, StatusCommand.self,
             ConfigCommand.self, ServiceCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
-            SubscriptionCommand.self, DeliveryCommand.self, BenchCommand.self, QuickstartCommand.self,
+            SubscriptionCommand.self, QuarantineCommand.self, DeliveryCommand.self, BenchCommand.self,
+            QuickstartCommand.self, DrillCommand.self,
         ]
     )
 }

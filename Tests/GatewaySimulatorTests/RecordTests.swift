@@ -59,16 +59,29 @@ struct RecordTests {
             let id = "a1b2c3d4-0000-4000-8000-0123456789ac"
             _ = try fixture.push(["apns-id": id])
             _ = try fixture.push(["apns-id": id, "apns-priority": "3"])
-            struct Line: Decodable {
-                var id: String
-                var status: Int
-                var time: Double
-            }
-            let text = try String(contentsOfFile: file, encoding: .utf8)
-            let lines = try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+            let lines = try RecordLine.read(file)
             #expect(lines.map(\.id) == [id, id])
             #expect(lines.map(\.status) == [200, 400])
+            #expect(lines.map(\.reason) == ["", "BadPriority"])
+            #expect(lines.map(\.gateway) == ["apns", "apns"])
+            #expect(lines.map(\.answered) == [true, true])
             #expect(lines.allSatisfy { $0.time > 1_700_000_000 })
+        }
+    }
+
+    @Test func aDelayedAnswerGetsALineWhenItLeaves() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("record-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await Fixture.run(.with { $0.recordFile = file }) { (fixture) async throws in
+            var plan = FaultPlan()
+            plan.latency = .fixed(milliseconds: 1)
+            try fixture.simulator.setFaults(plan, for: .apns)
+            let id = "a1b2c3d4-0000-4000-8000-0123456789ac"
+            _ = try fixture.push(["apns-id": id])
+            let lines = try RecordLine.read(file)
+            #expect(lines.map(\.id) == [id, id])
+            #expect(lines.map(\.status) == [200, nil])
+            #expect(lines.map(\.answered) == [false, true])
         }
     }
 }

@@ -29,8 +29,8 @@ struct AnswerTableTests {
             (400, "BadPriority", .permanent, .none, .keep),
             (400, "BadTopic", .stopApplication, .none, .keep),
             (400, "DeviceTokenNotForTopic", .permanent, .invalid, .keep),
-            (400, "DuplicateHeaders", .permanent, .none, .keep),
-            (400, "IdleTimeout", .retry, .none, .replace),
+            (400, "DuplicateHeaders", .stopApplication, .none, .keep),
+            (400, "IdleTimeout", .unprocessed, .none, .replace),
             (400, "InvalidPushType", .permanent, .none, .keep),
             (400, "MissingDeviceToken", .permanent, .none, .keep),
             (400, "MissingTopic", .stopApplication, .none, .keep),
@@ -38,18 +38,18 @@ struct AnswerTableTests {
             (400, "TopicDisallowed", .stopApplication, .none, .keep),
             (403, "BadCertificate", .stopApplication, .none, .keep),
             (403, "BadCertificateEnvironment", .stopApplication, .none, .keep),
-            (403, "ExpiredProviderToken", .retry, .none, .replace),
+            (403, "ExpiredProviderToken", .unprocessed, .none, .replace),
             (403, "Forbidden", .stopApplication, .none, .keep),
             (403, "InvalidProviderToken", .stopApplication, .none, .keep),
             (403, "MissingProviderToken", .stopApplication, .none, .keep),
-            (403, "UnrelatedKeyIdInToken", .retry, .none, .replace),
+            (403, "UnrelatedKeyIdInToken", .unprocessed, .none, .replace),
             (403, "BadEnvironmentKeyIdInToken", .stopApplication, .none, .keep),
             (404, "BadPath", .permanent, .none, .keep),
-            (405, "MethodNotAllowed", .permanent, .none, .keep),
+            (405, "MethodNotAllowed", .stopApplication, .none, .keep),
             (410, "ExpiredToken", .permanent, .invalidSinceTimestamp, .keep),
             (410, "Unregistered", .permanent, .invalidSinceTimestamp, .keep),
             (413, "PayloadTooLarge", .permanent, .none, .keep),
-            (429, "TooManyProviderTokenUpdates", .retry, .none, .replace),
+            (429, "TooManyProviderTokenUpdates", .unprocessed, .none, .replace),
             (429, "TooManyRequests", .retry, .none, .keep),
             (500, "InternalServerError", .retry, .none, .replace),
             (503, "ServiceUnavailable", .retry, .none, .keep),
@@ -81,7 +81,7 @@ struct AnswerTableTests {
             (503, "UNAVAILABLE", false, .retry, .none, .none),
             (500, "INTERNAL", false, .retry, .none, .none),
             (401, "THIRD_PARTY_AUTH_ERROR", false, .retry, .none, .none),
-            (401, "UNAUTHENTICATED", false, .retry, .none, .renewToken),
+            (401, "UNAUTHENTICATED", false, .unprocessed, .none, .renewToken),
             (403, "PERMISSION_DENIED", false, .stopApplication, .none, .stop),
             (429, "RATE_LIMIT_EXCEEDED", false, .retry, .none, .pause),
             (502, "", false, .retry, .none, .none),
@@ -106,7 +106,7 @@ struct AnswerTableTests {
         arguments: [
             (400, OutcomeClass.permanent), (401, .stopApplication), (403, .stopApplication), (404, .permanent),
             (410, .permanent), (418, .permanent), (429, .retry), (500, .retry), (502, .retry), (503, .retry),
-            (302, .retry), (100, .retry),
+            (302, .stopApplication), (405, .stopApplication), (100, .retry),
         ] as [(Int16, OutcomeClass)]
     )
     func unknown(_ status: Int16, _ outcome: OutcomeClass) {
@@ -114,13 +114,13 @@ struct AnswerTableTests {
         #expect(row.outcomeClass == outcome)
         #expect(row.token == .none)
         let fcm = AnswerTable.fcmV1(status: status, reason: "SOMETHING_NEW", tokenAtFault: true)
-        #expect(fcm.outcomeClass == (status == 401 ? .retry : outcome))
+        #expect(fcm.outcomeClass == (status == 401 ? .unprocessed : outcome))
         #expect(fcm.token == .none)
     }
 
     @Test("GOAWAY")
     func goAway() {
-        for reason in ["BadCertificate", "BadCertificateEnvironment"] {
+        for reason in ["BadCertificate", "BadCertificateEnvironment", "TopicDisallowed", "InvalidProviderToken"] {
             let row = AnswerTable.apnsGoAway(reason: reason)
             #expect(row.application == .stop)
             #expect(row.outcomeClass == .unprocessed)
@@ -130,6 +130,24 @@ struct AnswerTableTests {
         }
         for reason in ["session_timed_out", "too_many_pings", "exceeded_max_concurrent_streams", "new"] {
             #expect(AnswerTable.fcmV1GoAway(reason: reason).outcomeClass == .unprocessed)
+        }
+    }
+
+    @Test("What a mix-up would do to every message is doubtful; what only a known token can have is not")
+    func doubtful() {
+        let apns = AnswerTable.rows.filter { $0.gateway == .apnsHTTP2 && $0.isDoubtful }
+        #expect(apns.map(\.reason).sorted() == ["", "BadDeviceToken", "BadPath", "DeviceTokenNotForTopic"])
+        #expect(apns.first { $0.reason.isEmpty }?.status == 404)
+        let fcm = AnswerTable.rows.filter { $0.gateway == .fcmV1 && $0.isDoubtful }
+        #expect(
+            fcm.map { "\($0.status) \($0.reason)" }.sorted() == [
+                "400 INVALID_ARGUMENT", "403 SENDER_ID_MISMATCH", "404 ",
+            ]
+        )
+        // What is doubtful condemns the message; else there would be nothing to hold back.
+        #expect(AnswerTable.rows.allSatisfy { !$0.isDoubtful || $0.outcomeClass == .permanent })
+        for row in AnswerTable.rows where row.token != .none {
+            #expect(row.isDoubtful == (row.status != 410 && row.reason != "UNREGISTERED"))
         }
     }
 }

@@ -40,7 +40,7 @@ struct FCMv1GatewayTests {
             ("UNAVAILABLE", "UNAVAILABLE", 503, .retry, .none, 10_000),
             ("INTERNAL", "INTERNAL", 500, .retry, .none, 10_000),
             ("THIRD_PARTY_AUTH_ERROR", "THIRD_PARTY_AUTH_ERROR", 401, .retry, .none, 60_000),
-            ("UNAUTHENTICATED", "UNAUTHENTICATED", 401, .retry, .none, 0),
+            ("UNAUTHENTICATED", "UNAUTHENTICATED", 401, .unprocessed, .none, nil),
             ("PERMISSION_DENIED", "PERMISSION_DENIED", 403, .stopApplication, .none, nil),
             ("RATE_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", 429, .retry, .none, 60_000),
             ("BAD_GATEWAY", "", 502, .retry, .none, 10_000),
@@ -140,8 +140,8 @@ struct FCMv1GatewayTests {
             await fixture.collector.waitForOutcomes(501)
             let classes = fixture.collector.classes(2)
             // One window of streams was on the wire, and one may have followed before the news was out.
-            #expect((classes[.retry] ?? 0) <= 200)
-            #expect((classes[.retry] ?? 0) + (classes[.stopApplication] ?? 0) == 500)
+            #expect((classes[.unprocessed] ?? 0) <= 200)
+            #expect((classes[.unprocessed] ?? 0) + (classes[.stopApplication] ?? 0) == 500)
             let event = try await fixture.collector.waitForEvent(.applicationStopped)
             #expect(event.status == 401)
             await gateway.shutdown()

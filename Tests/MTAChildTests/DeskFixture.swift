@@ -1,3 +1,4 @@
+import Foundation
 import Gateways
 import PushCore
 
@@ -6,15 +7,26 @@ import PushCore
 
 /// Makes prepared parts for desk tests.
 enum DeskFixture {
+    /// The records in the bytes of a journal without its header.
+    static func records(_ bytes: [UInt8]) throws -> [JournalRecord] {
+        var journal: [UInt8] = []
+        JournalEncoder.append(JournalHeader(childID: 1, generation: 1, hostID: UUID()), to: &journal)
+        var decoder = try JournalDecoder(journal + bytes)
+        var records: [JournalRecord] = []
+        while let record = decoder.next() { records.append(record) }
+        return records
+    }
+
     static let start: Int64 = 1_800_000_000_000
 
     static func delivery(
+        id: Int64 = 16,
         policy: AmbiguityPolicy = .resend,
         maxRetries: Int16 = 3,
         validUntilMilliseconds: Int64? = nil
     ) throws -> CompiledDelivery {
         let delivery = SendingDelivery(
-            id: 16,
+            id: id,
             label: "test",
             content: #"{"ios":{"title":"Hello {{firstName}}","body":"b"}}"#,
             state: .inProgress,
@@ -44,10 +56,18 @@ enum DeskFixture {
         return try CompiledDelivery(delivery, application: application, connector: .iosHTTP2)
     }
 
-    static func claimed(_ id: Int64, size: Int, token: Int64 = 1, policy: AmbiguityPolicy = .resend) -> ClaimedPart {
+    static func claimed(
+        _ id: Int64,
+        size: Int,
+        token: Int64 = 1,
+        delivery: Int64 = 16,
+        policy: AmbiguityPolicy = .resend,
+        state: DeliveryState = .inProgress,
+        isProbe: Bool = false
+    ) -> ClaimedPart {
         ClaimedPart(
             id: id,
-            deliveryID: 16,
+            deliveryID: delivery,
             fencingToken: token,
             size: Int32(size),
             attempt: 1,
@@ -57,7 +77,9 @@ enum DeskFixture {
             applicationID: 1,
             isDense: true,
             hasVariables: false,
-            ambiguityPolicy: policy
+            ambiguityPolicy: policy,
+            deliveryState: state,
+            isProbe: isProbe
         )
     }
 
@@ -71,7 +93,7 @@ enum DeskFixture {
     ) -> PreparedPart {
         let sequences = (0..<Int32(size)).map { Int32(id) * 10_000 + $0 }
         var part = PreparedPart(
-            claimed: claimed(id, size: size, policy: delivery.ambiguityPolicy),
+            claimed: claimed(id, size: size, delivery: delivery.id, policy: delivery.ambiguityPolicy),
             delivery: delivery,
             sequences: sequences,
             subscriptionIDs: sequences.map { Int64($0) + 1_000_000 },

@@ -1,7 +1,7 @@
-import Gateways
 import PushCore
 import Testing
 
+@testable import Gateways
 @testable import MTAChild
 @testable import Store
 
@@ -12,7 +12,7 @@ import Testing
 
     private let now = DeskFixture.start
 
-    @Test func aPartIsMarkedThenJournaledThenSubmitted() throws {
+    @Test func aPartIsMarkedThenSubmittedThenJournaledWhenItLeaves() throws {
         var desk = desk()
         let part = DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery())
         let first = desk.handle(.prepared(part), now: now)
@@ -22,12 +22,14 @@ import Testing
         }
         #expect(marks == [PartMark(part: 1, token: 1, through: 3)])
         let second = desk.handle(.marked(marks, held: [1]), now: now)
-        guard case .journal(let bytes) = second[0], case .submit(let batch) = second[1] else {
-            Issue.record("the intent before the message: \(second)")
+        guard case .submit(let batch)? = second.first, batch.count == 3 else {
+            Issue.record("nothing is journaled before it leaves: \(second)")
             return
         }
-        #expect(batch.count == 3)
-        #expect(!bytes.isEmpty)
+        let departure = GatewayDeparture(batch: batch, ranges: [0..<2])
+        let intents = desk.departing([departure], now: now, isLeaseValid: { true })
+        let bytes = try #require(intents)
+        #expect(try DeskFixture.records(bytes) == [.intent(part: 1, token: 1, ranges: [10_000...10_001])])
     }
 
     @Test func aSettledPartEndsWithItsLastOutcome() throws {

@@ -11,7 +11,7 @@ import Testing
             "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient", "PushCore",
         ]
         switch target {
-        case "PushCore", "MobileSDK", "CNGHTTP2", "CLibPQ", "CCurl": return []
+        case "PushCore", "MobileSDK", "ClockShift", "CNGHTTP2", "CLibPQ", "CCurl": return []
         case "CurlClient": return ["CCurl"]
         case "PostgresClient": return ["CLibPQ"]
         case "HTTP2": return ["CNGHTTP2"]
@@ -42,10 +42,11 @@ import Testing
         }
     }
 
-    /// PushCore has no input or output, so it needs none of the modules that do.
+    /// PushCore has no input or output, so it needs none of the modules that do; but for the trap of debug builds, which ends
+    /// the process and does nothing in a release build.
     @Test func pushCoreIsPure() throws {
         let allowed: Set<String> = ["Foundation", "FoundationEssentials", "Crypto", "CryptoExtras", "Synchronization"]
-        for file in try PackageRoot.files(target: "PushCore") {
+        for file in try PackageRoot.files(target: "PushCore") where !file.path.hasSuffix("/CrashPointTrap.swift") {
             for module in file.imports where !allowed.contains(module) {
                 Issue.record("\(file.path) imports \(module); PushCore is pure values and state machines.")
             }

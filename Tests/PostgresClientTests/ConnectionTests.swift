@@ -38,6 +38,30 @@ import Testing
         #expect(connection.isOpen)
     }
 
+    /// A client that says nothing more in a transaction loses it, and with it the locks that others wait for.
+    @Test func aSessionThatIsLeftBehindEnds() async throws {
+        let connection = try await TestDatabase.create(.empty).connect()
+        let settings = PostgresStatement(
+            """
+            SELECT current_setting('idle_in_transaction_session_timeout'), \
+            current_setting('client_connection_check_interval')
+            """
+        )
+        let result = try await connection.execute(settings)
+        #expect(try result.text(0, 0) == "15s")
+        #expect(try result.text(0, 1) == "5s")
+        try await connection.execute(
+            PostgresStatement("SET idle_in_transaction_session_timeout = '20ms'", prepare: false)
+        )
+        let error = try await postgresError {
+            try await connection.transaction { transaction in
+                _ = try await connection.nextNotification(deadline: .now + .seconds(60))
+                _ = try await transaction.execute(PostgresStatement("SELECT 1"))
+            }
+        }
+        #expect(error.isConnectionLost && error.isRetryable)
+    }
+
     @Test func unreachableServerIsAnError() async throws {
         let name = PostgresApplicationName(role: "test", host: "localhost", pid: 1)
         let string = "host=/nowhere/at/all user=postgres password=hunter2"

@@ -176,13 +176,5 @@ struct ContractTests {
         #expect(try await fixture.store.children(includeExited: true).first?.exitReason == "drained")
         #expect(try await fixture.store.hosts().first?.report.name == "one")
         #expect(try await fixture.store.childKinds().count == 2)
-        try await fixture.store.reportHealth(application: 1, reason: "the key is revoked", remedy: "set another")
-        #expect(
-            try await fixture.sql(
-                "SELECT count(*) FROM pushmta.application WHERE circuit = 'open' AND circuit_reason <> ''"
-            ) == 1
-        )
-        try await fixture.store.clearHealth(application: 1)
-        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.application WHERE circuit = 'open'") == 0)
     }
 }

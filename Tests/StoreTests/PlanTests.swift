@@ -53,6 +53,27 @@ struct PlanTests {
         #expect(work.contains("delivery_part_claim") || work.contains("delivery_part_unfinished"))
     }
 
+    @Test("What children and duties ask many times a second reads indexes of what is there to do, and nothing else")
+    func polled() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 20_000, partSize: 20)
+        try await fixture.sql("ANALYZE")
+        let state = try await plan(fixture, Store.sendingStateSQL, "integer, bigint[]", "1, '{16}'")
+        #expect(state.contains("delivery_pkey") && state.contains("application_health_pkey"))
+        let claim = try await plan(fixture, Store.claimSQL, "integer, integer, bigint, bigint", "1, 1, 1, 4")
+        #expect(claim.contains("application_health_pkey") && claim.contains("delivery_pkey"))
+        let probe = try await plan(fixture, Store.claimProbeSQL, "integer, integer, bigint", "1, 1, 1")
+        #expect(probe.contains("delivery_part_claim") && probe.contains("application_health_pkey"))
+        let due = try await plan(fixture, Store.dueSQL, "", "")
+        for index in ["delivery_ending", "delivery_part_waiting", "delivery_open", "delivery_part_unfinished"] {
+            #expect(due.contains(index))
+        }
+        let events = try await plan(fixture, Store.pendingTokenEventSQL, "", "")
+        #expect(events.contains("token_event_invalid"))
+        let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")
+        #expect(lock.contains("delivery_pkey") && lock.contains("delivery_part_pkey"))
+        for text in [state, claim, probe, due, events, lock] { #expect(!text.contains("Seq Scan")) }
+    }
+
     @Test("Lease, mark and counters of a part are updated in place (HOT)", .timeLimit(.minutes(2)))
     func hot() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)

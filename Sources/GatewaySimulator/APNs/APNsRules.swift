@@ -16,6 +16,7 @@ struct APNsRules: GatewayRules {
     private var answers: APNsAnswers
     private var devices: [MessageKey: DeviceState] = [:]
     private var isKeyRevoked = false
+    private var areDevicesElsewhere = false
     private var ids = SystemRandomNumberGenerator()
 
     init(credentials: SimulatorCredentials, isSandbox: Bool) throws(SimulatorError) {
@@ -43,6 +44,7 @@ struct APNsRules: GatewayRules {
     mutating func apply(_ conditions: GatewayConditions) {
         devices = conditions.devices
         isKeyRevoked = conditions.isRevoked
+        areDevicesElsewhere = conditions.areDevicesElsewhere
     }
 
     mutating func respond(
@@ -97,7 +99,10 @@ struct APNsRules: GatewayRules {
         if tokenRange.isEmpty { return .missingDeviceToken }
         guard let token = APNsDeviceToken(bytes, tokenRange) else { return .badDeviceToken }
         judgement.tokenHash = UInt32(truncatingIfNeeded: token.key.high)
-        guard !devices.isEmpty, let device = devices[token.key] else { return nil }
+        // A token of the other environment is simply unknown here.
+        guard !devices.isEmpty, let device = devices[token.key] else {
+            return areDevicesElsewhere ? .badDeviceToken : nil
+        }
         switch device {
         case .unregistered(let since):
             judgement.sinceMilliseconds = since

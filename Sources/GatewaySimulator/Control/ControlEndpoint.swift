@@ -25,6 +25,14 @@ struct ControlEndpoint: Sendable {
         var revoked: Bool
     }
 
+    private struct EnvironmentChange: Decodable {
+        enum Place: String, Decodable {
+            case own, other
+        }
+
+        var devices: Place
+    }
+
     private struct Target: Decodable {
         var gateway: SimulatedGateway?
     }
@@ -51,6 +59,8 @@ struct ControlEndpoint: Sendable {
             case ("POST", "/faults"): return try setFaults(request.body)
             case ("POST", "/devices"): return try setDevices(request.body)
             case ("POST", "/credentials"): return try setCredentials(request.body)
+            case ("POST", "/environment"): return try setEnvironment(request.body)
+            case ("POST", "/disconnect"): return try disconnect(request.body)
             case ("POST", "/reset"):
                 core.reset()
                 return HTTP1Answer(core.counters)
@@ -103,6 +113,17 @@ struct ControlEndpoint: Sendable {
         }
         core.setDevices(change.tokens, to: state)
         return HTTP1Answer(["devices": change.tokens.count])
+    }
+
+    private func setEnvironment(_ body: [UInt8]) throws -> HTTP1Answer {
+        let change = try JSONDecoder().decode(EnvironmentChange.self, from: Data(body))
+        core.setDevicesOfOtherEnvironment(change.devices == .other)
+        return HTTP1Answer(["devices": change.devices.rawValue])
+    }
+
+    private func disconnect(_ body: [UInt8]) throws -> HTTP1Answer {
+        core.dropConnections(try JSONDecoder().decode(Target.self, from: Data(body)).gateway)
+        return HTTP1Answer(core.counters)
     }
 
     private func setCredentials(_ body: [UInt8]) throws -> HTTP1Answer {

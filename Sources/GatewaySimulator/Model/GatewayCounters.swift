@@ -22,13 +22,25 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     public var goAways = 0
     /// Connections that the gateway dropped on purpose.
     public var resets = 0
+    /// Requests that are open right now and wait for their answer.
+    public var waiting = 0
+    /// Requests that waited for their answer when the gateway dropped their connection.
+    public var cutOff = 0
+    /// SETTINGS frames that announced another stream limit to an open connection.
+    public var limitChanges = 0
+    /// Faults of any kind that came while at least 100 requests were open: refused, disowned, unanswered or wrongly rejected
+    /// pushes (a revoked key's and a mix-up's among them), GOAWAYs, resets, changes of the limit.
+    public var faultsUnderLoad = 0
 
     enum CodingKeys: String, CodingKey {
-        case accepted, rejected, unanswered, refused, duplicates, connections, resets
+        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting
         case uniqueAccepted = "unique_accepted"
         case connectionsOpened = "connections_opened"
         case highestConcurrentStreams = "highest_concurrent_streams"
         case goAways = "goaways"
+        case cutOff = "cut_off"
+        case limitChanges = "limit_changes"
+        case faultsUnderLoad = "faults_under_load"
     }
 
     /// Counters that stand at zero.

@@ -24,7 +24,8 @@ public struct GatewaySimulatorOptions: Sendable {
     public var projectID = "pushmta-simulator"
     /// How long an access token of the token endpoint lasts, in seconds; Google's last 3,600.
     public var accessTokenLifetimeSeconds = 3600
-    /// A file that gets a JSON line `{"id","status","time"}` for each push, before its answer leaves. Time is seconds since 1970.
+    /// A file that gets a JSON line `{"id","gateway","status","reason","time","answered"}` for each push, before its answer leaves;
+    /// an answer that leaves later adds a line `{"id","answered","time"}`. Time is seconds since 1970.
     public var recordFile: String?
     /// Where the ports are written when the simulator is ready; `ports.json` in the state folder when nil.
     public var portFile: String?
@@ -32,6 +33,9 @@ public struct GatewaySimulatorOptions: Sendable {
     public var faults: [SimulatedGateway: FaultPlan] = [:]
     /// What is known about devices at the start, by token.
     public var devices: [String: DeviceState] = [:]
+
+    /// Every APNs device that `devices` does not name belongs to the other environment at the start.
+    public var devicesAreOfOtherEnvironment = false
 
     /// Options with defaults and that state folder.
     public init(stateFolder: String) {

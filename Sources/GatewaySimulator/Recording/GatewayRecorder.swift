@@ -12,6 +12,11 @@ final class GatewayRecorder: Sendable {
     let gateway: SimulatedGateway
     private let file: RecordFile?
     private let state = Mutex(State())
+    /// Requests that wait for their answer; event loops change it more often than anybody reads it.
+    private let waiting = Atomic<Int>(0)
+
+    /// So many open requests make a fault one under load: enough that it meets requests in every stage.
+    private static let load = 100
 
     /// Empty records that go to that file as well.
     init(gateway: SimulatedGateway, file: RecordFile?) {
@@ -20,8 +25,11 @@ final class GatewayRecorder: Sendable {
     }
 
     /// Takes the pushes of one read, before their answers leave.
-    func record(_ pushes: [RecordedPush], refused: Int, concurrentStreams: Int) {
+    func record(_ pushes: [RecordedPush], refused: Int, injected: Int, concurrentStreams: Int) {
+        // The requests of this read are not counted as waiting yet.
+        let faultsUnderLoad = isUnderLoad || concurrentStreams >= Self.load ? refused + injected : 0
         state.withLock { state in
+            state.counters.faultsUnderLoad += faultsUnderLoad
             for push in pushes {
                 guard push.key != .none else {
                     state.rejected[Int(push.answer)] += 1
@@ -50,7 +58,32 @@ final class GatewayRecorder: Sendable {
             state.counters.refused += refused
             state.counters.highestConcurrentStreams = max(state.counters.highestConcurrentStreams, concurrentStreams)
         }
-        file?.append(pushes, catalog: AnswerCatalog.of(gateway))
+        file?.append(pushes, gateway: gateway)
+    }
+
+    /// Takes messages that were recorded before and whose answers leave now.
+    func answered(_ keys: [MessageKey]) {
+        file?.append(answered: keys)
+    }
+
+    /// Counts requests that begin to wait for their answer, or cease to.
+    func waitingChanged(by change: Int) {
+        waiting.add(change, ordering: .relaxed)
+    }
+
+    private var isUnderLoad: Bool { waiting.load(ordering: .relaxed) >= Self.load }
+
+    private func countFault(_ count: (inout GatewayCounters) -> Void) {
+        let isUnderLoad = isUnderLoad
+        state.withLock { state in
+            count(&state.counters)
+            if isUnderLoad { state.counters.faultsUnderLoad += 1 }
+        }
+    }
+
+    /// Counts a stream limit that was announced to an open connection.
+    func limitChanged() {
+        countFault { $0.limitChanges += 1 }
     }
 
     /// Counts a connection in.
@@ -68,12 +101,15 @@ final class GatewayRecorder: Sendable {
 
     /// Counts a GOAWAY.
     func goAwaySent() {
-        state.withLock { $0.counters.goAways += 1 }
+        countFault { $0.goAways += 1 }
     }
 
-    /// Counts a connection that is dropped on purpose.
-    func connectionReset() {
-        state.withLock { $0.counters.resets += 1 }
+    /// Counts a connection that is dropped on purpose, and the requests that lose their answer by it.
+    func connectionReset(cutOff: Int) {
+        countFault { counters in
+            counters.resets += 1
+            counters.cutOff += cutOff
+        }
     }
 
     /// The counters now.
@@ -82,6 +118,7 @@ final class GatewayRecorder: Sendable {
         return state.withLock { state in
             var counters = state.counters
             counters.accepted = state.accepted
+            counters.waiting = max(0, waiting.load(ordering: .relaxed))
             for (code, number) in state.rejected.enumerated() where number > 0 {
                 counters.rejected[catalog.name(UInt8(code))] = number
             }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A file with one JSON line for each push, so that others can compare it with what they believe to have sent.
+/// A file with one JSON line for each push, so that others can compare it with what they believe to have sent, and a short
+/// line for each answer that leaves later than with the read that brought its push.
 final class RecordFile: Sendable {
     private let handle: Mutex<FileHandle>
 
@@ -22,18 +23,44 @@ final class RecordFile: Sendable {
     }
 
     /// Writes the pushes of one read with one system call.
-    func append(_ pushes: [RecordedPush], catalog: AnswerCatalog) {
+    func append(_ pushes: [RecordedPush], gateway: SimulatedGateway) {
         guard !pushes.isEmpty else { return }
-        let milliseconds = Int64(Date().timeIntervalSince1970 * 1000)
-        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
-        let time = "\(milliseconds / 1000).\(fraction)"
+        let catalog = AnswerCatalog.of(gateway)
+        let time = Self.time()
         var lines: [UInt8] = []
-        lines.reserveCapacity(pushes.count * 96)
+        lines.reserveCapacity(pushes.count * 144)
         for push in pushes {
             // An accepted push counts as delivered even when its answer never leaves.
             let status = push.isAccepted ? 200 : catalog.status(push.answer)
-            lines.append(contentsOf: "{\"id\":\"\(push.key.text)\",\"status\":\(status),\"time\":\(time)}\n".utf8)
+            let reason = push.isAccepted ? "" : catalog.name(push.answer)
+            let line = """
+                {"id":"\(push.key.text)","gateway":"\(gateway.rawValue)","status":\(status),"reason":"\(reason)",\
+                "time":\(time),"answered":\(push.isAnswered)}
+
+                """
+            lines.append(contentsOf: line.utf8)
         }
+        write(lines)
+    }
+
+    /// Writes the messages whose delayed answers leave now.
+    func append(answered keys: [MessageKey]) {
+        let time = Self.time()
+        var lines: [UInt8] = []
+        lines.reserveCapacity(keys.count * 88)
+        for key in keys {
+            lines.append(contentsOf: "{\"id\":\"\(key.text)\",\"answered\":true,\"time\":\(time)}\n".utf8)
+        }
+        write(lines)
+    }
+
+    /// Now, in seconds since 1970 with three decimals.
+    private static func time() -> String {
+        let milliseconds = Int64(Date().timeIntervalSince1970 * 1000)
+        return "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"
+    }
+
+    private func write(_ lines: [UInt8]) {
         // A full disk must not end the gateway; the record is then short and the account that uses it shows that.
         handle.withLock { try? $0.write(contentsOf: lines) }
     }

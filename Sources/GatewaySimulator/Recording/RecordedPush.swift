@@ -6,4 +6,6 @@ struct RecordedPush: Sendable {
     var answer: UInt8
     /// The gateway took it; an accepted one may stay unanswered.
     var isAccepted: Bool
+    /// The answer leaves with the read that brought the push; a later one is recorded when it leaves.
+    var isAnswered: Bool
 }

@@ -9,6 +9,8 @@ struct DelayedAnswer<Rules: GatewayRules> {
     var judgement: Judgement
     /// The sender's id.
     var id: [UInt8]
+    /// The push was recorded when it came; otherwise it is only now, if its connection is still there.
+    var isTaken: Bool
 
     func isBefore(_ other: DelayedAnswer) -> Bool {
         due != other.due ? due < other.due : number < other.number

@@ -5,4 +5,10 @@ struct GatewayConditions: Sendable {
     var devices: [MessageKey: DeviceState] = [:]
     /// The sample credential has been revoked.
     var isRevoked = false
+    /// Devices that nothing else is known of are registered for the other environment.
+    var areDevicesElsewhere = false
+    /// Every push is rejected, whatever it is.
+    var isOutage: Bool { isRevoked || areDevicesElsewhere }
+    /// Counts the calls that drop every connection.
+    var drops = 0
 }

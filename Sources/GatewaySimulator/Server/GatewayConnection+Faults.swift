@@ -4,6 +4,8 @@ import NIOCore
 extension GatewayConnection {
     /// Judges a request and does to it what the plan says.
     func serveWithFaults(_ request: HTTP2ServerRequest) {
+        // What comes after the end of a connection that was dropped in this read is not even looked at.
+        guard !isDropped else { return }
         guard isProcessed(request.streamID), let http else { return loop.noteRefused() }
         streams += 1
         if loop.dice.happens(loop.plan.refusedRate) {
@@ -12,19 +14,23 @@ extension GatewayConnection {
         }
         lastProcessed = max(lastProcessed, request.streamID)
         var judgement = loop.rules.judge(request, &state, now: loop.now)
+        if !judgement.isAccepted, loop.isOutage { loop.noteInjected() }
         if judgement.isAccepted, let error = drawError() {
             judgement.code = error.code
             judgement.retryAfter = error.retryAfter
             // APNs confirmed only now that the token is gone.
             judgement.sinceMilliseconds = loop.now * 1000
+            loop.noteInjected()
         }
         let isReset = loop.plan.resetAfterStreams.map { streams >= $0 } ?? false
         if judgement.isAccepted, isReset || loop.dice.happens(loop.plan.neverAnsweredRate) {
             let isTaken = loop.dice.happens(loop.plan.unansweredAcceptedShare)
-            loop.note(judgement, answer: AnswerCatalog.unanswered, isAccepted: isTaken)
+            if !isReset { loop.noteInjected() }
+            loop.note(judgement, answer: AnswerCatalog.unanswered, isAccepted: isTaken, isAnswered: false)
+        } else if isReset {
+            loop.note(judgement, answer: judgement.code, isAccepted: false, isAnswered: false)
         } else {
-            loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted)
-            if !isReset { answerInTime(judgement, request) }
+            answerInTime(judgement, request)
         }
         if isReset { return abort() }
         if case .none = departure, let goAway = loop.plan.goAway, streams >= goAway.afterStreams { beginGoAway(goAway) }
@@ -32,11 +38,16 @@ extension GatewayConnection {
 
     private func answerInTime(_ judgement: Judgement, _ request: HTTP2ServerRequest) {
         let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
-        if loop.delaysAnswers {
-            loop.answerLater(judgement, id: Array(id), streamID: request.streamID, on: self)
-        } else {
-            answer(judgement, id: id, streamID: request.streamID)
+        guard loop.delaysAnswers else {
+            loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: true)
+            return answer(judgement, id: id, streamID: request.streamID)
         }
+        // Some are taken only when their answer is due, so that a reset before then finds them not taken.
+        let isTaken = !judgement.isAccepted || !loop.dice.happens(1 - loop.plan.unansweredAcceptedShare)
+        if isTaken {
+            loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: false)
+        }
+        loop.answerLater(judgement, id: Array(id), streamID: request.streamID, isTaken: isTaken, on: self)
     }
 
     private func drawError() -> (code: UInt8, retryAfter: String?)? {
@@ -75,8 +86,9 @@ extension GatewayConnection {
         }
     }
 
-    /// How long a GOAWAY waits for streams that it can disown.
-    private static var patience: TimeAmount { .milliseconds(20) }
+    /// How long a GOAWAY waits for streams that it can disown: past the usual latency, as a sender at its limit opens the next
+    /// one with the next answer.
+    private static var patience: TimeAmount { .milliseconds(200) }
     /// How long a connection without streams stays after its GOAWAY: a close that crosses the peer's writes is answered with
     /// a TCP reset, which would take the GOAWAY away from a peer that has not read it yet.
     private static var farewell: TimeAmount { .seconds(1) }

@@ -12,6 +12,10 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     var lastProcessed: Int32 = 0
     var departure = Departure.none
     private var isFrozen = false
+    /// The gateway has dropped the connection.
+    private(set) var isDropped = false
+    /// The streams of this connection that the recorder counts as waiting.
+    private var countedStreams = 0
 
     init(loop: GatewayLoop<Rules>) {
         self.loop = loop
@@ -21,7 +25,10 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     /// The stream limit that is announced first.
     var firstLimit: UInt32 { wantedLimit }
 
-    var isOpen: Bool { http != nil }
+    var isOpen: Bool { http != nil && !isDropped }
+
+    /// Whether a request still waits for its answer: its connection is there and the sender has not cancelled it.
+    func isOpen(streamID: Int32) -> Bool { isOpen && http?.isOpen(streamID: streamID) ?? false }
 
     func opened(_ connection: HTTP2ServerConnection) {
         http = connection
@@ -45,11 +52,13 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
             if loop.isQuiet, case .none = departure { serve(request) } else { serveWithFaults(request) }
         }
         loop.commit()
+        if !loop.isQuiet { countSoon() }
         if case .leaving = departure { flushSoon() }
     }
 
     func closed(_ connection: HTTP2ServerConnection) {
         http = nil
+        countStreams()
         loop.closed(id: connection.id)
     }
 
@@ -59,7 +68,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
         streams += 1
         lastProcessed = max(lastProcessed, request.streamID)
         let judgement = loop.rules.judge(request, &state, now: loop.now)
-        loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted)
+        loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: true)
         let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
         answer(judgement, id: id, streamID: request.streamID)
     }
@@ -78,6 +87,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     private func adjustLimit() {
         guard let http, http.maxConcurrentStreams != wantedLimit else { return }
         http.setMaxConcurrentStreams(wantedLimit)
+        loop.recorder.limitChanged()
     }
 
     /// Follows a plan that was just set.
@@ -105,13 +115,31 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func flush() {
         guard let http else { return }
         http.flush()
+        countStreams()
         closeWhenDone()
+    }
+
+    /// Counts the open streams when the answers of the read that is being handled have left.
+    private func countSoon() {
+        let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.execute { connection.value.countStreams() }
+    }
+
+    /// Tells the recorder how many streams wait for their answer.
+    private func countStreams() {
+        let streams = isDropped ? 0 : http?.activeStreams ?? 0
+        guard streams != countedStreams else { return }
+        loop.recorder.waitingChanged(by: streams - countedStreams)
+        countedStreams = streams
     }
 
     /// Drops the connection without a word.
     func abort() {
-        loop.recorder.connectionReset()
-        http?.abort()
+        guard let http, !isDropped else { return }
+        isDropped = true
+        loop.recorder.connectionReset(cutOff: http.activeStreams)
+        countStreams()
+        http.abort()
     }
 
     /// Ends the connection in order.

@@ -7,7 +7,13 @@ extension GatewayLoop {
     private var time: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
     /// Sends an answer after the latency of the plan, or when the stall is over.
-    func answerLater(_ judgement: Judgement, id: [UInt8], streamID: Int32, on connection: GatewayConnection<Rules>) {
+    func answerLater(
+        _ judgement: Judgement,
+        id: [UInt8],
+        streamID: Int32,
+        isTaken: Bool,
+        on connection: GatewayConnection<Rules>
+    ) {
         let delay = plan.latency.map { UInt64(max(0, $0.sample(&dice))) } ?? 0
         answersGiven += 1
         let answer = DelayedAnswer(
@@ -16,7 +22,8 @@ extension GatewayLoop {
             connection: connection,
             streamID: streamID,
             judgement: judgement,
-            id: id
+            id: id,
+            isTaken: isTaken
         )
         if delay == 0, stallEnds != nil {
             held.append(answer)
@@ -78,10 +85,19 @@ extension GatewayLoop {
 
     private func send(_ answers: [DelayedAnswer<Rules>]) {
         var touched: [ObjectIdentifier: GatewayConnection<Rules>] = [:]
-        for answer in answers where answer.connection.isOpen {
+        for answer in answers {
+            let isOpen = answer.connection.isOpen(streamID: answer.streamID)
+            if answer.isTaken {
+                if isOpen { noteAnswered(answer.judgement) }
+            } else {
+                let code = isOpen ? answer.judgement.code : AnswerCatalog.unanswered
+                note(answer.judgement, answer: code, isAccepted: isOpen, isAnswered: isOpen)
+            }
+            guard isOpen else { continue }
             answer.connection.answer(answer.judgement, id: answer.id[...], streamID: answer.streamID)
             touched[ObjectIdentifier(answer.connection)] = answer.connection
         }
+        commit()
         for connection in touched.values { connection.flush() }
     }
 }

@@ -8,15 +8,21 @@ final class GatewayLoop<Rules: GatewayRules> {
     let recorder: GatewayRecorder
     private let conditions: SharedConditions
     private var knownVersion = 0
+    private var knownDrops = 0
     var rules: Rules
     private(set) var plan = FaultPlan()
     /// No fault that concerns single requests is on.
     private(set) var isQuiet = true
+    /// A rejection is none of the sender's doing.
+    private(set) var isOutage = false
     var dice: FaultDice
     private var connections: [Int: GatewayConnection<Rules>] = [:]
     private var pushes: [RecordedPush] = []
+    private var answered: [MessageKey] = []
     private var refused = 0
-    private var mostStreams = 0
+    private var injected = 0
+    /// The streams of the connection whose read is being handled.
+    private var openStreams = 0
     /// Seconds since 1970 at the read that is being handled.
     private(set) var now: Int64 = 0
 
@@ -51,6 +57,11 @@ final class GatewayLoop<Rules: GatewayRules> {
         knownVersion = version
         let current = conditions.current
         rules.apply(current)
+        isOutage = current.isOutage
+        if current.drops != knownDrops {
+            knownDrops = current.drops
+            dropSoon()
+        }
         guard current.plan != plan else { return }
         plan = current.plan
         isQuiet = plan.isQuiet
@@ -61,11 +72,22 @@ final class GatewayLoop<Rules: GatewayRules> {
 
     /// Remembers a push until the end of the read.
     @inline(__always)
-    func note(_ judgement: Judgement, answer: UInt8, isAccepted: Bool) {
+    func note(_ judgement: Judgement, answer: UInt8, isAccepted: Bool, isAnswered: Bool) {
         guard judgement.isRecorded else { return }
         pushes.append(
-            RecordedPush(key: judgement.key, tokenHash: judgement.tokenHash, answer: answer, isAccepted: isAccepted)
+            RecordedPush(
+                key: judgement.key,
+                tokenHash: judgement.tokenHash,
+                answer: answer,
+                isAccepted: isAccepted,
+                isAnswered: isAnswered
+            )
         )
+    }
+
+    /// Remembers that the answer of a push that was recorded before leaves now.
+    func noteAnswered(_ judgement: Judgement) {
+        if judgement.isRecorded { answered.append(judgement.key) }
     }
 
     /// Counts a stream that was refused or disowned.
@@ -73,17 +95,27 @@ final class GatewayLoop<Rules: GatewayRules> {
         refused += 1
     }
 
-    /// Remembers how many streams a connection has open.
+    /// Counts a push that would have been accepted and is rejected or left unanswered instead.
+    func noteInjected() {
+        injected += 1
+    }
+
+    /// Remembers how many streams the connection has open whose read is being handled.
     func noteStreams(_ count: Int) {
-        mostStreams = max(mostStreams, count)
+        openStreams = count
     }
 
     /// Records all that the read brought; the answers leave afterwards.
     func commit() {
+        if !answered.isEmpty {
+            recorder.answered(answered)
+            answered.removeAll(keepingCapacity: true)
+        }
         guard !pushes.isEmpty || refused > 0 else { return }
-        recorder.record(pushes, refused: refused, concurrentStreams: mostStreams)
+        recorder.record(pushes, refused: refused, injected: injected, concurrentStreams: openStreams)
         pushes.removeAll(keepingCapacity: true)
         refused = 0
+        injected = 0
     }
 
     func opened(_ connection: GatewayConnection<Rules>, id: Int) {
@@ -94,6 +126,12 @@ final class GatewayLoop<Rules: GatewayRules> {
     func closed(id: Int) {
         guard connections.removeValue(forKey: id) != nil else { return }
         recorder.connectionClosed()
+    }
+
+    /// Drops every connection when the read that is being handled, if there is one, has ended.
+    private func dropSoon() {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.execute { for connection in loop.value.connections.values { connection.abort() } }
     }
 
     /// Ends every connection.

@@ -12,6 +12,7 @@ final class SimulatorCore: Sendable {
         fcmConditions = SharedConditions(GatewayConditions())
         for (gateway, plan) in options.faults { try setFaults(plan, for: gateway) }
         for (token, state) in options.devices { setDevices([token], to: state) }
+        apnsConditions.change { $0.areDevicesElsewhere = options.devicesAreOfOtherEnvironment }
     }
 
     func recorder(_ gateway: SimulatedGateway) -> GatewayRecorder {
@@ -50,6 +51,18 @@ final class SimulatorCore: Sendable {
         }
         apnsConditions.change { for key in apnsKeys { $0.devices[key] = state } }
         fcmConditions.change { for key in fcmKeys { $0.devices[key] = state } }
+    }
+
+    /// Says whether APNs devices that nothing else is known of belong to the other environment.
+    func setDevicesOfOtherEnvironment(_ areElsewhere: Bool) {
+        apnsConditions.change { $0.areDevicesElsewhere = areElsewhere }
+    }
+
+    /// Drops every connection of one gateway, or of both.
+    func dropConnections(_ gateway: SimulatedGateway?) {
+        for gateway in gateway.map({ [$0] }) ?? SimulatedGateway.allCases {
+            conditions(gateway).change { $0.drops += 1 }
+        }
     }
 
     /// Forgets records and counters.

@@ -175,7 +175,8 @@ final class APNsDialect: GatewayDialect {
             reason: body.reason,
             tokenEffect: meaning.tokenEffect(timestamp: body.timestamp),
             retryAfterMilliseconds: meaning.outcomeClass == .retry ? delay : nil,
-            applicationWide: meaning.application == .stop || meaning.application == .pause
+            applicationWide: meaning.application == .stop || meaning.application == .pause,
+            isTokenDoubtful: meaning.isDoubtful
         )
         return Verdict(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
     }

@@ -31,6 +31,8 @@ public struct AnswerRow: Sendable, Hashable {
     /// The shortest pause before the message is tried again when the gateway names none, in milliseconds; nil leaves it to
     /// the retry policy.
     public var delayMilliseconds: Int32?
+    /// Whether it condemns the message in a way that a mix-up of environments, topics or keys would do to every message.
+    public var isDoubtful: Bool
     /// The cause and the way out.
     public var explanation: String
 
@@ -45,6 +47,7 @@ public struct AnswerRow: Sendable, Hashable {
         connection: ConnectionEffect = .keep,
         application: ApplicationEffect = .none,
         delay: Int32? = nil,
+        doubtful: Bool? = nil,
         _ explanation: String
     ) {
         self.gateway = gateway
@@ -57,6 +60,8 @@ public struct AnswerRow: Sendable, Hashable {
         self.connection = connection
         self.application = application
         self.delayMilliseconds = delay
+        // A gateway says 410 or UNREGISTERED only of a token that it has known as one of this application.
+        isDoubtful = doubtful ?? (token != .none && status != 410 && reason != "UNREGISTERED")
         self.explanation = explanation
     }
 

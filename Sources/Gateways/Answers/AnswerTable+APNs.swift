@@ -23,14 +23,21 @@ extension AnswerTable {
             application: .stop,
             "apns-topic is malformed: correct the application's bundle id"
         ),
-        AnswerRow(.apnsHTTP2, 400, "DuplicateHeaders", .permanent, "a header was sent twice"),
+        // The header fields are the same for all messages, so what is wrong with them is wrong with each of them.
+        AnswerRow(
+            .apnsHTTP2,
+            400,
+            "DuplicateHeaders",
+            .stopApplication,
+            application: .stop,
+            "a header was sent twice: check that no proxy between here and APNs adds one"
+        ),
         AnswerRow(
             .apnsHTTP2,
             400,
             "IdleTimeout",
-            .retry,
+            .unprocessed,
             connection: .replace,
-            delay: 0,
             "the connection was idle for too long"
         ),
         AnswerRow(
@@ -63,9 +70,17 @@ extension AnswerTable {
             404,
             "BadPath",
             .permanent,
+            doubtful: true,
             "the path is malformed: the push token has a form that APNs refuses"
         ),
-        AnswerRow(.apnsHTTP2, 405, "MethodNotAllowed", .permanent, "the request was not a POST when it arrived"),
+        AnswerRow(
+            .apnsHTTP2,
+            405,
+            "MethodNotAllowed",
+            .stopApplication,
+            application: .stop,
+            "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"
+        ),
         AnswerRow(
             .apnsHTTP2,
             413,
@@ -75,6 +90,8 @@ extension AnswerTable {
         ),
     ]
 
+    /// A message that is refused because of the provider token, and not of the key, was not looked at: it is sent again at no
+    /// cost when there is a new one.
     private static let apnsCredentials: [AnswerRow] = [
         AnswerRow(
             .apnsHTTP2,
@@ -96,10 +113,9 @@ extension AnswerTable {
             .apnsHTTP2,
             403,
             "ExpiredProviderToken",
-            .retry,
+            .unprocessed,
             connection: .replace,
             application: .renewToken,
-            delay: 0,
             "the provider token is older than an hour on Apple's clock: it is renewed; if this repeats, check the database host's clock"
         ),
         AnswerRow(
@@ -130,9 +146,8 @@ extension AnswerTable {
             .apnsHTTP2,
             403,
             "UnrelatedKeyIdInToken",
-            .retry,
+            .unprocessed,
             connection: .replace,
-            delay: 0,
             "the connection was opened with another key: a new connection is made"
         ),
         AnswerRow(
@@ -147,7 +162,7 @@ extension AnswerTable {
             .apnsHTTP2,
             429,
             "TooManyProviderTokenUpdates",
-            .retry,
+            .unprocessed,
             connection: .replace,
             "the provider token changed more than once in 20 minutes on a connection: the token is kept, the connection replaced"
         ),
@@ -200,78 +215,4 @@ extension AnswerTable {
         AnswerRow(.apnsHTTP2, 503, "ServiceUnavailable", .retry, "APNs is unavailable for the moment"),
         AnswerRow(.apnsHTTP2, 503, "Shutdown", .retry, connection: .replace, delay: 0, "the APNs server shuts down"),
     ]
-
-    /// Reasons that are not documented.
-    static let apnsOtherResponses: [AnswerRow] = [
-        AnswerRow(.apnsHTTP2, 400, "", .permanent, "an unknown reason to refuse the message"),
-        // 401 and 403 are about who sends. Keeping messages back can be undone, failing all of them cannot.
-        AnswerRow(
-            .apnsHTTP2,
-            401,
-            "",
-            .stopApplication,
-            application: .stop,
-            "the sender is not recognised: check the credential"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "",
-            .stopApplication,
-            application: .stop,
-            "the sender is not allowed, for an unknown reason: check the credential"
-        ),
-        AnswerRow(.apnsHTTP2, 408, "", .retry, "the request timed out at the gateway"),
-        AnswerRow(.apnsHTTP2, 410, "", .permanent, "the push token is gone for an unknown reason; the token is kept"),
-        AnswerRow(.apnsHTTP2, 429, "", .retry, "too many requests"),
-        AnswerRow(.apnsHTTP2, 500, "", .retry, "an error of the gateway"),
-    ]
-
-    /// Reasons in the debug data of GOAWAY.
-    static let apnsGoAways: [AnswerRow] =
-        apnsCredentials.filter { $0.application == .stop }.map { row in
-            var row = row
-            row.source = .goAway
-            row.status = 0
-            row.outcomeClass = .unprocessed
-            row.connection = .replace
-            return row
-        } + [
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "IdleTimeout",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                "the connection was idle for too long"
-            ),
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "Shutdown",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                "the APNs server shuts down"
-            ),
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "Maximum active streams violated for this endpoint.",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                "the limit of concurrent streams was lowered while messages were on the wire"
-            ),
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                "APNs ended the connection for an unknown reason"
-            ),
-        ]
 }

@@ -43,6 +43,7 @@ extension AnswerTable {
             403,
             "SENDER_ID_MISMATCH",
             .permanent,
+            doubtful: true,
             "the push token belongs to another Firebase project; when many are refused, check the service account"
         ),
         AnswerRow(
@@ -76,9 +77,8 @@ extension AnswerTable {
             .fcmV1,
             401,
             "UNAUTHENTICATED",
-            .retry,
+            .unprocessed,
             application: .renewToken,
-            delay: 0,
             "the access token is not taken: it is fetched anew; refused again, the application is stopped: check the service account"
         ),
         AnswerRow(
@@ -124,14 +124,21 @@ extension AnswerTable {
 
     /// Error codes that are not documented, `UNSPECIFIED_ERROR`, and answers without a readable body.
     static let fcmV1OtherResponses: [AnswerRow] = [
+        AnswerRow(
+            .fcmV1,
+            300,
+            "",
+            .stopApplication,
+            application: .stop,
+            "a redirection, which FCM never gives: check that the address is the gateway's and no proxy answers for it"
+        ),
         AnswerRow(.fcmV1, 400, "", .permanent, "an unknown reason to refuse the message"),
         AnswerRow(
             .fcmV1,
             401,
             "",
-            .retry,
+            .unprocessed,
             application: .renewToken,
-            delay: 0,
             "the access token is not taken: it is fetched anew; refused again, the application is stopped: check the service account"
         ),
         // Who sends is wrong. Keeping messages back can be undone, failing all of them cannot.
@@ -142,6 +149,23 @@ extension AnswerTable {
             .stopApplication,
             application: .stop,
             "the sender is not allowed, for an unknown reason: check service account and project"
+        ),
+        // Without an FCM error code it may be the project or the address that is not found.
+        AnswerRow(
+            .fcmV1,
+            404,
+            "",
+            .permanent,
+            doubtful: true,
+            "nothing was found, without FCM's error code: when many are refused, check project id and address"
+        ),
+        AnswerRow(
+            .fcmV1,
+            405,
+            "",
+            .stopApplication,
+            application: .stop,
+            "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"
         ),
         AnswerRow(.fcmV1, 408, "", .retry, delay: failureDelay, "the request timed out at the gateway"),
         AnswerRow(.fcmV1, 429, "", .retry, delay: quotaDelay, "too many requests"),

@@ -9,6 +9,11 @@ final class EngineRelay: HTTP2ClientDelegate {
         self.engine = engine
     }
 
+    func departing(_ requests: [HTTP2Departure]) -> Bool {
+        // Nobody would hear of the answers any more.
+        engine.value?.departing(requests) ?? false
+    }
+
     func completed(_ completions: [HTTP2Completion]) {
         engine.value?.completed(completions)
     }

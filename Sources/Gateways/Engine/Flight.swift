@@ -23,4 +23,20 @@ final class Flight {
     func row(_ request: Int32) -> Int32 {
         rows.map { $0[Int(request)] } ?? request
     }
+
+    /// Appends the rows of requests, neighbours as one range.
+    func appendRows(_ range: Range<Int32>, to ranges: inout [Range<Int32>]) {
+        guard let rows else { return Self.append(range, to: &ranges) }
+        for row in rows[Int(range.lowerBound)..<Int(range.upperBound)] {
+            Self.append(row..<row + 1, to: &ranges)
+        }
+    }
+
+    private static func append(_ range: Range<Int32>, to ranges: inout [Range<Int32>]) {
+        if let last = ranges.last, last.upperBound == range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            ranges.append(range)
+        }
+    }
 }

@@ -22,7 +22,7 @@ final class GatewayEngine {
     let eventLoop: any EventLoop
     var delegate: (any GatewayDelegate)?
     private(set) var client: HTTP2Client?
-    private var flights: [Int64: Flight] = [:]
+    private(set) var flights: [Int64: Flight] = [:]
     private var lastTag: Int64 = 0
     private(set) var waiting: [WaitingRows] = []
     private(set) var waitingCount = 0
@@ -202,11 +202,17 @@ final class GatewayEngine {
                     outcomeClass: .stopApplication,
                     status: failure.status,
                     reason: failure.reason,
-                    applicationWide: true
+                    applicationWide: true,
+                    neverLeft: true
                 )
             }
         }
-        return Outcome(index: row, outcomeClass: .unprocessed, reason: FailureReason.text(failure.cause))
+        return Outcome(
+            index: row,
+            outcomeClass: .unprocessed,
+            reason: FailureReason.text(failure.cause),
+            neverLeft: failure.cause == .cancelled
+        )
     }
 
     private func follow(_ work: FollowUp) {
@@ -219,6 +225,7 @@ final class GatewayEngine {
         }
     }
 
+    /// Settles messages that were not handed to the client.
     private func settle(
         _ rows: [WaitingRows],
         _ outcomeClass: OutcomeClass,
@@ -233,7 +240,8 @@ final class GatewayEngine {
                     outcomeClass: outcomeClass,
                     status: status,
                     reason: reason,
-                    applicationWide: applicationWide
+                    applicationWide: applicationWide,
+                    neverLeft: true
                 )
             }
             let latencies = [UInt32](repeating: 0, count: outcomes.count)

@@ -104,7 +104,8 @@ final class FCMv1Dialect: GatewayDialect {
             reason: body.reason,
             tokenEffect: meaning.tokenEffect(timestamp: nil),
             retryAfterMilliseconds: delay,
-            applicationWide: meaning.application == .stop || meaning.application == .pause
+            applicationWide: meaning.application == .stop || meaning.application == .pause,
+            isTokenDoubtful: meaning.isDoubtful
         )
         return Verdict(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
     }

@@ -29,7 +29,7 @@ final class ClientSession {
     private(set) var ownGoAway: String?
     private var goAwayReceived = false
     /// Body bytes of open streams that nghttp2 has not taken yet.
-    private var unsentBodyBytes = 0
+    private(set) var unsentBodyBytes = 0
     private var fields: [nghttp2_nv] = []
     private var preparedBatch: HTTP2RequestBatch?
     private var pathField = 0
@@ -71,14 +71,9 @@ final class ClientSession {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
-    /// Whether the connection's send window takes a request's whole body behind those that are not sent yet.
-    ///
-    /// A body that fits in part only would be sent in part, and nghttp2 then puts its stream behind all others: under a
-    /// constant stream of new requests it would never be finished. So new requests wait for the window instead, in order.
-    func hasWindow(for batch: HTTP2RequestBatch, index: Int32) -> Bool {
-        guard unsentBodyBytes > 0 else { return true }
-        let window = Int(nghttp2_session_get_remote_window_size(session))
-        return unsentBodyBytes + batch.bodyLength(index) <= window
+    /// Bytes of bodies that the server takes now, for all streams together.
+    var sendWindow: Int {
+        Int(nghttp2_session_get_remote_window_size(session))
     }
 
     /// Opens a stream for a request.

@@ -211,9 +211,9 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     // MARK: Writing
 
-    /// Whether a request's body can be sent at once.
-    func hasWindow(for batch: HTTP2RequestBatch, index: Int32) -> Bool {
-        session.hasWindow(for: batch, index: index)
+    /// How many of the first requests that wait can be sent at once.
+    func fitting(_ pending: PendingRequests, atMost room: Int) -> Int {
+        pending.fitting(atMost: room, unsent: session.unsentBodyBytes, window: session.sendWindow)
     }
 
     /// Opens a stream for a request; ``send()`` must follow.

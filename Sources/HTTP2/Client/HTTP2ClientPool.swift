@@ -5,7 +5,7 @@ import NIOSSL
 final class HTTP2ClientPool {
     let configuration: HTTP2ClientConfiguration
     let eventLoop: any EventLoop
-    private let delegate: any HTTP2ClientDelegate
+    let delegate: any HTTP2ClientDelegate
     var tlsContext: NIOSSLContext?
     var connections: [HTTP2ClientConnection] = []
     var dialing = 0
@@ -18,10 +18,15 @@ final class HTTP2ClientPool {
     private var isStopped = false
     private var stopPromise: EventLoopPromise<Void>?
     /// Set while the delegate is being told of completions: what it submits meanwhile waits for the end of the call.
-    private var isDelivering = false
+    var isDelivering = false
     /// The delegate submitted something while it was being told: it is spread over all connections.
-    private var hasNewRequests = false
-    private var pumpIsScheduled = false
+    var hasNewRequests = false
+    var pumpIsScheduled = false
+    /// Requests that are on their way back to the delegate.
+    var returning: [HTTP2Completion] = []
+    var returnIsScheduled = false
+    /// What the delegate is told of when requests leave; kept, so that telling it costs no allocation.
+    var departures: [HTTP2Departure] = []
 
     init(configuration: HTTP2ClientConfiguration, eventLoop: any EventLoop, delegate: any HTTP2ClientDelegate) {
         self.configuration = configuration
@@ -54,77 +59,6 @@ final class HTTP2ClientPool {
         options.minimumTLSVersion = .tlsv12
         if let file = tls.trustRootsFile { options.trustRoots = .file(file) }
         return try NIOSSLContext(configuration: options)
-    }
-
-    // MARK: Requests
-
-    func submit(_ batch: HTTP2RequestBatch) {
-        guard !isStopping else {
-            // Later, as the delegate may be submitting from inside of `completed`.
-            let bound = NIOLoopBound(self, eventLoop: eventLoop)
-            eventLoop.execute {
-                bound.value.completed((0..<Int32(batch.count)).map { Self.cancelled(batch, $0) })
-            }
-            return
-        }
-        pending.append(batch)
-        if isDelivering { hasNewRequests = true } else { pump() }
-    }
-
-    /// Gives back all requests that wait for a stream.
-    func cancelQueued() {
-        var completions: [HTTP2Completion] = []
-        while let (batch, index) = pending.next() {
-            completions.append(Self.cancelled(batch, index))
-        }
-        guard !completions.isEmpty else { return }
-        completed(completions)
-        if hasNewRequests { pump() }
-    }
-
-    private static func cancelled(_ batch: HTTP2RequestBatch, _ index: Int32) -> HTTP2Completion {
-        let result = HTTP2Result.unprocessed(HTTP2Failure(.cancelled))
-        return HTTP2Completion(batch: batch, index: index, latencyMicroseconds: 0, result: result)
-    }
-
-    /// Spreads what waits over the connections that have room.
-    func pump() {
-        hasNewRequests = false
-        let ready = connections.filter { $0.room > 0 }
-        for (position, connection) in ready.enumerated() where pending.count > 0 {
-            let share = (pending.count + ready.count - position - 1) / (ready.count - position)
-            fill(connection, atMost: share)
-            connection.send()
-        }
-        dialMissing()
-    }
-
-    /// Spreads what waits in a task of its own.
-    func pumpSoon() {
-        guard !pumpIsScheduled else { return }
-        pumpIsScheduled = true
-        eventLoop.assumeIsolated().execute {
-            self.pumpIsScheduled = false
-            self.pump()
-        }
-    }
-
-    /// Gives a connection as many requests as it has room for; the caller sends.
-    func refill(_ connection: HTTP2ClientConnection) {
-        if hasNewRequests { pump() } else { fill(connection, atMost: .max) }
-    }
-
-    private func fill(_ connection: HTTP2ClientConnection, atMost share: Int) {
-        var room = min(connection.room, share, pending.count)
-        guard room > 0 else { return }
-        connection.startSubmitting()
-        while room > 0, let (batch, index) = pending.first {
-            // The window is told of in a frame of the server's, which comes here again.
-            guard connection.hasWindow(for: batch, index: index) else { return }
-            guard connection.submit(batch, index: index) else { return dialMissing() }
-            pending.removeFirst()
-            room -= 1
-        }
     }
 
     // MARK: What connections tell

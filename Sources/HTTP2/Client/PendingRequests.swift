@@ -9,6 +9,8 @@ struct PendingRequests {
     private var spans: [Span] = []
     private var head = 0
     private(set) var count = 0
+    /// How many of those in front the owner has been told of.
+    private var announced = 0
 
     mutating func append(_ batch: HTTP2RequestBatch) {
         guard batch.count > 0 else { return }
@@ -21,12 +23,21 @@ struct PendingRequests {
         head < spans.count ? (spans[head].batch, spans[head].next) : nil
     }
 
-    /// Takes away the request that has waited longest.
-    mutating func removeFirst() {
+    /// The requests in front that are of one batch.
+    func firstRun(atMost limit: Int) -> HTTP2Departure? {
+        guard head < spans.count else { return nil }
+        let span = spans[head]
+        let length = min(limit, Int(span.end - span.next))
+        return HTTP2Departure(batch: span.batch, range: span.next..<span.next + Int32(length))
+    }
+
+    /// Takes away requests that have waited longest; not more than ``firstRun(atMost:)`` has shown.
+    mutating func removeFirst(_ taken: Int = 1) {
         guard head < spans.count else { return }
-        spans[head].next += 1
-        count -= 1
-        if spans[head].next == spans[head].end { dropHead() }
+        spans[head].next += Int32(taken)
+        count -= taken
+        announced = max(0, announced - taken)
+        if spans[head].next >= spans[head].end { dropHead() }
     }
 
     /// Takes the request that has waited longest.
@@ -34,6 +45,49 @@ struct PendingRequests {
         guard let first else { return nil }
         removeFirst()
         return first
+    }
+
+    /// How many of the first requests have bodies that fit into a window.
+    ///
+    /// A body that fits in part only would be sent in part, and nghttp2 then puts its stream behind all others: under a
+    /// constant stream of new requests it would never be finished. So new requests wait for the window instead, in order.
+    ///
+    /// - Parameters:
+    ///   - unsent: bytes of bodies that are before them; without any the first one fits always.
+    ///   - window: bytes that the server takes now.
+    func fitting(atMost room: Int, unsent: Int, window: Int) -> Int {
+        var unsent = unsent
+        var found = 0
+        var position = head
+        while position < spans.count {
+            let batch = spans[position].batch
+            for index in spans[position].next..<spans[position].end {
+                guard found < room else { return found }
+                let length = batch.bodyLength(index)
+                guard unsent == 0 || unsent + length <= window else { return found }
+                unsent += length
+                found += 1
+            }
+            position += 1
+        }
+        return found
+    }
+
+    /// Appends those of the first `leaving` requests that have not been announced, and takes them for announced.
+    mutating func announce(_ leaving: Int, into departures: inout [HTTP2Departure]) {
+        var known = announced
+        var rest = leaving
+        var position = head
+        while rest > 0, position < spans.count {
+            let span = spans[position]
+            let end = span.next + Int32(min(rest, Int(span.end - span.next)))
+            let start = span.next + Int32(min(known, Int(end - span.next)))
+            if start < end { departures.append(HTTP2Departure(batch: span.batch, range: start..<end)) }
+            known -= Int(start - span.next)
+            rest -= Int(end - span.next)
+            position += 1
+        }
+        announced = max(announced, leaving)
     }
 
     private mutating func dropHead() {

@@ -39,6 +39,11 @@ public final class HTTP2ServerConnection {
     /// Streams that are open: requests that arrive or wait for their answer.
     public var activeStreams: Int { session.streams.count }
 
+    /// Whether a request still waits for its answer; false once the client has cancelled it.
+    public func isOpen(streamID: Int32) -> Bool {
+        session.streams.find(streamID) != nil
+    }
+
     /// Answers a request. Outside of `received`, ``flush()`` must follow.
     public func respond(
         _ streamID: Int32,

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Renews the leases of the held parts, and says when this child must stop sending because it may have lost them.
 ///
-/// The judgement is made on this process's own monotonic clock: a renewal counts from the moment when it was asked for, so
-/// that nobody can have taken a part while this child believes in it.
+/// The judgement is made on this process's own monotonic clock (``LeaseClock``): a renewal counts from the moment when it was
+/// asked for, so that nobody can have taken a part while this child believes in it.
 final class LeaseKeeper: Sendable {
     /// Sending stops this long before the lease ends: time for what is already with the kernel.
     private static let margin = Duration.seconds(1)
@@ -16,7 +16,6 @@ final class LeaseKeeper: Sendable {
     private let childID: Int64
     private let settings: LeaseSettings
     private let logger: Logger
-    private let goodUntil: Mutex<ContinuousClock.Instant>
 
     init(store: Store, sender: Sender, childID: Int64, settings: LeaseSettings, logger: Logger) {
         self.store = store
@@ -24,7 +23,6 @@ final class LeaseKeeper: Sendable {
         self.childID = childID
         self.settings = settings
         self.logger = logger
-        goodUntil = Mutex(.now)
     }
 
     /// A claim was asked for at a moment, while nothing else was held: its lease is all that matters.
@@ -33,8 +31,9 @@ final class LeaseKeeper: Sendable {
     }
 
     private func extend(from moment: ContinuousClock.Instant) {
-        goodUntil.withLock { $0 = max($0, moment + .seconds(settings.durationSec) - Self.margin) }
-        sender.perform(.leaseValid(true))
+        sender.lease.extend(until: moment + .seconds(settings.durationSec) - Self.margin)
+        // A renewal whose answer came after its own lease renews nothing.
+        if sender.lease.isValid { sender.perform(.leaseValid(true)) }
     }
 
     /// Renews and watches until the task is cancelled.
@@ -49,8 +48,8 @@ final class LeaseKeeper: Sendable {
     private func watchLoop() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
-            let isHolding = sender.desk.withLock { !$0.heldTokens.isEmpty }
-            if isHolding, ContinuousClock.now >= goodUntil.withLock({ $0 }) { sender.perform(.leaseValid(false)) }
+            let isHolding = sender.desk.withLock { $0.isLeaseValid && !$0.heldTokens.isEmpty }
+            if isHolding, !sender.lease.isValid { sender.perform(.leaseValid(false)) }
         }
     }
 
@@ -59,7 +58,8 @@ final class LeaseKeeper: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
             let now = ContinuousClock.now
-            let held = sender.desk.withLock { $0.heldTokens }
+            // What is being given back is still this child's, until the database has heard of it.
+            let held = sender.desk.withLock { $0.heldTokens } + sender.releasing
             if held.isEmpty { next = now }
             guard !held.isEmpty, now >= next else { continue }
             next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))
@@ -69,25 +69,23 @@ final class LeaseKeeper: Sendable {
     private func renew(_ held: [PartToken], at moment: ContinuousClock.Instant) async -> Bool {
         do {
             let kept = try await store.renewLeases(child: childID, held)
-            // Parts that have ended meanwhile are not kept either, and nobody took them.
-            let lost = sender.desk.withLock { desk in
-                Set(
-                    held.filter {
-                        !kept.contains($0.part) && desk.parts[$0].map { !$0.isClosing && !$0.isFenced } == true
-                    }
-                )
-            }
-            if !lost.isEmpty {
-                logger.warning(
-                    "\(lost.count) parts were taken over by another owner; nothing more is decided about them"
-                )
-                sender.perform(.leasesLost(lost))
-            }
+            loseParts(held.filter { !kept.contains($0.part) })
             extend(from: moment)
             return true
         } catch {
             logger.warning("the leases of \(held.count) parts could not be renewed: \(error)")
             return false
         }
+    }
+
+    /// The database does not name these parts among the child's any more.
+    func loseParts(_ missing: [PartToken]) {
+        // Parts that have ended meanwhile are not named either, and nobody took them.
+        let lost = sender.desk.withLock { desk in
+            Set(missing.filter { desk.parts[$0].map { !$0.isClosing && !$0.isFenced } == true })
+        }
+        guard !lost.isEmpty else { return }
+        logger.warning("\(lost.count) parts were taken over by another owner; nothing more is decided about them")
+        sender.perform(.leasesLost(lost))
     }
 }

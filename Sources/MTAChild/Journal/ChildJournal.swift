@@ -31,6 +31,8 @@ final class ChildJournal: Sendable {
 
     private struct State {
         var size: Int64
+        /// The size at which a cut is due.
+        var cutSize = ChildJournal.longSize
         var isFailed = false
     }
 
@@ -81,13 +83,19 @@ final class ChildJournal: Sendable {
         }
     }
 
-    var isLong: Bool { state.withLock { $0.size > Self.longSize } }
+    var isLong: Bool { state.withLock { $0.size > $0.cutSize } }
+
+    /// The moment was not quiet enough: the next attempt is due when the journal has grown by as much again.
+    func postponeCut() {
+        state.withLock { $0.cutSize = $0.size + Self.longSize }
+    }
 
     /// Forgets everything; only when all of it is committed to the database.
     func cut() throws {
         try state.withLock { state in
             try file.resize(to: Int64(header.count))
             state.size = Int64(header.count)
+            state.cutSize = Self.longSize
         }
     }
 

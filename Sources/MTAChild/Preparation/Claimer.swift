@@ -16,6 +16,7 @@ final class Claimer: Sendable {
     private let sender: Sender
     private let leases: LeaseKeeper
     private let control: ChildControl
+    private let losses: ConnectionLosses
     private let arguments: ChildArguments
     private let settings: ChildSettings
     private let logger: Logger
@@ -26,6 +27,7 @@ final class Claimer: Sendable {
         sender: Sender,
         leases: LeaseKeeper,
         control: ChildControl,
+        losses: ConnectionLosses,
         arguments: ChildArguments,
         settings: ChildSettings,
         logger: Logger
@@ -35,6 +37,7 @@ final class Claimer: Sendable {
         self.sender = sender
         self.leases = leases
         self.control = control
+        self.losses = losses
         self.arguments = arguments
         self.settings = settings
         self.logger = logger
@@ -44,20 +47,54 @@ final class Claimer: Sendable {
     func run() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(10))
         while !control.isDraining {
-            let room = settings.maxWaitingMessages - sender.desk.withLock { $0.waitingMessages }
-            guard room > 0, sender.isGatewayWell || sender.desk.withLock({ $0.parts.isEmpty }) else {
-                await sender.claimSignal.wait(atMost: Self.pollInterval)
-                continue
-            }
             do {
+                // The database may see other parts with this child than the child does.
+                if losses.take() { try await compare() }
+                guard let room = roomForClaims() else {
+                    await sender.claimSignal.wait(atMost: Self.pollInterval)
+                    continue
+                }
                 let parts = try await claim(atMost: max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize)))
                 backOff.reset()
                 if parts.isEmpty { await sender.claimSignal.wait(atMost: Self.pollInterval) }
             } catch {
                 logger.warning("no parts could be claimed, trying again: \(error)")
+                losses.note()
                 try? await Task.sleep(for: backOff.next())
             }
         }
+    }
+
+    /// Messages that may still be loaded; nil if nothing is to be claimed now.
+    private func roomForClaims() -> Int? {
+        let (waiting, holdsNothing, circuit) = sender.desk.withLock { desk in
+            (desk.waitingMessages, desk.parts.isEmpty, desk.circuit)
+        }
+        switch circuit {
+        case .closed: break
+        case .open: return nil
+        case .probing:
+            // The part of the probe has ended and proved nothing: the next probe is another child's, when it is due.
+            if holdsNothing { control.drain(.circuitOpen) }
+            return nil
+        }
+        let room = settings.maxWaitingMessages - waiting
+        return room > 0 && (holdsNothing || sender.isGatewayWell) ? room : nil
+    }
+
+    /// Takes the part of a due probe, and prepares it.
+    /// - Returns: false if none is due: then the circuit stays open without this child.
+    func claimProbe() async throws -> Bool {
+        let moment = ContinuousClock.now
+        let probe = try await store.claimProbe(
+            application: arguments.applicationID,
+            account: arguments.accountID,
+            child: arguments.childID
+        )
+        guard let probe else { return false }
+        leases.claimed(at: moment)
+        await prepare(probe)
+        return true
     }
 
     private func claim(atMost limit: Int) async throws -> [ClaimedPart] {
@@ -69,6 +106,7 @@ final class Claimer: Sendable {
             child: arguments.childID,
             limit: limit
         )
+        if !parts.isEmpty { CrashPoint.afterClaim.reached() }
         if holdsNothing, !parts.isEmpty { leases.claimed(at: moment) }
         await withTaskGroup(of: Void.self) { group in
             for part in parts {
@@ -76,6 +114,19 @@ final class Claimer: Sendable {
             }
         }
         return parts
+    }
+
+    /// Asks which parts still carry this child's token, and gives back those of which it never heard: the answer to their
+    /// claim was lost. No claim is under way meanwhile, and what was claimed before is with the desk.
+    private func compare() async throws {
+        let believed = sender.desk.withLock { $0.heldTokens }
+        let held = Set(try await store.partsHeld(byChild: arguments.childID))
+        leases.loseParts(believed.filter { !held.contains($0) })
+        let known = sender.desk.withLock { Set($0.parts.keys) }.union(sender.releasing)
+        for part in held.subtracting(known).sorted(by: { $0.part < $1.part }) {
+            logger.notice("part \(part.part) was claimed without an answer: giving it back")
+            _ = try await store.releasePart(part)
+        }
     }
 
     private func prepare(_ part: ClaimedPart) async {
@@ -111,8 +162,9 @@ final class Claimer: Sendable {
         do {
             _ = try await store.releasePart(holding)
         } catch {
-            // Not renewed, so the supervisor's sweep takes it after a lease.
             logger.warning("part \(part.id) could not be given back: \(error)")
+            // It is when the database answers again; at the latest the supervisor's sweep takes it after a lease.
+            losses.note()
         }
     }
 }

@@ -12,14 +12,17 @@ final class PartPreparer: Sendable {
     private let application: ApplicationRow
     private let connector: Connector
     private let clock: DatabaseClock
+    /// Whether messages that a lost owner may have sent go by their delivery's policy; if not, they end as `unknown`.
+    private let sendsLost: Bool
     private let nextBatchID = Atomic<Int64>(1)
     private let compiled = Mutex<[Int64: CompiledDelivery]>([:])
 
-    init(store: Store, application: ApplicationRow, connector: Connector, clock: DatabaseClock) {
+    init(store: Store, application: ApplicationRow, connector: Connector, clock: DatabaseClock, sendsLost: Bool) {
         self.store = store
         self.application = application
         self.connector = connector
         self.clock = clock
+        self.sendsLost = sendsLost
     }
 
     /// Forgets compiled deliveries, so that the next part sees the present content and settings.
@@ -69,7 +72,12 @@ final class PartPreparer: Sendable {
             subscriptionIDs: loaded.subscriptionIDs,
             open: loaded.count
         )
-        var sorter = RowSorter(delivery, known: known, recovery: recovery, now: clock.nowMilliseconds)
+        var sorter = RowSorter(
+            sendsLost: sendsLost && delivery.ambiguityPolicy == .resend,
+            known: known,
+            recovery: recovery,
+            now: clock.nowMilliseconds
+        )
         var rows: [Int32] = []
         rows.reserveCapacity(loaded.count)
         for row in 0..<loaded.count {
@@ -79,9 +87,11 @@ final class PartPreparer: Sendable {
             case .decided(let status, let reason):
                 prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
             case .soft(let notBefore):
-                prepared.softAnswers.append(.init(sequence: loaded.sequences[row], notBeforeMilliseconds: notBefore))
+                prepared.softAnswers.append(.init(row: Int32(row), notBeforeMilliseconds: notBefore))
             }
         }
+        prepared.lost = sorter.lost
+        prepared.unanswered = sorter.unanswered
         prepared.resent = sorter.resent
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
         var start = 0

@@ -13,7 +13,7 @@ struct PreparedPart: Sendable {
 
     /// A message that an earlier owner sent and that was answered softly.
     struct Soft: Sendable {
-        var sequence: Int32
+        var row: Int32
         var notBeforeMilliseconds: Int64
     }
 
@@ -34,7 +34,11 @@ struct PreparedPart: Sendable {
     var decided: [Decided] = []
     var softAnswers: [Soft] = []
     var slices: [Slice] = []
-    /// Messages that are sent again although the gateway may have had them.
+    /// Rows of messages that are to be sent although an earlier owner may have sent them.
+    var lost: Set<Int32> = []
+    /// Rows among the soft answers to which an earlier owner got no answer.
+    var unanswered: Set<Int32> = []
+    /// Messages that are sent again although the gateway may have had them, those of a retry part not included.
     var resent: Int32 = 0
 
     /// Messages that have to be sent.

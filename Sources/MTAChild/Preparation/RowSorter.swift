@@ -12,18 +12,21 @@ struct RowSorter {
         case soft(notBeforeMilliseconds: Int64)
     }
 
-    private let policy: AmbiguityPolicy
-    private let isExpired: Bool
+    private let sendsLost: Bool
     private let known: Set<Int32>
     private let ambiguous: Set<Int32>
     private let ambiguousThrough: Int
     private let soft: [Int32: Int64]
-    /// Messages that are sent again although the gateway may have had them.
+    /// Rows of messages that are to be sent although an earlier owner may have sent them.
+    private(set) var lost: Set<Int32> = []
+    /// Rows with a soft answer that an earlier owner sent without getting an answer.
+    private(set) var unanswered: Set<Int32> = []
+    /// Messages that are sent again although the gateway may have had them, now or by an owner since lost.
     private(set) var resent: Int32 = 0
 
-    init(_ delivery: CompiledDelivery, known: Set<Int32>, recovery: PartRecovery, now: Int64) {
-        policy = delivery.ambiguityPolicy
-        isExpired = delivery.isExpired(atMilliseconds: now)
+    /// - Parameter sendsLost: whether a message that an earlier owner may have sent is sent again.
+    init(sendsLost: Bool, known: Set<Int32>, recovery: PartRecovery, now: Int64) {
+        self.sendsLost = sendsLost
         self.known = known
         ambiguous = Set(recovery.ambiguous)
         ambiguousThrough = Int(recovery.ambiguousThrough)
@@ -35,16 +38,30 @@ struct RowSorter {
 
     mutating func sort(row: Int, _ loaded: LoadedPart) -> Verdict {
         let sequence = loaded.sequences[row]
-        if !known.isEmpty, known.contains(sequence) { return .known }
-        if let notBefore = soft[sequence] { return .soft(notBeforeMilliseconds: notBefore) }
-        let isAmbiguous = row < ambiguousThrough || ambiguous.contains(sequence)
-        if isAmbiguous, policy == .report {
+        let isListed = !ambiguous.isEmpty && ambiguous.contains(sequence)
+        if !known.isEmpty, known.contains(sequence) {
+            // Only a second owner, who is lost too, can have brought the outcome of what the first left in doubt.
+            if isListed, sendsLost { resent += 1 }
+            return .known
+        }
+        let isAmbiguous = isListed || row < ambiguousThrough
+        if !soft.isEmpty, let notBefore = soft[sequence] {
+            if isAmbiguous { unanswered.insert(Int32(row)) }
+            return .soft(notBeforeMilliseconds: notBefore)
+        }
+        if isAmbiguous, !sendsLost {
             return .decided(.unknown, reason: "sent by a process that died before the answer was recorded")
         }
-        if isExpired { return .decided(.ignored, reason: "expired") }
         let verdict = loaded.verdicts[row]
-        guard verdict == .sendable else { return .decided(.notApplicable, reason: verdict.reason) }
-        if isAmbiguous { resent += 1 }
+        guard verdict == .sendable else {
+            return isAmbiguous
+                ? .decided(.unknown, reason: "sent by a process that died, and now: \(verdict.reason)")
+                : .decided(.notApplicable, reason: verdict.reason)
+        }
+        if isAmbiguous {
+            lost.insert(Int32(row))
+            resent += 1
+        }
         return .send
     }
 }

@@ -46,13 +46,18 @@ final class ChildReporter: Sendable {
     }
 
     func writeLine(exitReason: ChildExitReason?) {
-        let (counters, parts, inFlight) = sender.desk.withLock { ($0.counters, $0.parts.count, $0.unsettled) }
-        var status = ChildStatus(pid: getpid(), generation: arguments.generation, state: state(parts))
+        let (counters, parts, inFlight, isKeptBack) = sender.desk.withLock { desk in
+            (desk.counters, desk.parts.count, desk.unsettled, desk.isPaused || !desk.isLeaseValid)
+        }
+        var status = ChildStatus(pid: getpid(), generation: arguments.generation, state: state(parts, isKeptBack))
         status.partsHeld = parts
         status.inFlight = inFlight
         status.sent = counters.sent
         status.failed = counters.failed
         status.retried = counters.retried
+        status.late = counters.late
+        status.unknown = counters.unknown
+        status.resent = counters.resentAfterAmbiguity
         status.residentBytes = ResidentMemory.bytes
         status.progress = counters.progress
         status.exitReason = exitReason
@@ -60,9 +65,9 @@ final class ChildReporter: Sendable {
         try? FileHandle.standardOutput.write(contentsOf: Data(LineEncoder.line(ChildMessage(status))))
     }
 
-    private func state(_ parts: Int) -> ChildState {
+    private func state(_ parts: Int, _ isKeptBack: Bool) -> ChildState {
         if control.isDraining { return .draining }
-        if !sender.lastTrouble.isEmpty { return .stalled }
+        if !sender.lastTrouble.isEmpty || parts > 0 && isKeptBack { return .stalled }
         return parts > 0 ? .sending : .idle
     }
 
@@ -83,6 +88,7 @@ final class ChildReporter: Sendable {
         beat.retried = counters.retried
         beat.unknown = counters.unknown
         beat.resentAfterAmbiguity = counters.resentAfterAmbiguity
+        beat.lateOutcomes = counters.late
         beat.rate = rate(counters.sent + counters.failed + counters.retried)
         beat.latencyP50Milliseconds = p50
         beat.latencyP99Milliseconds = p99

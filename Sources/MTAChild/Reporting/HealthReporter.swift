@@ -1,10 +1,12 @@
 import Gateways
 import Logging
 import Store
+import Synchronization
 
 /// Shows trouble with the gateway where the operator looks: in `application_health`, with what to do.
 ///
-/// Nothing is failed for it and nobody is kept from trying: messages wait, and the entry goes when the trouble does.
+/// Nothing is failed for it and nobody is kept from trying: messages wait, and the entry goes when the trouble does. What
+/// makes every message fail is not shown here but opens the circuit (``CircuitKeeper``).
 struct HealthReporter: Sendable {
     let store: Store
     let applicationID: Int32
@@ -17,7 +19,10 @@ struct HealthReporter: Sendable {
         var shown: String?
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
+            // The reason of an open circuit stands.
+            guard sender.desk.withLock({ $0.circuit == .closed }), !sender.circuit.isClosing else { continue }
             let trouble = sender.gatewayTrouble
+            guard trouble?.kind != .applicationStopped else { continue }
             let text = trouble?.message ?? ""
             guard text != shown else { continue }
             if await show(text, remedy: trouble.map(Self.remedy) ?? "") { shown = text }
@@ -29,16 +34,7 @@ struct HealthReporter: Sendable {
     @discardableResult
     func show(_ text: String, remedy: String) async -> Bool {
         do {
-            if text.isEmpty {
-                try await store.clearHealth(application: applicationID)
-            } else {
-                try await store.reportHealth(
-                    application: applicationID,
-                    account: accountID,
-                    reason: text,
-                    remedy: remedy
-                )
-            }
+            try await store.showTrouble(application: applicationID, account: accountID, reason: text, remedy: remedy)
             return true
         } catch {
             logger.warning("the state of application \(applicationID) could not be shown: \(error)")
@@ -46,13 +42,20 @@ struct HealthReporter: Sendable {
         }
     }
 
+    /// What to do when every message of the application is refused.
+    static let stopRemedy =
+        "put the application's credential, bundle id or environment right; sending goes on by itself then"
+    /// What to do when most push tokens are refused.
+    static let mixUpRemedy =
+        "check that the application's environment, bundle id and credential are those of its push tokens"
+
     private static func remedy(_ trouble: GatewayEvent) -> String {
         switch trouble.kind {
         case .unreachable: "check host and port of the external account, DNS, firewall and network"
         case .untrusted: "check the gateway's certificate, the account's CA file and this machine's clock"
         case .tokenUnavailable: "check that the token endpoint of the service account can be reached"
         case .applicationThrottled: "nothing: sending goes on by itself; a higher quota makes it faster"
-        default: "put the application's credential, bundle id or environment right, then wait a minute"
+        default: stopRemedy
         }
     }
 }

@@ -15,7 +15,16 @@ struct HeldPart: Sendable {
     var inGateway = 0
     /// Messages for retry parts, with the time before which they are not sent, in milliseconds on the database's clock.
     var retries: [PreparedPart.Soft]
+    /// Messages without an outcome that an earlier owner may have sent.
+    var lost: Set<Int32>
+    /// Messages without an outcome to which this owner got no answer, and which go to a retry part.
+    var unanswered: Set<Int32> = []
+    /// Messages to which this owner got no answer, and which are `unknown`: kept on record, as those that are sent again are.
+    var reported: Set<Int32> = []
+    /// Messages that this owner sends again although the gateway may have had them, those of a retry part not included.
     var resent: Int32
+    /// The number of the outcome batch with the latest outcome.
+    var lastBatch: Int64 = 0
     /// The lease is lost: what the gateway answers is a fact, but nothing is decided any more.
     var isFenced = false
     /// The end of the part is in a batch for the database.
@@ -29,32 +38,53 @@ struct HeldPart: Sendable {
         open = prepared.open - prepared.softAnswers.count
         slices = prepared.slices[...]
         retries = prepared.softAnswers
+        lost = prepared.lost
+        unanswered = prepared.unanswered
         resent = prepared.resent
     }
 
     var holding: PartToken { PartToken(part: claimed.id, token: claimed.fencingToken) }
 
+    /// A message has its outcome: nothing about it is in doubt any more.
+    mutating func isDecided(_ row: Int32) {
+        open -= 1
+        if !lost.isEmpty { lost.remove(row) }
+        if !unanswered.isEmpty { unanswered.remove(row) }
+    }
+
+    /// The end with all messages decided or handed over.
+    func closing(now: Int64) -> ClosingPart {
+        ClosingPart(
+            part: claimed.id,
+            token: claimed.fencingToken,
+            retries: retrySets(now: now),
+            resentAfterAmbiguity: resent + Int32(unanswered.count),
+            ambiguous: unanswered.union(reported).map { sequences[Int($0)] }.sorted()
+        )
+    }
+
     /// The retry parts to make at the part's end: messages with similar waiting times go together, each not before its time.
-    func retrySets(now: Int64) -> [RetrySet] {
+    private func retrySets(now: Int64) -> [RetrySet] {
         var sets: [Int: RetrySet] = [:]
         for soft in retries {
             let delay = max(0, soft.notBeforeMilliseconds - now)
             // A set for each doubling of the waiting time: few parts, and nobody waits more than twice as long as needed.
             let bucket = delay == 0 ? 0 : 64 - delay.leadingZeroBitCount
             var set = sets.removeValue(forKey: bucket) ?? RetrySet(sequences: [], delayMilliseconds: 0)
-            set.sequences.append(soft.sequence)
+            set.sequences.append(sequences[Int(soft.row)])
             set.delayMilliseconds = max(set.delayMilliseconds, delay)
             sets[bucket] = set
         }
-        return sets.values.map { $0 }
+        return sets.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// What a next owner has to know of the messages that were answered softly.
+    /// What a next owner has to know of the messages that were answered softly, or not at all.
     var recovery: PartRecovery {
         PartRecovery(
+            ambiguous: unanswered.union(reported).map { sequences[Int($0)] }.sorted(),
             softAnswers: retries.map { soft in
                 PartRecovery.SoftAnswer(
-                    sequence: soft.sequence,
+                    sequence: sequences[Int(soft.row)],
                     attempt: claimed.attempt,
                     httpStatus: 0,
                     reason: "",

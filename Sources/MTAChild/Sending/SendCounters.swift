@@ -8,7 +8,9 @@ struct SendCounters: Sendable {
     var retried: Int64 = 0
     /// Recorded as `unknown`.
     var unknown: Int64 = 0
-    /// Sent again although the gateway may have had them.
+    /// Answers that were stored although the part had another owner by then.
+    var late: Int64 = 0
+    /// Sent again, or handed to retry parts, although the gateway may have had them.
     var resentAfterAmbiguity: Int64 = 0
     /// Grows with everything that gets on; stands still when the child is stuck.
     var progress: UInt64 = 0

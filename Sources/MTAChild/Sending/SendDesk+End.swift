@@ -1,20 +1,16 @@
 import PushCore
 import Store
 
-/// How parts end: closed with their last outcomes, fenced, or given back.
+/// How parts end: closed with their last outcomes, or fenced; and when the journal is cut.
 extension SendDesk {
-    mutating func closeIfDone(_ holding: PartToken, _ now: Int64, _ actions: inout [Action]) {
+    mutating func closeIfDone(_ holding: PartToken, _ now: Int64) {
         guard var part = parts[holding], part.open == 0, !part.isFenced, !part.isClosing else { return }
+        // What is left of a stopped or expired delivery has no retry.
+        if case .close = halts[part.claimed.deliveryID] { return }
         part.isClosing = true
+        part.lastBatch = batchNumber
         parts[holding] = part
-        outcomes.closing.append(
-            ClosingPart(
-                part: holding.part,
-                token: holding.token,
-                retries: part.retrySets(now: now),
-                resentAfterAmbiguity: part.resent
-            )
-        )
+        outcomes.closing.append(part.closing(now: now))
     }
 
     /// - Parameter holdings: the parts, with their tokens, that the stored batch was about.
@@ -25,27 +21,29 @@ extension SendDesk {
         _ actions: inout [Action]
     ) {
         batchesBeingStored -= 1
+        storedBatch += 1
         unsettled -= windowRows
         counters.progress += 1
+        counters.late += Int64(report.late)
         var journal: [UInt8] = []
         for holding in holdings where report.closedParts.contains(holding.part) {
-            guard parts[holding]?.isClosing == true else { continue }
-            parts[holding] = nil
+            guard let part = parts[holding], part.isClosing else { continue }
+            counters.resentAfterAmbiguity += Int64(part.resent) + Int64(part.unanswered.count)
+            forget(holding)
             JournalEncoder.append(.closed(part: holding.part, token: holding.token), to: &journal)
         }
         if !journal.isEmpty { actions.append(.journal(journal)) }
-        for holding in holdings where report.fencedParts.contains(holding.part) {
-            // With two claims of one part in a batch it is the older that was fenced.
-            let isNewest = !holdings.contains { $0.part == holding.part && $0.token > holding.token }
-            let hasOlder = holdings.contains { $0.part == holding.part && $0.token < holding.token }
-            if !isNewest || !hasOlder { fence(holding, &actions) }
+        for part in Set(report.fencedParts) {
+            // With several claims of one part in a batch the older ones were fenced.
+            let fenced = report.fencedParts.count { $0 == part }
+            let claims = holdings.filter { $0.part == part }.sorted { $0.token < $1.token }
+            for holding in claims.prefix(fenced) { fence(holding, &actions) }
         }
         for holding in holdings where report.unbalancedParts.contains(holding.part) {
             guard let part = parts[holding], part.isClosing else { continue }
-            parts[holding] = nil
+            forget(holding)
             actions.append(.release(holding, part.recovery))
         }
-        if isHurrying { giveBackWaiting(&actions) }
         actions.append(.claimMore)
     }
 
@@ -56,38 +54,15 @@ extension SendDesk {
         part.slices = []
         parts[holding] = part
         waiting.removeAll { $0 == holding }
-        for (batchID, flight) in flights where flight.holding == holding && !flight.resend.isEmpty {
-            abandon(batchID, &actions)
-        }
-        dropIfGone(holding, &actions)
+        massFailure.drop(holding)
+        abandonWaiting(of: holding)
+        dropIfFenced(holding)
     }
 
-    /// Lets go of a part that was fenced or is given back, once nothing of it is on the wire.
-    mutating func dropIfGone(_ holding: PartToken, _ actions: inout [Action]) {
-        guard let part = parts[holding], part.inGateway == 0, part.isFenced || isHurrying, !part.isClosing else {
-            return
-        }
-        guard !flights.values.contains(where: { $0.holding == holding }) else { return }
-        if part.isFenced {
-            parts[holding] = nil
-        } else if outcomes.isEmpty, batchesBeingStored == 0 {
-            // Its outcomes are in the database before the next owner asks for them.
-            parts[holding] = nil
-            actions.append(.release(part.holding, part.recovery))
-        }
-    }
-
-    mutating func giveBackWaiting(_ actions: inout [Action]) {
-        guard !isMarking else { return }
-        waiting.removeAll()
-        for (batchID, flight) in flights where !flight.resend.isEmpty {
-            abandon(batchID, &actions)
-        }
-        for holding in parts.keys {
-            parts[holding]?.slices = []
-            dropIfGone(holding, &actions)
-        }
-        if !outcomes.isEmpty { actions.append(.store(isFull: true)) }
+    /// Lets go of a fenced part once nothing of it is on the wire.
+    mutating func dropIfFenced(_ holding: PartToken) {
+        guard let part = parts[holding], part.isFenced, part.inGateway == 0 else { return }
+        forget(holding)
     }
 
     mutating func cutIfQuiet(_ actions: inout [Action]) {
@@ -99,6 +74,7 @@ extension SendDesk {
         } else {
             // Soft answers of a part that is not at its end stand in the journal only: another time.
             wantsCut = false
+            actions.append(.cutJournalLater)
             dispatch(&actions)
         }
     }

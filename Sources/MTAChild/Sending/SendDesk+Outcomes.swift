@@ -4,34 +4,114 @@ import Store
 
 /// What the gateway's answers mean for the messages.
 extension SendDesk {
+    /// What one call of the gateway brought besides outcomes of messages.
+    private struct Findings {
+        var answers: [JournalAnswer] = []
+        /// Why every message of the application is refused; nil if it is not.
+        var stopReason: String?
+        /// How long the gateway wants nothing of the whole application, in milliseconds; 0 if it did not say so.
+        var pause: Int64 = 0
+        /// Whether the gateway has taken a message, or knew its token.
+        var hasWorked = false
+    }
+
     mutating func settled(_ batchID: Int64, _ settled: [Outcome], _ now: Int64, _ actions: inout [Action]) {
         guard var flight = flights[batchID], var part = parts[flight.holding] else { return }
-        var answers: [JournalAnswer] = []
-        answers.reserveCapacity(settled.count)
-        let hadResends = !flight.resend.isEmpty
+        var findings = Findings()
+        findings.answers.reserveCapacity(settled.count)
         for outcome in settled where outcome.index >= 0 && Int(outcome.index) < flight.rows.count {
-            let row = flight.rows[Int(outcome.index)]
             part.inGateway -= 1
-            var answer = JournalAnswer(
-                sequence: part.sequences[Int(row)],
-                outcomeClass: outcome.outcomeClass,
-                status: outcome.status,
-                attempt: part.claimed.attempt,
-                reason: outcome.reason,
-                gatewayMessageID: outcome.gatewayMessageID,
-                tokenEffect: outcome.tokenEffect
-            )
-            if outcome.outcomeClass == .unprocessed, flight.attempt <= RetryPolicy.maximumUnprocessedResends {
-                flight.resend.append(outcome.index)
-            } else {
-                flight.open -= 1
-                answer.notBeforeMilliseconds = decide(&part, row, outcome, now)
-            }
-            answers.append(answer)
+            inGateway -= 1
+            settle(outcome, &flight, &part, now, &findings)
         }
         counters.progress += 1
         parts[flight.holding] = part
         flights[batchID] = flight.open > 0 ? flight : nil
+        journal(findings.answers, of: part, now, &actions)
+        if part.isFenced { abandonWaiting(of: flight.holding) }
+        wait(batchID, &actions)
+        follow(findings, now, &actions)
+        closeIfDone(flight.holding, now)
+        dropIfFenced(flight.holding)
+    }
+
+    private mutating func settle(
+        _ outcome: Outcome,
+        _ flight: inout Flight,
+        _ part: inout HeldPart,
+        _ now: Int64,
+        _ findings: inout Findings
+    ) {
+        let row = flight.rows[Int(outcome.index)]
+        var answer = JournalAnswer(
+            sequence: part.sequences[Int(row)],
+            outcomeClass: outcome.outcomeClass,
+            status: outcome.status,
+            attempt: part.claimed.attempt,
+            reason: outcome.reason,
+            gatewayMessageID: outcome.gatewayMessageID,
+            tokenEffect: outcome.tokenEffect
+        )
+        switch outcome.outcomeClass {
+        case .unprocessed where outcome.neverLeft:
+            flight.unsent.append(outcome.index)
+        case .unprocessed where flight.attempt <= RetryPolicy.maximumUnprocessedResends:
+            flight.resend.append(outcome.index)
+        case .stopApplication:
+            flight.unsent.append(outcome.index)
+            if findings.stopReason == nil { findings.stopReason = "\(outcome.status) \(outcome.reason)" }
+        case .retry where outcome.applicationWide:
+            flight.unsent.append(outcome.index)
+            answer.outcomeClass = .unprocessed
+            findings.pause = max(findings.pause, Int64(outcome.retryAfterMilliseconds ?? Self.standardPause))
+        case .permanent where outcome.isTokenDoubtful:
+            answer.outcomeClass = .stopApplication
+            if isHurrying || part.isFenced {
+                flight.unsent.append(outcome.index)
+            } else {
+                flight.open -= 1
+                unsettled -= 1
+                massFailure.hold(part.holding, row: row, outcome)
+            }
+        default:
+            flight.open -= 1
+            if outcome.status != 0 { massFailure.count() }
+            if Self.hasWorked(outcome) { findings.hasWorked = true }
+            decide(&part, row, outcome, now, &answer)
+        }
+        // What has no intent is not known to the journal; an intent may have been for more than the connection took.
+        if !outcome.neverLeft || flight.hasDeparted(outcome.index) { findings.answers.append(answer) }
+    }
+
+    /// What Google asks for when a 429 does not say how long: a minute.
+    private static let standardPause: Int32 = 60_000
+
+    /// Credential and topic are right if a message was taken, or a token was found to be gone.
+    private static func hasWorked(_ outcome: Outcome) -> Bool {
+        switch outcome.outcomeClass {
+        case .accepted: true
+        case .permanent: outcome.tokenEffect != .none && !outcome.isTokenDoubtful
+        case .unprocessed, .retry, .stopApplication, .ambiguous: false
+        }
+    }
+
+    private mutating func follow(_ findings: Findings, _ now: Int64, _ actions: inout [Action]) {
+        if findings.pause > 0 {
+            if !isPaused { actions.append(.cancelQueued) }
+            isPaused = true
+            actions.append(.endPause(afterMilliseconds: findings.pause))
+        }
+        if let reason = findings.stopReason {
+            openCircuit(reason: reason, holdsTokenEffects: false, &actions)
+        } else if findings.hasWorked, circuit == .probing {
+            circuit = .closed
+            actions.append(.closeCircuit)
+        }
+        guardAgainstMassFailure(now, &actions)
+    }
+
+    func journal(_ answers: [JournalAnswer], of part: HeldPart, _ now: Int64, _ actions: inout [Action]) {
+        guard !answers.isEmpty else { return }
         var journal: [UInt8] = []
         journal.reserveCapacity(answers.count * 12 + 64)
         JournalEncoder.appendAnswers(
@@ -42,21 +122,25 @@ extension SendDesk {
             to: &journal
         )
         actions.append(.journal(journal))
-        closeIfDone(flight.holding, now, &actions)
-        if !flight.resend.isEmpty {
-            if part.isFenced || isHurrying {
-                abandon(batchID, &actions)
-            } else if !hadResends {
-                actions.append(.resendLater(batchID: batchID, attempt: flight.attempt))
-            }
-        }
-        dropIfGone(flight.holding, &actions)
-        if !outcomes.isEmpty { actions.append(.store(isFull: outcomes.count >= batchSize)) }
     }
 
-    /// Decides about one message.
-    /// - Returns: when it may be tried again, if it may.
-    private mutating func decide(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome, _ now: Int64) -> Int64? {
+    /// Lets what came back unsent wait a moment, so that a gateway which takes nothing makes no busy loop.
+    private mutating func wait(_ batchID: Int64, _ actions: inout [Action]) {
+        guard let flight = flights[batchID], flight.waiting > 0, !flight.hasPause else { return }
+        flights[batchID]?.hasPause = true
+        actions.append(.resendLater(batchID: batchID, attempt: flight.resend.isEmpty ? 1 : flight.attempt))
+    }
+
+    // MARK: Decisions
+
+    /// Decides about one message, and says in the journal what was decided.
+    mutating func decide(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
         switch outcome.outcomeClass {
         case .accepted:
             counters.sent += 1
@@ -65,67 +149,76 @@ extension SendDesk {
             counters.failed += 1
             final(&part, row, .failed, outcome)
             noteToken(part, row, outcome)
-        case .ambiguous where part.delivery.ambiguityPolicy == .report:
-            counters.unknown += 1
-            final(&part, row, .unknown, outcome)
-        case .ambiguous:
-            part.resent += 1
-            counters.resentAfterAmbiguity += 1
-            return retry(&part, row, outcome, now)
-        case .retry, .unprocessed:
-            return retry(&part, row, outcome, now)
-        case .stopApplication:
-            return keep(&part, row, outcome, now)
+        // The rest are decisions: a fenced owner makes none.
+        case .ambiguous, .retry, .unprocessed, .stopApplication:
+            guard !part.isFenced else {
+                unsettled -= 1
+                return
+            }
+            if outcome.outcomeClass == .ambiguous {
+                inDoubt(&part, row, outcome, now, &answer)
+            } else {
+                retry(&part, row, outcome, now, &answer)
+            }
         }
-        return nil
     }
 
-    private mutating func retry(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome, _ now: Int64) -> Int64? {
-        guard !part.isFenced else {
-            unsettled -= 1
-            return nil
+    /// A message that may have been taken goes to a retry part or, if it must not or cannot be sent again, is `unknown`.
+    private mutating func inDoubt(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        guard part.delivery.ambiguityPolicy == .resend, case .again(let notBefore) = retryDecision(part, outcome, now)
+        else {
+            counters.unknown += 1
+            part.reported.insert(row)
+            final(&part, row, .unknown, outcome)
+            return
         }
-        let decision = part.delivery.retryPolicy.decide(
+        part.unanswered.insert(row)
+        answer.notBeforeMilliseconds = notBefore
+        postpone(&part, row, notBefore)
+    }
+
+    private mutating func retry(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        switch retryDecision(part, outcome, now) {
+        case .again(let notBefore):
+            answer.notBeforeMilliseconds = notBefore
+            postpone(&part, row, notBefore)
+            return
+        case .expired:
+            record(&part, row: row, .ignored, reason: "expired", httpStatus: outcome.status, gatewayMessageID: nil)
+        case .exhausted:
+            counters.failed += 1
+            // For the journal too it was the last attempt.
+            answer.outcomeClass = .permanent
+            record(&part, row: row, .failed, reason: outcome.reason, httpStatus: outcome.status, gatewayMessageID: nil)
+        }
+        outcomeWindowRows += 1
+    }
+
+    private mutating func retryDecision(_ part: HeldPart, _ outcome: Outcome, _ now: Int64) -> RetryDecision {
+        part.delivery.retryPolicy.decide(
             attempt: Int(part.claimed.attempt),
             retryAfterMilliseconds: outcome.retryAfterMilliseconds,
             nowMilliseconds: now,
             validUntilMilliseconds: part.delivery.validUntilMilliseconds,
             using: &random
         )
-        switch decision {
-        case .again(let notBefore):
-            postpone(&part, row, notBefore)
-            return notBefore
-        case .expired:
-            record(&part, row: row, .ignored, reason: "expired", httpStatus: outcome.status, gatewayMessageID: nil)
-        case .exhausted:
-            counters.failed += 1
-            record(&part, row: row, .failed, reason: outcome.reason, httpStatus: outcome.status, gatewayMessageID: nil)
-        }
-        outcomeWindowRows += 1
-        return nil
-    }
-
-    /// Every message of the application is being refused: this one is not at fault, so it waits, however often it takes.
-    private mutating func keep(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome, _ now: Int64) -> Int64? {
-        guard !part.isFenced else {
-            unsettled -= 1
-            return nil
-        }
-        // A minute is time for an operator to act, and short enough to notice that he has.
-        let notBefore = now + 60_000
-        if part.delivery.isExpired(atMilliseconds: notBefore) {
-            record(&part, row: row, .ignored, reason: "expired", httpStatus: outcome.status, gatewayMessageID: nil)
-            outcomeWindowRows += 1
-            return nil
-        }
-        postpone(&part, row, notBefore)
-        return notBefore
     }
 
     private mutating func postpone(_ part: inout HeldPart, _ row: Int32, _ notBefore: Int64) {
         part.open -= 1
-        part.retries.append(.init(sequence: part.sequences[Int(row)], notBeforeMilliseconds: notBefore))
+        part.retries.append(.init(row: row, notBeforeMilliseconds: notBefore))
         counters.retried += 1
         unsettled -= 1
     }
@@ -151,7 +244,8 @@ extension SendDesk {
         httpStatus: Int16,
         gatewayMessageID: String?
     ) {
-        part.open -= 1
+        part.isDecided(row)
+        part.lastBatch = batchNumber
         outcomes.append(
             part: part.claimed.id,
             token: part.claimed.fencingToken,

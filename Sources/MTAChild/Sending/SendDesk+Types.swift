@@ -10,9 +10,10 @@ extension SendDesk {
         /// The database could not be asked for marks.
         case markFailed
         case settled(batchID: Int64, outcomes: [Outcome])
-        /// The pause before unprocessed messages are sent again is over.
+        /// The pause before unsent messages of a batch are sent again is over.
         case resendDue(batchID: Int64)
-        /// A batch is in the database; `holdings` are the parts, with their tokens, that it was about.
+        /// A batch is in the database, each in the order in which it was taken; `holdings` are the parts, with their
+        /// tokens, that it was about.
         case stored(StoreReport, holdings: Set<PartToken>, windowRows: Int)
         /// The database says that these parts carry another token.
         case leasesLost(Set<PartToken>)
@@ -20,6 +21,12 @@ extension SendDesk {
         case leaseValid(Bool)
         /// Sending stops for a while, or goes on.
         case paused(Bool)
+        /// The states of deliveries, as the database has them now.
+        case deliveryStates([Int64: DeliveryState])
+        /// Every message of the application would be refused.
+        case applicationStopped
+        /// Somebody has opened the application's circuit.
+        case circuitFoundOpen
         /// Give everything back that is not on the wire.
         case hurry
         /// The journal has grown so long that it should be cut.
@@ -37,8 +44,16 @@ extension SendDesk {
         case cancelQueued
         case release(PartToken, PartRecovery)
         case cutJournal
+        /// The journal cannot be cut soon: ask again when it has grown further.
+        case cutJournalLater
         /// There is room for another part.
         case claimMore
+        /// The gateway wants less from the whole application: end the pause that has begun after so many milliseconds.
+        case endPause(afterMilliseconds: Int64)
+        /// Every message of the application would be refused, for a reason that is not the messages'.
+        case openCircuit(reason: String, holdsTokenEffects: Bool)
+        /// A probe got through.
+        case closeCircuit
     }
 
     /// A request batch in the gateway.
@@ -48,10 +63,45 @@ extension SendDesk {
         var batch: GatewayRequestBatch
         /// Messages without a decision.
         var open: Int
-        /// Batch indexes that wait to be sent again for free.
+        /// What has got streams, by batch index; it comes in order, so this is one range nearly always.
+        var departed: [Range<Int32>] = []
+        /// Batch indexes that the gateway did not process: they go out again as the next attempt.
         var resend: [Int32] = []
+        /// Batch indexes that never left, or were refused for the application's sake: they go out again as if for the
+        /// first time.
+        var unsent: [Int32] = []
         /// How often messages of this batch have been handed over.
         var attempt = 1
+        /// The pause before what is to be sent again has begun.
+        var hasPause = false
+
+        var waiting: Int { resend.count + unsent.count }
+
+        func hasDeparted(_ index: Int32) -> Bool { departed.contains { $0.contains(index) } }
+
+        mutating func depart(_ range: Range<Int32>) {
+            if let last = departed.last, last.upperBound == range.lowerBound {
+                departed[departed.count - 1] = last.lowerBound..<range.upperBound
+            } else {
+                departed.append(range)
+            }
+        }
+    }
+
+    /// Why nothing more of a delivery leaves, and how its parts end.
+    enum Halt: Sendable, Equatable {
+        /// Another owner goes on later.
+        case giveBack
+        /// What has no outcome gets this one.
+        case close(MessageStatus, reason: String)
+    }
+
+    /// What is known of the application's circuit.
+    enum Circuit: Sendable, Equatable {
+        case closed
+        /// This child tries one message after the other.
+        case probing
+        case open
     }
 
     /// Ascending sequence numbers as ranges.

@@ -5,27 +5,42 @@ import Store
 /// The child's bookkeeping of parts and messages between claim and store, as a value: no I/O, no clock of its own.
 ///
 /// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order
-/// carries the promise of the design: a mark is committed before an intent is journaled, an intent before its messages are
-/// submitted, answers before anything else happens with them, and the journal is cut only when nothing in it is unsettled.
+/// carries the promise of the design: a mark is committed before its messages are submitted, an intent is journaled when
+/// they get their streams (``departing(_:now:isLeaseValid:)``), answers are journaled before anything else happens with
+/// them, and the journal is cut only when nothing in it is unsettled.
 struct SendDesk: Sendable {
     let window: Int
     let batchSize: Int
     let applicationID: Int32
     var parts: [PartToken: HeldPart] = [:]
     var flights: [Int64: Flight] = [:]
+    /// Parts with slices that are not sent yet.
     var waiting: [PartToken] = []
+    /// Batches with messages that may be sent again as soon as anything may be sent.
+    var due: [Int64] = []
     var outcomes: OutcomeBatch
     /// Messages that were sent, or are about to be, and whose outcome is not stored.
     var unsettled = 0
     /// Those of the current outcome batch.
     var outcomeWindowRows = 0
+    /// Messages on the wire, or waiting in the gateway.
+    var inGateway = 0
     var counters = SendCounters()
     var isMarking = false
     var reserved = 0
-    var mayDispatch = true
+    var isLeaseValid = true
     var isPaused = false
     var isHurrying = false
     var wantsCut = false
+    /// Deliveries of which nothing more leaves.
+    var halts: [Int64: Halt] = [:]
+    /// When the first of the held deliveries expires, in milliseconds on the database's clock.
+    var nextExpiry = Int64.max
+    var circuit = Circuit.closed
+    var massFailure = MassFailureGuard()
+    /// The number of the outcome batch that gathers, and of the last one that is stored.
+    var batchNumber: Int64 = 1
+    var storedBatch: Int64 = 0
     var batchesBeingStored = 0
     var nextBatchID: Int64 = 1 << 40
     var random = SystemRandomNumberGenerator()
@@ -50,12 +65,19 @@ struct SendDesk: Sendable {
     /// The parts whose leases have to be renewed.
     var heldTokens: [PartToken] { parts.values.filter { !$0.isFenced }.map(\.holding) }
 
+    /// The deliveries of the held parts.
+    var heldDeliveries: Set<Int64> { Set(parts.values.lazy.filter { !$0.isFenced }.map(\.claimed.deliveryID)) }
+
+    /// Whether anything at all may leave.
+    var maySend: Bool { isLeaseValid && !isPaused && !isHurrying }
+
     /// Takes the outcomes that have gathered, to be stored in one transaction.
     mutating func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? {
         guard !outcomes.isEmpty else { return nil }
         let taken = (outcomes, outcomeWindowRows)
         outcomes = OutcomeBatch(capacity: batchSize)
         outcomeWindowRows = 0
+        batchNumber += 1
         batchesBeingStored += 1
         return taken
     }
@@ -65,163 +87,39 @@ struct SendDesk: Sendable {
         var actions: [Action] = []
         switch event {
         case .prepared(let part): prepared(part, now, &actions)
-        case .marked(let marks, let held): marked(marks, held, now, &actions)
-        case .markFailed:
-            endMarking()
-            if isHurrying { giveBackWaiting(&actions) }
+        case .marked(let marks, let held): marked(marks, held, &actions)
+        case .markFailed: endMarking()
         case .settled(let batchID, let settled): self.settled(batchID, settled, now, &actions)
-        case .resendDue(let batchID): resend(batchID, now, &actions)
+        case .resendDue(let batchID): if flights[batchID] != nil { due.append(batchID) }
         case .stored(let report, let holdings, let windowRows): stored(report, holdings, windowRows, &actions)
         case .leasesLost(let lost):
             for holding in lost { fence(holding, &actions) }
             // What of them waits in the gateway must not leave; what is of others is sent again for free.
             actions.append(.cancelQueued)
         case .leaseValid(let isValid):
-            if mayDispatch, !isValid { actions.append(.cancelQueued) }
-            mayDispatch = isValid
-        case .paused(let paused): isPaused = paused
-        case .hurry:
-            isHurrying = true
-            actions.append(.cancelQueued)
-            giveBackWaiting(&actions)
+            if isLeaseValid, !isValid { actions.append(.cancelQueued) }
+            isLeaseValid = isValid
+        case .paused(let paused):
+            if !isPaused, paused { actions.append(.cancelQueued) }
+            isPaused = paused
+        case .deliveryStates(let states): take(states, &actions)
+        case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
+        case .circuitFoundOpen: circuitFoundOpen(&actions)
+        case .hurry: hurry(&actions)
         case .journalLong: wantsCut = true
         case .journalCut: wantsCut = false
         }
-        dispatch(&actions)
-        cutIfQuiet(&actions)
+        finish(now, &actions)
         return actions
     }
 
-    // MARK: From the claim to the gateway
-
-    private mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
-        var part = HeldPart(prepared)
-        counters.progress += 1
-        counters.resentAfterAmbiguity += Int64(part.resent)
-        for decided in prepared.decided {
-            if decided.status == .failed { counters.failed += 1 }
-            record(
-                &part,
-                row: decided.row,
-                decided.status,
-                reason: decided.reason,
-                httpStatus: 0,
-                gatewayMessageID: nil
-            )
-        }
-        counters.retried += Int64(part.retries.count)
-        // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
-        parts[part.holding] = part
-        if !part.slices.isEmpty { waiting.append(part.holding) }
-        closeIfDone(part.holding, now, &actions)
-        if !outcomes.isEmpty { actions.append(.store(isFull: outcomes.count >= batchSize)) }
-        if isHurrying { giveBackWaiting(&actions) }
-    }
-
-    /// Asks for the marks of the next slices, as many as the window takes.
-    mutating func dispatch(_ actions: inout [Action]) {
-        guard !isMarking, mayDispatch, !isPaused, !isHurrying, !wantsCut, !waiting.isEmpty else { return }
-        var marks: [PartMark] = []
-        let before = unsettled
-        for holding in waiting {
-            guard let part = parts[holding], let slice = part.slices.first else { continue }
-            guard unsettled == 0 || unsettled + slice.rows.count <= window else { break }
-            unsettled += slice.rows.count
-            marks.append(PartMark(part: holding.part, token: holding.token, through: slice.markThrough))
-        }
-        guard !marks.isEmpty else { return }
-        isMarking = true
-        reserved = unsettled - before
-        actions.append(.mark(marks))
-    }
-
-    private mutating func marked(_ marks: [PartMark], _ held: Set<Int64>, _ now: Int64, _ actions: inout [Action]) {
-        endMarking()
-        counters.progress += 1
-        var journal: [UInt8] = []
-        var submissions: [Action] = []
-        for mark in marks {
-            let holding = mark.holding
-            guard let slice = parts[holding]?.slices.first else { continue }
-            if !held.contains(holding.part) { fence(holding, &actions) }
-            // What must not leave now waits and is marked again; a mark may say too much without harm.
-            guard mayDispatch, !isPaused, !isHurrying, var part = parts[holding], !part.isFenced else { continue }
-            unsettled += slice.rows.count
-            part.slices.removeFirst()
-            part.inGateway += slice.rows.count
-            parts[holding] = part
-            if part.slices.isEmpty { waiting.removeAll { $0 == holding } }
-            flights[slice.batch.id] = Flight(
-                holding: holding,
-                rows: slice.rows,
-                batch: slice.batch,
-                open: slice.rows.count
-            )
-            JournalEncoder.appendIntent(
-                part: holding.part,
-                token: holding.token,
-                ranges: Self.ranges(slice.rows.lazy.map { part.sequences[Int($0)] }),
-                to: &journal
-            )
-            submissions.append(.submit(slice.batch))
-        }
-        if !journal.isEmpty { actions.append(.journal(journal)) }
-        actions.append(contentsOf: submissions)
-        actions.append(.claimMore)
-        if isHurrying { giveBackWaiting(&actions) }
-    }
-
-    /// Frees the window's room that was kept for the marked messages; those that are sent take it again.
-    private mutating func endMarking() {
-        isMarking = false
-        unsettled -= reserved
-        reserved = 0
-    }
-
-    // MARK: Free resends
-
-    private mutating func resend(_ batchID: Int64, _ now: Int64, _ actions: inout [Action]) {
-        guard var flight = flights[batchID], let part = parts[flight.holding] else { return }
-        guard !part.isFenced, !isHurrying else {
-            abandon(batchID, &actions)
-            return
-        }
-        guard mayDispatch, !isPaused else {
-            actions.append(.resendLater(batchID: batchID, attempt: flight.attempt))
-            return
-        }
-        let rows = flight.resend.map { flight.rows[Int($0)] }
-        nextBatchID += 1
-        let again = flight.batch.subset(flight.resend, id: nextBatchID)
-        flight.open -= flight.resend.count
-        flights[again.id] = Flight(
-            holding: flight.holding,
-            rows: rows,
-            batch: again,
-            open: rows.count,
-            attempt: flight.attempt + 1
-        )
-        flight.resend = []
-        flights[batchID] = flight.open > 0 ? flight : nil
-        parts[flight.holding]?.inGateway += rows.count
-        var journal: [UInt8] = []
-        JournalEncoder.appendIntent(
-            part: flight.holding.part,
-            token: flight.holding.token,
-            ranges: Self.ranges(rows.lazy.map { part.sequences[Int($0)] }),
-            to: &journal
-        )
-        actions.append(.journal(journal))
-        actions.append(.submit(again))
-    }
-
-    /// Leaves the unprocessed messages of a batch to the part's next owner.
-    mutating func abandon(_ batchID: Int64, _ actions: inout [Action]) {
-        guard var flight = flights[batchID] else { return }
-        unsettled -= flight.resend.count
-        flight.open -= flight.resend.count
-        flight.resend = []
-        flights[batchID] = flight.open > 0 ? flight : nil
-        dropIfGone(flight.holding, &actions)
+    /// What may follow from anything that happened.
+    private mutating func finish(_ now: Int64, _ actions: inout [Action]) {
+        if now > nextExpiry { haltExpired(now, &actions) }
+        settleHalted(&actions)
+        decideWhenQuiet(now, &actions)
+        dispatch(&actions)
+        cutIfQuiet(&actions)
+        if !outcomes.isEmpty { actions.append(.store(isFull: isHurrying || outcomes.count >= batchSize)) }
     }
 }

@@ -1,63 +1,70 @@
 import Gateways
 import Logging
 import NIOCore
+import ProcessProtocol
 import PushCore
 import Store
 import Synchronization
 
 /// Carries out what the ``SendDesk`` decides: marks, journal, gateway, store.
 ///
-/// The desk is behind a lock, because answers come on the gateway's event loop and everything else in tasks. An answer is
-/// journaled on the event loop before the loop goes on, hence before its stream slot is used again.
+/// The desk is behind a lock, because answers come on the gateway's event loop and everything else in tasks. An intent is
+/// journaled on the event loop before its messages get streams, an answer before the loop goes on, hence before its stream
+/// slot is used again.
 final class Sender: GatewayDelegate {
-    private struct Releases {
-        var open = 0
+    struct Releases {
+        var underWay: Set<PartToken> = []
         var hasFailed = false
+        /// Grows with each part that the database has back.
+        var done: UInt64 = 0
     }
 
     let desk: Mutex<SendDesk>
+    let lease = LeaseClock()
+    let circuit: CircuitKeeper
     let latencies = Mutex(LatencyWindow())
     /// There is room for another part, or something to claim may be there.
     let claimSignal = Signal()
     /// The desk is empty, or may be: who waits for that looks.
     let idleSignal = Signal()
-    private let store: Store
+    let store: Store
+    let clock: DatabaseClock
+    let eventLoop: any EventLoop
+    let logger: Logger
+    let storeSignal = Signal()
+    let releases = Mutex(Releases())
+    let isStopped = Mutex(false)
+    let trouble = Mutex(GatewayTrouble())
+    let databaseTrouble = Mutex("")
+    /// When sending goes on after the gateway has asked for less; nil when it has not.
+    let pausedUntil = Mutex<NIODeadline?>(nil)
+    let control: ChildControl
     private let journal: ChildJournal
-    private let clock: DatabaseClock
-    private let eventLoop: any EventLoop
-    private let logger: Logger
-    private let storeSignal = Signal()
-    private let releases = Mutex(Releases())
-    /// Grows with each pause, so that the end of an earlier one does not end a later one.
-    private let pauses = Mutex(0)
     private let batchDelay: Duration
-    private let isStopped = Mutex(false)
     private let isFlushScheduled = Mutex(false)
-    private let trouble = Mutex(GatewayTrouble())
-    private let databaseTrouble = Mutex("")
     private let gatewayBox = Mutex<(any Gateway)?>(nil)
-    /// Called once, when the journal cannot be written any more.
-    private let onJournalFailure: @Sendable (String) -> Void
-    private let marks: AsyncStream<[PartMark]>
+    let marks: AsyncStream<[PartMark]>
     private let marksContinuation: AsyncStream<[PartMark]>.Continuation
 
     init(
         desk: SendDesk,
         store: Store,
         journal: ChildJournal,
+        circuit: CircuitKeeper,
+        control: ChildControl,
         clock: DatabaseClock,
         eventLoop: any EventLoop,
         settings: ChildSettings,
-        logger: Logger,
-        onJournalFailure: @escaping @Sendable (String) -> Void
+        logger: Logger
     ) {
         self.desk = Mutex(desk)
         self.store = store
         self.journal = journal
+        self.circuit = circuit
+        self.control = control
         self.clock = clock
         self.eventLoop = eventLoop
         self.logger = logger
-        self.onJournalFailure = onJournalFailure
         batchDelay = .milliseconds(settings.outcomeBatchDelayMs)
         (marks, marksContinuation) = AsyncStream.makeStream(of: [PartMark].self)
     }
@@ -81,44 +88,55 @@ final class Sender: GatewayDelegate {
     /// Whether the gateway takes messages, as far as is known.
     var isGatewayWell: Bool { gatewayTrouble == nil }
 
+    /// Nothing is held, on its way, or being given back.
+    var isIdle: Bool { desk.withLock { $0.isEmpty } && releases.withLock { $0.underWay.isEmpty } }
+
+    /// Everything that the journal tells is in the database.
+    var needsNoJournal: Bool { isIdle && !releases.withLock { $0.hasFailed } }
+
+    /// Parts that the database does not have back yet.
+    var releasing: [PartToken] { releases.withLock { Array($0.underWay) } }
+
     /// Tells the desk what happened and does what it says.
     func perform(_ event: SendDesk.Event) {
         let now = clock.nowMilliseconds
         let actions = desk.withLock { $0.handle(event, now: now) }
-        var maySubmit = true
-        var unsent: [GatewayRequestBatch] = []
-        for action in actions {
-            switch action {
-            case .journal(let bytes): maySubmit = write(bytes) && maySubmit
-            // Without its intent in the journal a message must not leave: after a crash nobody would know of it.
-            case .submit(let batch): if maySubmit { gateway?.submit(batch) } else { unsent.append(batch) }
-            default: carryOut(action)
-            }
-        }
-        if !unsent.isEmpty { takeBack(unsent) }
+        for action in actions { carryOut(action) }
         if isIdle { idleSignal.fire() }
     }
 
     private func carryOut(_ action: SendDesk.Action) {
         switch action {
         case .mark(let marks): marksContinuation.yield(marks)
-        case .journal, .submit: break
+        case .journal(let bytes): write(bytes)
+        case .submit(let batch): gateway?.submit(batch)
         case .resendLater(let batchID, let attempt): scheduleResend(batchID, attempt)
         case .store(let isFull): isFull ? storeSignal.fire() : scheduleFlush()
         case .cancelQueued: gateway?.cancelQueued()
         case .release(let part, let recovery): release(part, recovery)
         case .cutJournal: cutJournal()
+        case .cutJournalLater: journal.postponeCut()
         case .claimMore: claimSignal.fire()
+        case .endPause(let milliseconds): endPause(after: milliseconds)
+        case .openCircuit(let reason, let holdsTokenEffects): openCircuit(reason, holdsTokenEffects)
+        case .closeCircuit:
+            trouble.withLock { $0.application = nil }
+            circuit.close()
+            claimSignal.fire()
         }
     }
 
-    private func write(_ bytes: [UInt8]) -> Bool {
+    // MARK: The journal
+
+    /// - Returns: whether the journal has it.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
         do {
             try journal.append(bytes)
             if journal.isLong { eventLoop.execute { self.perform(.journalLong) } }
             return true
         } catch {
-            onJournalFailure(String(describing: error))
+            journalFailed(error)
             return false
         }
     }
@@ -128,18 +146,20 @@ final class Sender: GatewayDelegate {
             try journal.cut()
             perform(.journalCut)
         } catch {
-            onJournalFailure(String(describing: error))
+            journalFailed(error)
         }
     }
 
-    /// Settles messages that could not be journaled and so were not sent: the part's next owner sends them.
-    private func takeBack(_ batches: [GatewayRequestBatch]) {
-        perform(.hurry)
-        for batch in batches {
-            let outcomes = (0..<Int32(batch.count)).map { Outcome(index: $0, outcomeClass: .unprocessed) }
-            perform(.settled(batchID: batch.id, outcomes: outcomes))
-        }
+    /// Without the journal nothing may leave: after a crash nobody would know of it.
+    private func journalFailed(_ error: any Error) {
+        if control.reason != .journal { logger.critical("\(error)") }
+        control.hurry(.journal)
+        // This may be the middle of a call from the gateway.
+        eventLoop.execute { self.perform(.hurry) }
+        claimSignal.fire()
     }
+
+    // MARK: Timers
 
     private func scheduleFlush() {
         let isFirst = isFlushScheduled.withLock { scheduled in
@@ -161,114 +181,34 @@ final class Sender: GatewayDelegate {
         }
     }
 
-    private func release(_ part: PartToken, _ recovery: PartRecovery) {
-        releases.withLock { $0.open += 1 }
-        Task {
-            do {
-                _ = try await store.releasePart(part, recovery: recovery)
-            } catch {
-                // The lease runs out by itself; the next owner learns the rest from mark, outcomes and journal.
-                logger.warning("part \(part.part) could not be given back: \(error)")
-                releases.withLock { $0.hasFailed = true }
+    /// Ends the pause that the desk has begun; the longest one counts.
+    private func endPause(after milliseconds: Int64) {
+        let end = NIODeadline.now() + .milliseconds(milliseconds)
+        let isLongest = pausedUntil.withLock { until in
+            guard until.map({ $0 < end }) ?? true else { return false }
+            until = end
+            return true
+        }
+        guard isLongest else { return }
+        eventLoop.scheduleTask(deadline: end) {
+            let isOver = self.pausedUntil.withLock { until in
+                guard until == end else { return false }
+                until = nil
+                return true
             }
-            releases.withLock { $0.open -= 1 }
-            idleSignal.fire()
-        }
-    }
-
-    /// Nothing is held, on its way, or being given back.
-    var isIdle: Bool { desk.withLock { $0.isEmpty } && releases.withLock { $0.open == 0 } }
-
-    /// Everything that the journal tells is in the database.
-    var needsNoJournal: Bool { isIdle && !releases.withLock { $0.hasFailed } }
-
-    // MARK: What the gateway tells
-
-    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
-        latencies.withLock { window in
-            for latency in latencyMicroseconds where latency > 0 { window.record(latency) }
-        }
-        if outcomes.contains(where: { $0.outcomeClass == .accepted }) { trouble.withLock { $0.application = nil } }
-        perform(.settled(batchID: batch.id, outcomes: outcomes))
-    }
-
-    func gatewayEvent(_ event: GatewayEvent) {
-        switch event.kind {
-        case .connected, .recovered, .tokenRenewed:
-            logger.info("\(event.message)")
-            trouble.withLock { $0.connection = nil }
-        case .goAway, .connectionLost:
-            logger.notice("\(event.message)")
-        case .unreachable, .untrusted, .tokenUnavailable:
-            logger.warning("\(event.message)")
-            trouble.withLock { $0.connection = event }
-        case .applicationStopped, .applicationThrottled:
-            logger.error("\(event.message)")
-            trouble.withLock { $0.application = event }
-            pause(milliseconds: event.retryInMilliseconds ?? 60_000)
+            if isOver { self.perform(.paused(false)) }
         }
     }
 
     /// Sends nothing new for a while: the gateway would refuse it.
-    private func pause(milliseconds: Int64) {
-        let number = pauses.withLock { number in
-            number += 1
-            return number
-        }
+    func pause(milliseconds: Int64) {
         perform(.paused(true))
-        eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {
-            if self.pauses.withLock({ $0 == number }) { self.perform(.paused(false)) }
-        }
+        endPause(after: milliseconds)
     }
-
-    // MARK: Tasks
 
     func stop() {
         isStopped.withLock { $0 = true }
         storeSignal.fire()
         marksContinuation.finish()
-    }
-
-    /// Commits marks, one call after the other, until ``stop()``.
-    func markLoop() async {
-        var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
-        for await marks in marks {
-            do {
-                perform(.marked(marks, held: try await store.mark(marks)))
-                backOff.reset()
-            } catch {
-                logger.warning("the dispatch marks of \(marks.count) parts could not be committed: \(error)")
-                try? await Task.sleep(for: backOff.next())
-                perform(.markFailed)
-            }
-        }
-    }
-
-    /// Stores outcomes, one transaction after the other, until ``stop()`` and nothing is left.
-    func storeLoop() async {
-        while true {
-            await storeSignal.wait()
-            while let (batch, windowRows) = desk.withLock({ $0.takeOutcomes() }) {
-                let report = await storeUntilDone(batch)
-                perform(.stored(report, holdings: batch.holdings, windowRows: windowRows))
-            }
-            if isStopped.withLock({ $0 }) { return }
-        }
-    }
-
-    /// Repeats a batch until the database has it: outcomes are facts, and the journal keeps them meanwhile.
-    private func storeUntilDone(_ batch: OutcomeBatch) async -> StoreReport {
-        var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(10))
-        while true {
-            do {
-                let report = try await store.storeOutcomes(batch)
-                databaseTrouble.withLock { $0 = "" }
-                return report
-            } catch {
-                databaseTrouble.withLock { $0 = "outcomes cannot be stored: \(error)" }
-                logger.warning("\(batch.count) outcomes could not be stored, trying again: \(error)")
-                try? await Task.sleep(for: backOff.next())
-            }
-        }
     }
 }

@@ -1,5 +1,3 @@
-import CLibPQ
-
 #if canImport(Darwin)
 import Darwin
 #else
@@ -13,10 +11,12 @@ import Glibc
 struct ConnectionParameters {
     let keywords: [(name: String, value: String)]
 
-    init(_ configuration: PostgresConfiguration) {
+    /// - Parameter overrides: take the place of those in the connection string.
+    init(_ configuration: PostgresConfiguration, overrides: [(name: String, value: String)] = []) {
         var keywords: [(name: String, value: String)] = []
         if !Self.namesService(configuration.connectionString) { keywords += Self.defaults }
         keywords.append(("dbname", configuration.connectionString))
+        keywords += overrides
         keywords.append(("application_name", configuration.applicationName.text))
         // All texts go in and out as UTF-8.
         keywords.append(("client_encoding", "UTF8"))
@@ -35,14 +35,7 @@ struct ConnectionParameters {
     /// Whether a service file is in play: its settings rank below keywords, so nothing may be set before it.
     private static func namesService(_ connectionString: String) -> Bool {
         if getenv("PGSERVICE") != nil { return true }
-        guard let options = PQconninfoParse(connectionString, nil) else { return false }
-        defer { PQconninfoFree(options) }
-        var option = options
-        while let keyword = option.pointee.keyword {
-            if String(cString: keyword) == "service", option.pointee.val != nil { return true }
-            option += 1
-        }
-        return false
+        return ConnectionOptions.parse(connectionString)["service"] != nil
     }
 
     /// Calls the body with NULL-terminated arrays of names and values.

@@ -28,14 +28,27 @@ public final class PostgresConnection: Sendable {
             backendPID: greeting.backendPID,
             serverVersion: greeting.serverVersion
         )
-        if let limit = configuration.statementTimeoutMilliseconds {
-            try await connection.execute(PostgresStatement("SET statement_timeout = \(limit)", prepare: false))
-        }
+        try await connection.begin(configuration)
         return connection
+    }
+
+    /// Sets up the session.
+    private func begin(_ configuration: PostgresConfiguration) async throws {
+        let groups = SessionSettings.groups(configuration, serverVersion: serverVersion)
+        for (position, group) in groups.enumerated() {
+            do {
+                try await execute(group)
+            } catch let error as PostgresError where position > 0 && !error.isConnectionLost {
+                // A platform that lacks such a setting does without it.
+            }
+        }
     }
 
     /// Whether requests are accepted; false once it was closed or found lost.
     public var isOpen: Bool { mailbox.isOpen }
+
+    /// Whether the server has refused a statement because it cannot write (SQLSTATE 25006).
+    public var isReadOnlyServer: Bool { mailbox.isReadOnly }
 
     /// Runs one statement in a transaction of its own.
     ///

@@ -43,6 +43,23 @@ extension PostgresError {
         )
     }
 
+    /// Whether a refusal to connect would be the same at every server of the list: who is not let in, or asks for a
+    /// database that is not there. libpq goes no further either.
+    var isFinalForAllServers: Bool {
+        sqlState.map { $0.hasPrefix("28") || $0.hasPrefix("3D") } ?? false
+    }
+
+    /// The refusals of several servers as one; the last server that said something gives the SQLSTATE.
+    static func merging(_ failures: [PostgresError]) -> PostgresError {
+        if failures.count == 1 { return failures[0] }
+        return PostgresError(
+            code: .connection,
+            sqlState: failures.last { $0.sqlState != nil }?.sqlState,
+            message: failures.isEmpty
+                ? "there is no server to connect to" : failures.map(\.message).joined(separator: "; ")
+        )
+    }
+
     /// The beginning of a statement on one line: enough to find it, short enough for a log.
     static func excerpt(_ sql: String) -> String {
         let words = sql.prefix(400).split(whereSeparator: \.isWhitespace).joined(separator: " ")

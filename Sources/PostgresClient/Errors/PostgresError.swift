@@ -50,16 +50,19 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether a unique constraint refused a row.
     public var isUniqueViolation: Bool { sqlState == "23505" }
 
+    /// Whether the server cannot write: it is a standby, or was made read-only. Another one may be the primary now.
+    public var isReadOnlyServer: Bool { sqlState == "25006" }
+
     /// Whether the same operation may succeed when it is repeated, after a lost connection on a new one.
     public var isRetryable: Bool {
         switch code {
         case .connection, .timeout: return true
         case .closed, .type: return false
         case .sqlState(let state):
-            // Serialisation failure, deadlock, lock not available, cancelled (also by statement_timeout), shutting down;
-            // connection trouble (08) and lack of resources (53).
-            return ["40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03"].contains(state)
-                || state.hasPrefix("08") || state.hasPrefix("53")
+            // Serialisation failure, deadlock, lock not available, cancelled (also by statement_timeout), shutting down,
+            // no primary; connection trouble (08), lack of resources (53) and input or output errors of the server (58).
+            return ["25006", "40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03"].contains(state)
+                || ["08", "53", "58"].contains { state.hasPrefix($0) }
         }
     }
 

@@ -3,6 +3,9 @@ import Synchronization
 /// Keeps one connection to the database: whoever needs it gets it, and when it was lost a new one is made, with
 /// exponential back-off, until there is one or nobody wants it any more.
 ///
+/// A connection whose server has refused to write is dropped like a lost one: with a connection string that names several
+/// servers and asks for `target_session_attrs=read-write` the next one leads to the primary.
+///
 /// It repeats no statement: what ran when the connection broke fails with an error whose `isConnectionLost` is true, and
 /// the caller decides.
 public final class ConnectionKeeper: Sendable {
@@ -12,7 +15,10 @@ public final class ConnectionKeeper: Sendable {
         var attempt: Task<Void, Never>?
         var waiters: [UInt64: CheckedContinuation<PostgresConnection, any Error>] = [:]
         var nextWaiter: UInt64 = 0
+        /// The pauses between failed attempts.
         var backOff: ReconnectBackOff
+        /// The pauses after connections that were made and did not last.
+        var losses = ReconnectBackOff()
         var isClosed = false
     }
 
@@ -21,8 +27,13 @@ public final class ConnectionKeeper: Sendable {
     private let onEvent: @Sendable (ConnectionKeeperEvent) -> Void
     private let state: Mutex<State>
 
-    /// A connection that lived at least so long starts the back-off anew; a server that drops each one at once does not.
+    /// After a connection that lived at least so long the first pause is the shortest again; a server that drops each one at
+    /// once is not stormed.
     private static let lasting = Duration.seconds(10)
+    /// A server that lets us in is worth another attempt soon: its sessions may have been ended on purpose.
+    private static let longestPauseAfterLoss = Duration.seconds(1)
+    /// A server that cannot write is not likely to be able to at once.
+    private static let longestPauseAfterReadOnly = Duration.seconds(10)
 
     /// Makes a keeper; it connects when it is first asked.
     ///
@@ -73,7 +84,7 @@ public final class ConnectionKeeper: Sendable {
 
     /// The connection if there is an open one now.
     public var currentConnection: PostgresConnection? {
-        state.withLock { $0.connection }.flatMap { $0.isOpen ? $0 : nil }
+        state.withLock { $0.connection }.flatMap { Self.isFit($0) ? $0 : nil }
     }
 
     /// Closes the connection and fails those who wait.
@@ -103,16 +114,15 @@ public final class ConnectionKeeper: Sendable {
             if state.isClosed { return .refused(Mailbox.closedError) }
             // Cancellation comes before this, or finds the waiter registered.
             if Task.isCancelled { return .refused(CancellationError()) }
-            if let connection = state.connection, connection.isOpen { return .open(connection) }
+            if let connection = state.connection, Self.isFit(connection) { return .open(connection) }
             let wasLost = state.connection != nil
+            let pause = wasLost ? Self.pauseAfterLoss(&state) : .zero
             state.connection = nil
             state.waiters[id] = continuation
-            if wasLost, let connectedAt = state.connectedAt, .now - connectedAt >= Self.lasting {
-                state.backOff.reset()
-            }
             if state.attempt == nil {
                 // It holds the keeper only during an attempt, so that dropping the keeper ends it.
                 state.attempt = Task { [weak self] in
+                    try? await Task.sleep(for: pause)
                     while !Task.isCancelled, let delay = await self?.attempt() { try? await Task.sleep(for: delay) }
                 }
             }
@@ -123,6 +133,20 @@ public final class ConnectionKeeper: Sendable {
         case .refused(let error): continuation.resume(throwing: error)
         case .later(let lost): if lost { onEvent(.lost) }
         }
+    }
+
+    private static func isFit(_ connection: PostgresConnection) -> Bool {
+        connection.isOpen && !connection.isReadOnlyServer
+    }
+
+    /// How long to wait before the first attempt: a moment at random, as all others have lost the same server; longer each
+    /// time after connections that did not last.
+    private static func pauseAfterLoss(_ state: inout State) -> Duration {
+        if let connectedAt = state.connectedAt, .now - connectedAt >= lasting { state.losses.reset() }
+        let isReadOnly = state.connection?.isReadOnlyServer ?? false
+        state.losses.cap = isReadOnly ? longestPauseAfterReadOnly : longestPauseAfterLoss
+        var generator = SystemRandomNumberGenerator()
+        return state.losses.nextDelay(using: &generator)
     }
 
     /// One attempt; returns the delay before the next, nil when there is a connection or it is closed.
@@ -152,6 +176,7 @@ public final class ConnectionKeeper: Sendable {
             guard !state.isClosed else { return [] }
             state.connection = connection
             state.connectedAt = .now
+            state.backOff.reset()
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }

@@ -57,13 +57,37 @@ extension ConnectionLoop {
         _ mailbox: Mailbox,
         _ notices: NoticeReceiver
     ) throws(PostgresError) -> OpaquePointer {
-        let connection = ConnectionParameters(configuration).withKeywords { PQconnectStartParams($0, $1, 1) }
+        let servers = ServerAlternatives(configuration.connectionString)
+        let limit = servers.connectTimeout ?? configuration.connectTimeout
+        var failures: [PostgresError] = []
+        for server in servers.overrides {
+            do throws(PostgresError) {
+                let parameters = ConnectionParameters(configuration, overrides: server)
+                return try connect(parameters, limit, mailbox, notices)
+            } catch {
+                if error.code == .closed { throw error }
+                failures.append(error)
+                if error.isFinalForAllServers { break }
+            }
+        }
+        throw PostgresError.merging(failures)
+    }
+
+    private static func connect(
+        _ parameters: ConnectionParameters,
+        _ limit: Duration,
+        _ mailbox: Mailbox,
+        _ notices: NoticeReceiver
+    ) throws(PostgresError) -> OpaquePointer {
+        let connection = parameters.withKeywords { PQconnectStartParams($0, $1, 1) }
         guard let connection else {
             throw PostgresError(code: .connection, message: "no memory for a connection")
         }
         do throws(PostgresError) {
+            // Only so does a refusal tell its SQLSTATE.
+            PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
             notices.attach(to: connection)
-            try drive(connection, configuration.connectTimeout, mailbox)
+            try drive(connection, limit, mailbox)
             return connection
         } catch {
             PQfinish(connection)
@@ -78,21 +102,23 @@ extension ConnectionLoop {
         _ mailbox: Mailbox
     ) throws(PostgresError) {
         var state = PGRES_POLLING_WRITING
-        var socket: Int32 = -1
+        var place = ""
         var deadline = ContinuousClock.now + limit
         while state != PGRES_POLLING_OK {
             if state == PGRES_POLLING_FAILED || PQstatus(connection) == CONNECTION_BAD { throw refused(connection) }
-            if PQsocket(connection) != socket {
-                socket = PQsocket(connection)
+            // The number of the socket does not tell: the next one often gets that of the one before.
+            let current = Self.place(connection)
+            if current != place {
+                place = current
                 deadline = .now + limit
             }
             let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
             guard left > 0 else {
-                let host = PQhost(connection).map { String(cString: $0) } ?? ""
-                throw PostgresError(code: .connection, message: "cannot connect to \(host): no answer within \(limit)")
+                let message = "cannot connect to \(place): no answer within \(limit)"
+                throw PostgresError(code: .connection, message: message)
             }
             let readiness = Readiness.wait(
-                socket: socket,
+                socket: PQsocket(connection),
                 reading: state == PGRES_POLLING_READING,
                 writing: state == PGRES_POLLING_WRITING,
                 wakeUp: mailbox.wakeUp,
@@ -105,10 +131,19 @@ extension ConnectionLoop {
         }
     }
 
+    /// Host, address and port of the server that is being tried.
+    private static func place(_ connection: OpaquePointer) -> String {
+        let host = PQhost(connection).map { String(cString: $0) } ?? ""
+        let address = PQhostaddr(connection).map { String(cString: $0) } ?? ""
+        let port = PQport(connection).map { String(cString: $0) } ?? ""
+        let name = address.isEmpty || address == host ? host : "\(host) (\(address))"
+        return "\(name) port \(port)"
+    }
+
     /// libpq's words name host, port, user and database; a password is never among them.
     private static func refused(_ connection: OpaquePointer) -> PostgresError {
-        let words = String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline)
-            .map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
-        return PostgresError(code: .connection, message: words.isEmpty ? "the connection could not be made" : words)
+        let refusal = RefusalText(String(cString: PQerrorMessage(connection)))
+        let message = refusal.text.isEmpty ? "the connection could not be made" : refusal.text
+        return PostgresError(code: .connection, sqlState: refusal.sqlState, message: message)
     }
 }

@@ -121,6 +121,7 @@ extension ConnectionLoop {
         var error = PostgresError(result: result, statement: isScript ? nil : operation.text)
         if PostgresError.isFatal(result) { throw error.asLossOfConnection() }
         if PQstatus(connection) == CONNECTION_BAD { throw lost() }
+        mailbox.note(error)
         if isScript, let position = PostgresError.field(result, .position).flatMap({ Int($0) }) {
             let line = operation.text.unicodeScalars.prefix(max(0, position - 1)).count { $0 == "\n" } + 1
             error = error.adding("at line \(line) of the script")

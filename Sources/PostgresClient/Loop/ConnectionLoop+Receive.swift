@@ -91,6 +91,7 @@ extension ConnectionLoop {
         let error = PostgresError(result: result, statement: statement, index: index)
         if PostgresError.isFatal(result) { throw error.asLossOfConnection() }
         if PQstatus(connection) == CONNECTION_BAD { throw lost() }
+        mailbox.note(error)
         if group.error == nil { group.error = error }
     }
 

@@ -25,6 +25,8 @@ final class Mailbox: Sendable {
         var ended: PostgresError?
         var closeWaiters: [CheckedContinuation<Void, Never>] = []
         var nextSession: UInt64 = 1
+        /// The server has said that it cannot write.
+        var isReadOnly = false
     }
 
     private let state = Mutex(State())
@@ -34,6 +36,14 @@ final class Mailbox: Sendable {
 
     /// Whether requests are accepted.
     var isOpen: Bool { state.withLock { $0.ended == nil && !$0.mail.close } }
+
+    /// Whether the server has refused to write.
+    var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
+
+    /// Notes what an error says about the server (thread only).
+    func note(_ error: PostgresError) {
+        if error.isReadOnlyServer { state.withLock { $0.isReadOnly = true } }
+    }
 
     /// A number for an exclusive session.
     func newSession() -> UInt64 {

@@ -24,20 +24,42 @@ public struct JournalDecoder: Sendable {
 
     /// Reads the header.
     public init(_ bytes: [UInt8]) throws(JournalError) {
-        var reader = JournalReader(bytes: bytes, range: 0..<min(bytes.count, JournalHeader.length))
-        guard bytes.count >= JournalHeader.length else { throw JournalError(code: .headerTooShort) }
-        let checked = JournalHeader.length - 4
+        let base = JournalHeader.baseLength
+        guard bytes.count >= base else { throw JournalError(code: .headerTooShort) }
+        var reader = JournalReader(bytes: bytes, range: 0..<bytes.count)
         guard
             let magic: UInt32 = reader.number(), magic == JournalFormat.magic,
             let version: UInt16 = reader.number(), let _: UInt16 = reader.number(),
             let child: Int64 = reader.number(), let generation: Int64 = reader.number(),
             let host = reader.uuid(),
-            let checksum: UInt32 = reader.number(), checksum == CRC32C.checksum(bytes, 0..<checked)
+            let checksum: UInt32 = reader.number(), checksum == CRC32C.checksum(bytes, 0..<base - 4)
         else { throw JournalError(code: .notAJournal) }
-        guard version == JournalHeader.version else { throw JournalError(code: .version(version)) }
-        header = JournalHeader(childID: child, generation: generation, hostID: host)
-        validLength = JournalHeader.length
+        var header = JournalHeader(childID: child, generation: generation, hostID: host)
+        switch version {
+        case 1: validLength = base
+        case JournalHeader.version:
+            try Self.readIDs(&reader, bytes, into: &header)
+            validLength = JournalHeader.length
+        default: throw JournalError(code: .version(version))
+        }
+        self.header = header
         self.bytes = bytes
+    }
+
+    /// Reads what version 2 added.
+    private static func readIDs(
+        _ reader: inout JournalReader,
+        _ bytes: [UInt8],
+        into header: inout JournalHeader
+    ) throws(JournalError) {
+        let end = JournalHeader.length
+        guard bytes.count >= end else { throw JournalError(code: .headerTooShort) }
+        guard
+            let boot = reader.uuid(), let installation = reader.uuid(),
+            let checksum: UInt32 = reader.number(), checksum == CRC32C.checksum(bytes, 0..<end - 4)
+        else { throw JournalError(code: .notAJournal) }
+        header.bootID = boot == JournalFormat.unknownID ? nil : boot
+        header.installationID = installation == JournalFormat.unknownID ? nil : installation
     }
 
     /// The next record; nil at the end, and from there on.

@@ -14,11 +14,10 @@ public enum JournalEncoder {
         append(UInt16(0), to: &output)
         append(header.childID, to: &output)
         append(header.generation, to: &output)
-        let host = header.hostID.uuid
-        output.append(contentsOf: [
-            host.0, host.1, host.2, host.3, host.4, host.5, host.6, host.7,
-            host.8, host.9, host.10, host.11, host.12, host.13, host.14, host.15,
-        ])
+        append(header.hostID, to: &output)
+        append(CRC32C.checksum(output, start..<output.count), to: &output)
+        append(header.bootID ?? JournalFormat.unknownID, to: &output)
+        append(header.installationID ?? JournalFormat.unknownID, to: &output)
         append(CRC32C.checksum(output, start..<output.count), to: &output)
     }
 
@@ -117,6 +116,13 @@ public enum JournalEncoder {
         // The whole view is copied at once, a prefix of it byte by byte.
         output.append(contentsOf: text.utf8)
         output.removeLast(output.count - end)
+    }
+
+    private static func append(_ id: UUID, to output: inout [UInt8]) {
+        let b = id.uuid
+        output.append(contentsOf: [
+            b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7, b.8, b.9, b.10, b.11, b.12, b.13, b.14, b.15,
+        ])
     }
 
     @inline(__always)

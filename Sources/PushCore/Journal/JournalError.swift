@@ -34,7 +34,8 @@ public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
             "The journal is damaged at byte \(offset), so its child's parts are taken over by their marks; check the disk."
         case .version(let version):
             """
-            The journal has format version \(version) and this program reads version \(JournalHeader.version); \
+            The journal has format version \(version) and this program reads versions up to \
+            \(JournalHeader.version); \
             let the version that wrote it replay it, or move the file away and its parts are taken over by their marks.
             """
         }

@@ -1,10 +1,19 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The constants of the journal's bytes. All numbers are little-endian.
 ///
-/// A header is `magic, version, 0, child id, generation, host id, checksum`. A record is `length, checksum, payload`,
+/// A header is `magic, version, 0, child id, generation, host id, checksum`, from version 2 on followed by `boot id,
+/// installation id, checksum`; each checksum is over all before it. A record is `length, checksum, payload`,
 /// both over the payload, whose first byte is its kind.
 enum JournalFormat {
     /// "PMTJ".
     static let magic: UInt32 = 0x4A54_4D50
+    /// Stands for an id that is not known.
+    static let unknownID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     /// Length and checksum before each payload.
     static let frameLength = 8
     /// A longer payload is no record: 1,000 answers with the longest reasons of any gateway stay below it.

@@ -16,6 +16,12 @@ public struct Outcome: Sendable, Hashable {
     public var gatewayMessageID: String?
     /// Whether the answer concerns the whole application, for example a 429 for the whole project.
     public var applicationWide: Bool
+    /// Whether it is an error of the push token that a mix-up of keys, topics or environments would cause as well.
+    ///
+    /// One such answer condemns its token; when many of an application's answers are of this kind, none of them does.
+    public var isTokenDoubtful: Bool
+    /// Whether the message was not handed to a connection at all, so that nothing was tried.
+    public var neverLeft: Bool
 
     /// Makes an outcome; what is left out is absent.
     public init(
@@ -26,7 +32,9 @@ public struct Outcome: Sendable, Hashable {
         tokenEffect: TokenEffect = .none,
         retryAfterMilliseconds: Int32? = nil,
         gatewayMessageID: String? = nil,
-        applicationWide: Bool = false
+        applicationWide: Bool = false,
+        isTokenDoubtful: Bool = false,
+        neverLeft: Bool = false
     ) {
         self.index = index
         self.outcomeClass = outcomeClass
@@ -36,5 +44,7 @@ public struct Outcome: Sendable, Hashable {
         self.retryAfterMilliseconds = retryAfterMilliseconds
         self.gatewayMessageID = gatewayMessageID
         self.applicationWide = applicationWide
+        self.isTokenDoubtful = isTokenDoubtful
+        self.neverLeft = neverLeft
     }
 }

@@ -6,4 +6,6 @@ public enum GatewayAnswer: Sendable, Hashable, CaseIterable {
     case permanent
     /// It was not delivered, and may be tried again later.
     case retry
+    /// Nothing of the application is delivered for now, and nothing of it is said by that about the message.
+    case stop
 }

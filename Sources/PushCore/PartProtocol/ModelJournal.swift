@@ -6,13 +6,19 @@ struct ModelJournal: Sendable, Hashable {
     var accepted = MessageSet.empty
     var failed = MessageSet.empty
     var soft = MessageSet.empty
+    /// Sent without an answer once, whatever came of them later: they may have arrived.
+    var doubted = MessageSet.empty
 
     /// Intents without an answer.
     var unanswered: MessageSet { intended - accepted - failed - soft }
+
+    /// What may have arrived and has no final answer.
+    var ambiguous: MessageSet { (unanswered | doubted) - accepted - failed }
 
     mutating func cut(_ messages: MessageSet) {
         intended -= messages
         accepted -= messages
         failed -= messages
+        doubted -= messages
     }
 }

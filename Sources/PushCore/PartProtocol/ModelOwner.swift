@@ -26,6 +26,11 @@ struct ModelOwner: Sendable, Hashable {
     var answeredAccepted = MessageSet.empty
     var answeredFailed = MessageSet.empty
     var answeredSoft = MessageSet.empty
+    var answeredStop = MessageSet.empty
+    /// Refused in a way that a mix-up would explain as well: not decided, and not sent for the journal.
+    var held = MessageSet.empty
+    /// Not sent, or refused, and without an answer at an earlier time: they may have arrived.
+    var doubted = MessageSet.empty
     /// Read, and not yet known to be stored.
     var accepted = MessageSet.empty
     var failed = MessageSet.empty
@@ -35,8 +40,8 @@ struct ModelOwner: Sendable, Hashable {
     var store = ModelStore()
     var journal = ModelJournal()
 
-    var answered: MessageSet { answeredAccepted | answeredFailed | answeredSoft }
-    var inFlight: MessageSet { intended | written | answered }
+    var answered: MessageSet { answeredAccepted | answeredFailed | answeredSoft | answeredStop }
+    var inFlight: MessageSet { intended | written | answered | held }
     var unstored: MessageSet { accepted | failed | unknown }
 
     /// Forgets its part.
@@ -52,6 +57,9 @@ struct ModelOwner: Sendable, Hashable {
         answeredAccepted = .empty
         answeredFailed = .empty
         answeredSoft = .empty
+        answeredStop = .empty
+        held = .empty
+        doubted = .empty
         accepted = .empty
         failed = .empty
         soft = .empty

@@ -22,8 +22,9 @@ struct ModelPart: Sendable, Hashable {
     var observedToken = -1
     var observedRenewal = -1
 
-    init(messages: MessageSet, attempt: Int) {
+    init(messages: MessageSet, attempt: Int, ambiguous: MessageSet = .empty) {
         self.messages = messages
         self.attempt = attempt
+        self.ambiguous = ambiguous
     }
 }

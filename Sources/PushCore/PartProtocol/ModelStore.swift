@@ -17,6 +17,7 @@ struct ModelStore: Sendable, Hashable {
     /// Decisions: outcomes that no gateway gave, the part's end, what goes to its retry part, what is canceled with it.
     var unknown = MessageSet.empty
     var soft = MessageSet.empty
+    var doubted = MessageSet.empty
     var closes = false
     var cancelsRest = false
     /// The reply: the part had another owner.

@@ -21,6 +21,12 @@ public enum PartEvent: Sendable, Hashable {
     case refuse(owner: Int, MessageSet)
     /// An owner reads answers and journals them.
     case read(owner: Int, MessageSet)
+    /// An owner reads refusals that many messages have had at once, holds them undecided, and journals them as not sent.
+    case hold(owner: Int, MessageSet)
+    /// An owner decides what it holds: few had such refusals, so they are about their messages.
+    case decide(owner: Int)
+    /// The application's circuit opens: what the owner holds is not sent, as it was before.
+    case openCircuit(owner: Int)
     /// An owner's connection to the gateway breaks, and with it every answer not read.
     case loseConnection(owner: Int)
     /// The gateway processes messages of a connection that is gone; nobody hears its answer.
@@ -49,6 +55,6 @@ public enum PartEvent: Sendable, Hashable {
     case observe(part: Int)
     /// A sweep takes a part whose lease has not moved since, and makes it ready for others.
     case sweep(part: Int)
-    /// A supervisor stops a delivery's ready part: what is left of it is canceled.
+    /// A stop or the end of the validity takes a ready part: what may have arrived of it is unknown, the rest is canceled.
     case stop(part: Int)
 }

@@ -31,6 +31,9 @@ public struct PartGuards: OptionSet, Sendable, Hashable {
     /// What was ambiguous or refused is noted in the transaction that releases the part.
     public static let noteAtRelease = PartGuards(rawValue: 1 << 10)
 
+    /// What may have arrived gets an outcome of its own before the rest of its part gets one for all.
+    public static let settleDoubt = PartGuards(rawValue: 1 << 11)
+
     /// All measures: the protocol as it is.
-    public static let all = PartGuards(rawValue: (1 << 11) - 1)
+    public static let all = PartGuards(rawValue: (1 << 12) - 1)
 }

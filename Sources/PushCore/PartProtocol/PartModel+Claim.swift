@@ -41,6 +41,8 @@ extension PartModel {
         if policy == .report {
             owner.unknown = part.ambiguous & owner.pending
             owner.pending -= owner.unknown
+        } else {
+            owner.doubted = part.ambiguous - known
         }
         owners[index] = owner
         return []
@@ -76,6 +78,8 @@ extension PartModel {
         guard (owner.inFlight | owner.unstored).isEmpty else { return [] }
         guard stands(parts[owner.part], token: owner.token) else { return lost(index) }
         release(owner.part, ambiguous: .empty, soft: owner.soft)
+        // Counted when they became so.
+        parts[owner.part].ambiguous |= owner.doubted & (owner.pending | owner.soft)
         owners[index].drop()
         return [.released(part: owner.part)]
     }

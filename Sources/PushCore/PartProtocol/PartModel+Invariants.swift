@@ -19,12 +19,16 @@ extension PartModel {
         if !lost.isEmpty { return "messages \(lost) have no outcome and are in no unfinished part" }
         if !doubled.isEmpty { return "messages \(doubled) have two outcomes" }
         if counted != recorded.count { return "the counters say \(counted) and there are \(recorded.count) rows" }
+        let both = canceledRest & recorded
+        if !both.isEmpty { return "messages \(both) are canceled and have an outcome" }
         return deliveryViolation
     }
 
     private var deliveryViolation: String? {
         if !sent.isSubset(of: delivered.once) { return "messages \(sent - delivered.once) are sent and never arrived" }
         if !failed.isSubset(of: refused) { return "messages \(failed - refused) failed and were never refused" }
+        let canceled = canceledRest & delivered.once
+        if !canceled.isEmpty { return "messages \(canceled) are canceled and arrived" }
         let twice = policy == .report ? delivered.twice : delivered.twice - ambiguous.once
         if !twice.isEmpty { return "messages \(twice) arrived twice" }
         let thrice = delivered.thrice - ambiguous.twice

@@ -33,7 +33,7 @@ extension PartModel {
         if let held {
             // A part that was claimed and is not in the journal was never begun.
             let journal = isCurrent ? journal : ModelJournal()
-            let ambiguous = journal.unanswered - recorded
+            let ambiguous = journal.ambiguous - recorded
             release(held, ambiguous: ambiguous, soft: journal.soft - recorded)
             if !ambiguous.isEmpty { actions.append(.ambiguous(ambiguous)) }
             actions.append(.released(part: held))
@@ -67,6 +67,7 @@ extension PartModel {
         parts[index].token += 1
         var actions: [PartAction] = []
         parts[index].state = .done
+        if guards.contains(.settleDoubt) { record(parts[index].ambiguous - recorded, .unknown, &actions) }
         canceledRest |= parts[index].messages - recorded
         actions.append(.closed(part: index))
         return actions

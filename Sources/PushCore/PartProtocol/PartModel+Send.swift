@@ -35,6 +35,8 @@ extension PartModel {
         case .retry:
             refused |= messages
             owners[index].answeredSoft |= messages
+        case .stop:
+            owners[index].answeredStop |= messages
         }
         return []
     }
@@ -56,15 +58,48 @@ extension PartModel {
         let accepted = messages & owner.answeredAccepted
         let failed = messages & owner.answeredFailed
         let soft = messages & owner.answeredSoft
+        let stopped = messages & owner.answeredStop
         owner.answeredAccepted -= accepted
         owner.answeredFailed -= failed
         owner.answeredSoft -= soft
+        owner.answeredStop -= stopped
+        owner.pending |= stopped
         owner.accepted |= accepted
         owner.failed |= failed
         owner.soft |= soft
         owner.journal.accepted |= accepted
         owner.journal.failed |= failed
         owner.journal.soft |= soft
+        owner.journal.intended -= stopped
+        owner.dropIfFinished()
+        owners[index] = owner
+        return []
+    }
+
+    mutating func hold(_ index: Int, _ messages: MessageSet) -> [PartAction] {
+        guard owners[index].isRunning else { return [] }
+        let messages = messages & owners[index].answeredFailed
+        owners[index].answeredFailed -= messages
+        owners[index].held |= messages
+        owners[index].journal.intended -= messages
+        return []
+    }
+
+    mutating func decide(_ index: Int) -> [PartAction] {
+        guard owners[index].isRunning else { return [] }
+        let messages = owners[index].held
+        owners[index].held = .empty
+        owners[index].failed |= messages
+        owners[index].journal.intended |= messages
+        owners[index].journal.failed |= messages
+        return []
+    }
+
+    mutating func openCircuit(_ index: Int) -> [PartAction] {
+        var owner = owners[index]
+        guard owner.isRunning else { return [] }
+        owner.pending |= owner.held
+        owner.held = .empty
         owner.dropIfFinished()
         owners[index] = owner
         return []
@@ -80,8 +115,12 @@ extension PartModel {
         owner.answeredAccepted = .empty
         owner.answeredFailed = .empty
         owner.answeredSoft = .empty
+        owner.answeredStop = .empty
+        owner.journal.doubted |= lost
         switch policy {
-        case .resend: owner.pending |= lost
+        case .resend:
+            owner.pending |= lost
+            owner.doubted |= lost
         case .report: owner.unknown |= lost
         }
         owner.dropIfFinished()

@@ -5,16 +5,19 @@ extension PartModel {
         guard owner.isRunning, owner.isOpen, owner.store.phase == .none else { return [] }
         let isFinished = owner.inFlight.isEmpty && (owner.pending.isEmpty || owner.cancelsRest) && !owner.isFenced
         guard isFinished || !owner.unstored.isEmpty else { return [] }
+        let cancels = isFinished && owner.cancelsRest
+        let doubted = cancels && guards.contains(.settleDoubt) ? owner.doubted & (owner.pending | owner.soft) : .empty
         owner.store = ModelStore(
             phase: .sent,
             part: owner.part,
             token: owner.token,
             accepted: owner.accepted,
             failed: owner.failed,
-            unknown: owner.unknown,
-            soft: isFinished ? owner.soft : .empty,
+            unknown: owner.unknown | doubted,
+            soft: isFinished && !cancels ? owner.soft : .empty,
+            doubted: owner.doubted,
             closes: isFinished,
-            cancelsRest: owner.cancelsRest
+            cancelsRest: cancels
         )
         if !guards.contains(.cutAfterCommit) { owner.journal.cut(owner.store.outcomes) }
         owners[index] = owner
@@ -32,8 +35,7 @@ extension PartModel {
         if store.isFenced { return actions }
         record(store.unknown, .unknown, &actions)
         if store.closes {
-            let handsOver = guards.contains(.atomicHandOver)
-            close(store.part, soft: store.soft, makesRetryPart: handsOver, cancelsRest: store.cancelsRest, &actions)
+            close(store, &actions)
         }
         return actions
     }
@@ -52,7 +54,7 @@ extension PartModel {
         guard store.closes else { return [] }
         owners[index].drop()
         var actions: [PartAction] = []
-        if !guards.contains(.atomicHandOver) { handOver(store.soft, of: store.part, &actions) }
+        if !guards.contains(.atomicHandOver) { handOver(store, &actions) }
         return actions
     }
 
@@ -93,26 +95,23 @@ extension PartModel {
     }
 
     /// Ends a part: refused messages go to a retry part, or fail when they have had all their attempts.
-    mutating func close(
-        _ index: Int,
-        soft: MessageSet,
-        makesRetryPart: Bool,
-        cancelsRest: Bool,
-        _ actions: inout [PartAction]
-    ) {
+    private mutating func close(_ store: ModelStore, _ actions: inout [PartAction]) {
+        let index = store.part
         parts[index].state = .done
         if parts[index].attempt >= maximumAttempts {
-            record(soft - recorded, .failed, &actions)
-        } else if makesRetryPart {
-            handOver(soft, of: index, &actions)
+            record(store.soft - recorded, .failed, &actions)
+        } else if guards.contains(.atomicHandOver) {
+            handOver(store, &actions)
         }
-        if cancelsRest { canceledRest |= parts[index].messages - recorded - soft }
+        if store.cancelsRest { canceledRest |= parts[index].messages - recorded }
         actions.append(.closed(part: index))
     }
 
-    mutating func handOver(_ messages: MessageSet, of index: Int, _ actions: inout [PartAction]) {
-        guard !messages.isEmpty, parts[index].attempt < maximumAttempts else { return }
-        actions.append(.handedOver(messages, part: parts.count))
-        parts.append(ModelPart(messages: messages, attempt: parts[index].attempt + 1))
+    /// What may have arrived once may have arrived in the retry part as well.
+    private mutating func handOver(_ store: ModelStore, _ actions: inout [PartAction]) {
+        guard !store.soft.isEmpty, parts[store.part].attempt < maximumAttempts else { return }
+        actions.append(.handedOver(store.soft, part: parts.count))
+        let attempt = parts[store.part].attempt + 1
+        parts.append(ModelPart(messages: store.soft, attempt: attempt, ambiguous: store.doubted & store.soft))
     }
 }

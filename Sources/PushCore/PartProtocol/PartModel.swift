@@ -4,7 +4,8 @@
 /// schedules through it and checks ``violation`` after every event.
 ///
 /// What the model leaves out on purpose: time (a lease is two looks of a sweep with nothing between them, and an owner's
-/// own clock stops it no earlier than the fence does), and windows (any set of marked messages may be under way).
+/// own clock stops it no earlier than the fence does), windows and streams (any set of marked messages may be under way), and pauses of a process (an owner of which nothing is
+/// heard between two looks of a sweep, and which then goes on, is one that was stopped and continued).
 public struct PartModel: Sendable, Hashable {
     /// What a delivery wants done with ambiguous messages.
     public let policy: AmbiguityPolicy
@@ -75,6 +76,9 @@ public struct PartModel: Sendable, Hashable {
         case .process(let owner, let messages, let answer): process(owner, messages, answer)
         case .refuse(let owner, let messages): refuse(owner, messages)
         case .read(let owner, let messages): read(owner, messages)
+        case .hold(let owner, let messages): hold(owner, messages)
+        case .decide(let owner): decide(owner)
+        case .openCircuit(let owner): openCircuit(owner)
         case .loseConnection(let owner): loseConnection(owner)
         case .processStray(let messages): processStray(messages)
         case .store(let owner): store(owner)

@@ -26,6 +26,9 @@ public struct ChildSettings: Sendable, Equatable {
     public var connectTimeoutSec = 10
     /// How long a child waits for the answers that are outstanding when it drains, in seconds.
     public var drainTimeoutSec = 45
+    /// Whether messages that a dead child may have sent go by their delivery's policy for ambiguous messages; if not, they are
+    /// reported as `unknown` and never sent again, whatever the policy says.
+    public var retryLostMessages = true
 
     /// Creates the settings with their defaults.
     public init() {}

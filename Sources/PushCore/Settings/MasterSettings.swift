@@ -15,6 +15,9 @@ public struct MasterSettings: Sendable, Equatable {
     public var drainTimeoutSec = 60
     /// The executable of the MTA children. Empty: the supervisor's own.
     public var executablePath = ""
+    /// The time of day, on this host's clock and in its time zone, at which the children are replaced one by one, as
+    /// ``TimeOfDay`` reads it. Empty: never.
+    public var processRestartTime = "06:00:00"
 
     /// Creates the settings with their defaults.
     public init() {}

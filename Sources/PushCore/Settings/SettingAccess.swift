@@ -6,4 +6,8 @@ public enum SettingAccess: Sendable {
     case text(any WritableKeyPath<Settings, String> & Sendable)
     /// One word of a list.
     case choice(any WritableKeyPath<Settings, String> & Sendable, [String])
+    /// `true` or `false`.
+    case flag(any WritableKeyPath<Settings, Bool> & Sendable)
+    /// A ``TimeOfDay`` as text; empty: never.
+    case timeOfDay(any WritableKeyPath<Settings, String> & Sendable)
 }

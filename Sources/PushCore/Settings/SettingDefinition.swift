@@ -24,7 +24,8 @@ public struct SettingDefinition: Sendable {
     public func text(in settings: Settings) -> String {
         switch access {
         case .integer(let path, _): String(settings[keyPath: path])
-        case .text(let path), .choice(let path, _): settings[keyPath: path]
+        case .text(let path), .choice(let path, _), .timeOfDay(let path): settings[keyPath: path]
+        case .flag(let path): String(settings[keyPath: path])
         }
     }
 
@@ -36,7 +37,8 @@ public struct SettingDefinition: Sendable {
 
     /// Sets the value.
     ///
-    /// - Throws: ``SettingsError`` if the number is outside the range or the word is not in the list.
+    /// - Throws: ``SettingsError`` if the number is outside the range, the word is not in the list, or the text is no flag or
+    ///   no time of day.
     public func set(_ value: SettingValue, in settings: inout Settings) throws(SettingsError) {
         switch (access, value) {
         case (.integer(let path, let range), .integer(let number)):
@@ -54,7 +56,17 @@ public struct SettingDefinition: Sendable {
                 throw SettingsError(.range, "\(key) is “\(text)”: give one of \(words.joined(separator: ", "))")
             }
             settings[keyPath: path] = text
-        case (.integer, .text), (.text, .integer), (.choice, .integer):
+        case (.flag(let path), .text(let text)):
+            guard let flag = Bool(text.lowercased()) else {
+                throw SettingsError(.range, "\(key) is “\(text)”: give \(typeName)")
+            }
+            settings[keyPath: path] = flag
+        case (.timeOfDay(let path), .text(let text)):
+            guard text.isEmpty || TimeOfDay(text) != nil else {
+                throw SettingsError(.range, "\(key) is “\(text)”: give \(typeName)")
+            }
+            settings[keyPath: path] = text
+        case (_, .integer), (.integer, .text):
             throw SettingsError(.type, "\(key) has a value of the wrong type: give \(typeName)")
         }
     }
@@ -65,6 +77,8 @@ public struct SettingDefinition: Sendable {
         case .integer(_, let range): "a whole number from \(range.lowerBound) to \(range.upperBound) (\(unit))"
         case .text: "a text (\(unit))"
         case .choice(_, let words): "one of \(words.joined(separator: ", "))"
+        case .flag: "true or false"
+        case .timeOfDay: "a time of day such as 06:00:00, or an empty text for never"
         }
     }
 }

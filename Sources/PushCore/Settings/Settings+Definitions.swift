@@ -40,6 +40,7 @@ extension Settings {
         .init("mta.master.startSpareServers", unit: "children", .integer(\.mta.master.startSpareServers, 0...1_000)),
         .init("mta.master.drainTimeoutSec", unit: "seconds", .integer(\.mta.master.drainTimeoutSec, 1...3_600)),
         .init("mta.master.executablePath", unit: "path", .text(\.mta.master.executablePath)),
+        .init("mta.master.processRestartTime", unit: "HH:MM:SS", .timeOfDay(\.mta.master.processRestartTime)),
     ]
 
     private static let childDefinitions: [SettingDefinition] = [
@@ -68,5 +69,6 @@ extension Settings {
         .init("mta.child.requestTimeoutSec", unit: "seconds", .integer(\.mta.child.requestTimeoutSec, 1...3_600)),
         .init("mta.child.connectTimeoutSec", unit: "seconds", .integer(\.mta.child.connectTimeoutSec, 1...600)),
         .init("mta.child.drainTimeoutSec", unit: "seconds", .integer(\.mta.child.drainTimeoutSec, 1...3_600)),
+        .init("mta.child.retryLostMessages", unit: "true or false", .flag(\.mta.child.retryLostMessages)),
     ]
 }

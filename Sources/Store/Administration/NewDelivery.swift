@@ -18,6 +18,10 @@ public struct NewDelivery: Sendable {
     public var ambiguityPolicy: AmbiguityPolicy
     /// Whether a user gets it on the newest of their subscriptions only.
     public var onePerUser: Bool
+    /// Soft failures are sent again at most so often, 0 to 1,000.
+    public var maxRetries: Int32
+    /// Seconds before the first retry, 1 to 31,536,000; doubles with each.
+    public var retryPeriodSeconds: Int32
 
     /// A delivery to all subscribers of the applications.
     public init(
@@ -28,7 +32,9 @@ public struct NewDelivery: Sendable {
         priority: Int16 = 0,
         validitySeconds: Int64 = 432_000,
         ambiguityPolicy: AmbiguityPolicy = .resend,
-        onePerUser: Bool = false
+        onePerUser: Bool = false,
+        maxRetries: Int32 = 5,
+        retryPeriodSeconds: Int32 = 60
     ) {
         self.label = label
         self.applications = applications
@@ -38,5 +44,7 @@ public struct NewDelivery: Sendable {
         self.validitySeconds = validitySeconds
         self.ambiguityPolicy = ambiguityPolicy
         self.onePerUser = onePerUser
+        self.maxRetries = maxRetries
+        self.retryPeriodSeconds = retryPeriodSeconds
     }
 }

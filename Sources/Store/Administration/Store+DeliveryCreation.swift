@@ -8,13 +8,14 @@ extension Store {
             """
             SELECT pushmta.create_delivery(label => $1, applications => $2, content => $3::text, priority => $4::integer,
                 validity => make_interval(secs => $5::double precision), explicit_targets => $6, one_per_user => $7,
-                ambiguity_policy => $8)
+                ambiguity_policy => $8, max_retries => $9, retry_period_seconds => $10)
             """,
             [
                 .text(delivery.label), .textArray(delivery.applications), .text(delivery.content),
                 .int32(Int32(delivery.priority)), .double(Double(delivery.validitySeconds)),
                 .bool(delivery.explicitTargets),
-                .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue),
+                .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue), .int32(delivery.maxRetries),
+                .int32(delivery.retryPeriodSeconds),
             ]
         )
         return try result.int64(0, 0)

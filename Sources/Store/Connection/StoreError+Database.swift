@@ -27,7 +27,7 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002": .notFound
-            case "PM003", "PM006": .conflict
+            case "PM003", "PM006", "PM008": .conflict
             default: .invalid
             }
         self.init(code, error.message, hint: Self.remedies[state])
@@ -41,5 +41,6 @@ extension StoreError {
         "PM004": #"give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}"#,
         "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
         "PM006": "fill pushmta.delivery_target before the start",
+        "PM008": "pushmta status shows the deliveries and their states",
     ]
 }

@@ -3,9 +3,40 @@ import PushCore
 
 /// The end of parts: each is closed once, in the transaction of its last outcomes, together with its retry parts.
 enum PartClosing {
-    static func statement(_ closing: [ClosingPart]) -> PostgresStatement {
+    /// Everything that ends the parts, in order.
+    static func statements(_ closing: [ClosingPart]) -> [PostgresStatement] {
         let closing = closing.sorted { $0.holding.part < $1.holding.part }
-        guard closing.contains(where: \.hasRetries) else {
+        return unknown(closing) + [statement(closing)]
+    }
+
+    /// What stands before the first lock of a part. Parts that are made must not meet a delivery that is just being paused or
+    /// stopped. And whoever does that locks the delivery first and then waits for parts: a transaction that changes a part twice,
+    /// by its counters and by its end, makes PostgreSQL check the foreign key to the delivery, which would close the circle.
+    static func lock(_ closing: [ClosingPart]) -> [PostgresStatement] {
+        closing.isEmpty ? [] : [DeliveryLock.statement(parts: closing.map(\.holding.part))]
+    }
+
+    /// A part that ends early leaves no doubtful message behind as canceled or expired.
+    private static func unknown(_ closing: [ClosingPart]) -> [PostgresStatement] {
+        let early = closing.filter { $0.restStatus != nil && $0.restStatus != .unknown }
+        guard !early.isEmpty else { return [] }
+        return [
+            PostgresStatement(
+                unknownSQL,
+                [.int64Array(early.map(\.holding.part)), .int64Array(early.map(\.holding.token)), .heldState]
+            )
+        ]
+    }
+
+    private static let unknownSQL = """
+        SELECT pushmta_engine.record_unknown(ARRAY(
+            SELECT p.id FROM unnest($1::bigint[], $2::bigint[]) c(id, token)
+            JOIN pushmta_engine.delivery_part p ON p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $3
+            ORDER BY p.id FOR NO KEY UPDATE OF p), 'no answer was recorded before the end')
+        """
+
+    private static func statement(_ closing: [ClosingPart]) -> PostgresStatement {
+        guard closing.contains(where: { $0.hasRetries || !$0.ambiguous.isEmpty }) else {
             return PostgresStatement(plainSQL, ends(closing) + [.heldState])
         }
         var setParts: [Int64] = []
@@ -30,6 +61,8 @@ enum PartClosing {
                 .int64Array(setParts), .int32Array(setNumbers), .int64Array(delays), .int64Array(parts),
                 .int32Array(numbers),
                 .int32Array(sequences), .heldState,
+                .int64Array(closing.flatMap { Array(repeating: $0.holding.part, count: $0.ambiguous.count) }),
+                .int32Array(closing.flatMap(\.ambiguous)),
             ]
         )
     }
@@ -44,11 +77,13 @@ enum PartClosing {
         ]
     }
 
-    /// Adds what the statement's answer says: one row for each closed part with the number of its retry parts.
+    /// Adds what the statement's answer says: one row for each closed part with the number of its retry parts and the
+    /// token under which it ended.
     static func read(_ result: PostgresResult, into report: inout StoreReport) throws {
         for row in 0..<result.rowCount {
             report.closedParts.append(try result.int64(row, 0))
             report.retryParts += Int(try result.int64(row, 1))
+            report.closed.insert(PartToken(part: try result.int64(row, 0), token: try result.int64(row, 2)))
         }
     }
 
@@ -61,7 +96,7 @@ enum PartClosing {
             c(id, token, resent, rest_status, rest_reason)
         WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $6
             AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL))
-        RETURNING p.id, 0::bigint
+        RETURNING p.id, 0::bigint, p.fencing_token
         """
 
     /// `IS NULL` of a scalar subquery, and not NOT EXISTS: a look-up for each of few messages, never a join with the whole
@@ -95,7 +130,13 @@ enum PartClosing {
             WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $12
                 AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
             RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
-                p.has_variables
+                p.has_variables, p.fencing_token
+        ), doubted AS (
+            INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
+            SELECT k.id, k.fencing_token, array_agg(DISTINCT a.sequence)
+            FROM unnest($13::bigint[], $14::integer[]) a(part_id, sequence) JOIN closed k ON k.id = a.part_id
+            GROUP BY k.id, k.fencing_token
+            ON CONFLICT (part_id, fencing_token) DO NOTHING
         ), made AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS new_id, k.*, r.sequences, r.size,
                 r.subscription_ids, r.target_ids, s.delay
@@ -108,7 +149,7 @@ enum PartClosing {
                 external_account_id, log_day, size, priority, attempt, has_variables, state)
             SELECT m.new_id, m.delivery_id, m.id, now() + m.delay * interval '1 millisecond', m.application_id,
                 m.external_account_id, m.log_day, m.size, m.priority, m.attempt + 1, m.has_variables,
-                CASE WHEN d.state = 'paused' THEN 'waiting' ELSE 'ready' END
+                \(DeliveryLock.partState)
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences,
@@ -117,6 +158,6 @@ enum PartClosing {
                 CASE WHEN m.has_variables THEN m.target_ids END
             FROM made m
         )
-        SELECT k.id, (SELECT count(*) FROM made m WHERE m.id = k.id) FROM closed k
+        SELECT k.id, (SELECT count(*) FROM made m WHERE m.id = k.id), k.fencing_token FROM closed k
         """
 }

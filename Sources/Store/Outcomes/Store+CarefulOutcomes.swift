@@ -35,25 +35,46 @@ struct CarefulPass {
         var state: PartState
     }
 
-    /// A row that was really inserted.
-    private struct Inserted {
+    /// A message, by the part that its outcome came from.
+    private struct Message: Hashable {
         var part: Int64
         var sequence: Int32
+    }
+
+    /// A row that was really inserted.
+    private struct Inserted {
+        var message: Message
         var status: MessageStatus
     }
 
     func run(_ transaction: PostgresTransaction) async throws -> StoreReport {
-        let rows = batch.allRows
-        let parts = Set(rows.map(\.holding.part) + batch.closing.map(\.holding.part)).sorted()
+        let all = batch.allRows
+        let parts = Set(all.map(\.holding.part) + batch.closing.map(\.holding.part)).sorted()
+        // A message may live in a part that nobody holds by now, which whoever stops the delivery waits for.
+        try await transaction.execute(DeliveryLock.statement(parts: parts))
         let found = try await lock(parts, transaction)
+        let rows = all.filter { mayStore($0, found) }
         let homes = try await lockHomes(rows, found, transaction)
         let inserted = try await insert(rows, transaction)
-        try await count(inserted, homes, found, transaction)
+        let late = Set(
+            rows.filter { !isHeld($0.holding, found) }.map { Message(part: $0.holding.part, sequence: $0.sequence) }
+        )
+        try await count(inserted, homes, late, transaction)
         try await insertTokenEvents(inserted, transaction)
         var report = StoreReport()
-        describe(rows, inserted, found, &report)
+        report.late = inserted.count { late.contains($0.message) }
+        describe(all, inserted, found, &report)
         if fenced { try await close(found, transaction, &report) }
         return report
+    }
+
+    /// What a gateway answered stays true, whoever holds the part now; what an owner decided counts only while it held the part.
+    /// A token that the part has not had yet is of another database, or of one that was set back.
+    private func mayStore(_ row: OutcomeBatch.Row, _ found: [Int64: Found]) -> Bool {
+        guard row.status != .sent, row.status != .failed else {
+            return fenced || found[row.holding.part].map { row.holding.token <= $0.token } ?? false
+        }
+        return isHeld(row.holding, found) || isClosed(row.holding, found)
     }
 
     /// Locks the parts in the order of their ids, so that two passes do not wait for each other.
@@ -134,7 +155,8 @@ struct CarefulPass {
             guard let status = MessageStatus(rawValue: try result.int16(row, 2)) else {
                 throw StoreError(.unexpectedAnswer, "A stored outcome has a status that this program does not know.")
             }
-            return Inserted(part: try result.int64(row, 0), sequence: try result.int32(row, 1), status: status)
+            let message = Message(part: try result.int64(row, 0), sequence: try result.int32(row, 1))
+            return Inserted(message: message, status: status)
         }
     }
 
@@ -161,15 +183,15 @@ struct CarefulPass {
     private func count(
         _ inserted: [Inserted],
         _ homes: [Int32: [Int64: Int64]],
-        _ found: [Int64: Found],
+        _ latecomers: Set<Message>,
         _ transaction: PostgresTransaction
     ) async throws {
         var counts: [Int64: StatusCounts] = [:]
         var late: [Int64: Int32] = [:]
         for row in inserted {
-            let home = homes[row.sequence]?[row.part] ?? row.part
+            let home = homes[row.message.sequence]?[row.message.part] ?? row.message.part
             counts[home, default: StatusCounts()].add(1, row.status)
-            late[home, default: 0] += isLate(row, found) ? 1 : 0
+            late[home, default: 0] += latecomers.contains(row.message) ? 1 : 0
         }
         guard !counts.isEmpty else { return }
         let ids = counts.keys.sorted()
@@ -205,17 +227,12 @@ struct CarefulPass {
         found[holding.part].map { $0.token == holding.token && $0.state == .done } ?? false
     }
 
-    private func isLate(_ row: Inserted, _ found: [Int64: Found]) -> Bool {
-        !batch.counts.keys.contains { $0.part == row.part && isHeld($0, found) }
-    }
-
     private func insertTokenEvents(_ inserted: [Inserted], _ transaction: PostgresTransaction) async throws {
-        let sequences = Set(inserted.map(\.sequence))
+        let messages = Set(inserted.map(\.message))
+        let sequences = Set(messages.map(\.sequence))
         let events = batch.tokenEvents.filter { sequences.contains($0.sequence) }
         if !events.isEmpty { try await transaction.execute(TokenEventInsert.statement(events)) }
-        let effects = batch.effects.filter { effect in
-            inserted.contains { $0.part == effect.part && $0.sequence == effect.sequence }
-        }
+        let effects = batch.effects.filter { messages.contains(Message(part: $0.part, sequence: $0.sequence)) }
         if !effects.isEmpty { try await transaction.execute(TokenEventInsert.statement(effects)) }
     }
 
@@ -226,8 +243,7 @@ struct CarefulPass {
         _ report: inout StoreReport
     ) {
         report.inserted = inserted.count
-        report.existed = rows.count - inserted.count
-        report.late = inserted.count { isLate($0, found) }
+        report.existed = rows.count { mayStore($0, found) } - inserted.count
         guard fenced else { return }
         let holdings = Set(rows.map(\.holding)).union(batch.closing.map(\.holding))
         report.fencedParts = holdings.filter { !isHeld($0, found) && !isClosed($0, found) }.map(\.part).sorted()
@@ -241,7 +257,8 @@ struct CarefulPass {
         report.closedParts = batch.closing.map(\.holding).filter { isClosed($0, found) }.map(\.part)
         let open = batch.closing.filter { isHeld($0.holding, found) }
         guard !open.isEmpty else { return }
-        try PartClosing.read(try await transaction.execute(PartClosing.statement(open)), into: &report)
+        let results = try await transaction.execute(PartClosing.statements(open))
+        if let closed = results.last { try PartClosing.read(closed, into: &report) }
         report.unbalancedParts = open.map(\.holding.part).filter { !report.closedParts.contains($0) }
     }
 }

@@ -6,7 +6,8 @@ extension Store {
     ///
     /// The fence is the update of the part's counters under the owner's token: what belongs to a part that was taken away
     /// is stored as late outcomes, and nothing is decided about that part. Safe to repeat after a lost connection: what was
-    /// committed is not stored or counted again. When it returns everything is committed.
+    /// committed is not stored or counted again. When it returns everything is committed. Retry parts of a delivery that is
+    /// held back or at its end are held back too.
     public func storeOutcomes(_ batch: OutcomeBatch) async throws -> StoreReport {
         guard !batch.isEmpty else { return StoreReport() }
         do {
@@ -18,41 +19,45 @@ extension Store {
 
     /// Stores what a dead child's journal says, without a fence: a gateway's answer stays true. Closings are ignored.
     ///
-    /// A message that is not of the part is left out; a subscription id of 0 is looked up. Safe to repeat.
+    /// A message that is not of the part is left out, and so is one under a token that the part has never had; a subscription
+    /// id of 0 is looked up. Safe to repeat.
     public func storeFacts(_ batch: OutcomeBatch, fromJournal: Bool = true) async throws -> StoreReport {
         guard !batch.isEmpty else { return StoreReport() }
         return try await storeCarefully(batch, fenced: false, fromJournal: fromJournal)
     }
 
-    /// Rows exist already (unique violation), or counters would pass the part's size because they do (check violation).
+    /// Rows exist already (unique violation), or counters would pass the part's size because they do (check violation); or a
+    /// program of an older version and this one waited for each other (deadlock).
     private static func calls4Care(_ error: PostgresError) -> Bool {
-        error.sqlState == "23505" || error.sqlState == "23514"
+        ["23505", "23514", "40P01"].contains(error.sqlState)
     }
 
     private func storePlainly(_ batch: OutcomeBatch) async throws -> StoreReport {
         let fences = batch.counts.sorted { $0.key.part < $1.key.part }
-        var statements: [PostgresStatement] = []
+        let locks = PartClosing.lock(batch.closing)
+        var statements = locks
         if !fences.isEmpty { statements.append(PartFence.statement(fences)) }
         statements += batch.runs.map(BroadLogInsert.run)
         if !batch.rows.isEmpty { statements.append(BroadLogInsert.rows(batch.rows)) }
         if !batch.tokenEvents.isEmpty { statements.append(TokenEventInsert.statement(batch.tokenEvents)) }
         if !batch.effects.isEmpty { statements.append(TokenEventInsert.statement(batch.effects)) }
-        if !batch.closing.isEmpty { statements.append(PartClosing.statement(batch.closing)) }
-        let results = try await group(statements)
+        if !batch.closing.isEmpty { statements += PartClosing.statements(batch.closing) }
+        let results = try await group(statements).dropFirst(locks.count)
         var report = StoreReport()
         let inserts = results.dropFirst(fences.isEmpty ? 0 : 1).prefix(batch.runs.count + (batch.rows.isEmpty ? 0 : 1))
         report.inserted = inserts.reduce(0) { $0 + $1.affectedRows }
         if !batch.closing.isEmpty, let closed = results.last { try PartClosing.read(closed, into: &report) }
-        let held = fences.isEmpty ? [] : try Self.idSet(results[0])
+        let held = fences.isEmpty ? [] : try results.first.map(PartFence.read) ?? []
         return try await finish(report, batch, held: held)
     }
 
     /// Sees to parts that the plain path could not serve: fenced ones, and those whose end did not add up because a late
     /// fact came in between.
-    private func finish(_ report: StoreReport, _ batch: OutcomeBatch, held: Set<Int64>) async throws -> StoreReport {
+    private func finish(_ report: StoreReport, _ batch: OutcomeBatch, held: Set<PartToken>) async throws -> StoreReport
+    {
         var report = report
-        let lost = batch.counts.keys.filter { !held.contains($0.part) }
-        let unclosed = batch.closing.filter { !report.closedParts.contains($0.holding.part) }
+        let lost = batch.counts.keys.filter { !held.contains($0) }
+        let unclosed = batch.closing.filter { !report.closed.contains($0.holding) }
         guard !lost.isEmpty || !unclosed.isEmpty else { return report }
         var rest = OutcomeBatch()
         rest.take(batch, partsOf: Set(lost))
@@ -72,5 +77,6 @@ extension StoreReport {
         closedParts += other.closedParts
         unbalancedParts += other.unbalancedParts
         retryParts += other.retryParts
+        closed.formUnion(other.closed)
     }
 }

@@ -16,6 +16,9 @@ enum TokenEventInsert {
     }
 
     /// Events of outcomes that are in the broad log by now; application, delivery and subscription are the part's.
+    ///
+    /// Where the gateway does not say since when, a token that was registered after the part was made is left alone: it may not
+    /// be the one that was refused.
     static func statement(_ effects: [OutcomeBatch.Effect]) -> PostgresStatement {
         PostgresStatement(
             effectsSQL,
@@ -30,7 +33,7 @@ enum TokenEventInsert {
     static let effectsSQL = """
         INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since)
         SELECT p.application_id, b.subscription_id, 'invalid', p.delivery_id, e.sequence, e.reason,
-            to_timestamp(e.since / 1000.0)
+            coalesce(to_timestamp(e.since / 1000.0), p.created_at)
         FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[]) e(part_id, sequence, reason, since)
         JOIN pushmta_engine.delivery_part p ON p.id = e.part_id
         JOIN pushmta_engine.broad_log b

@@ -26,6 +26,10 @@ public struct ClaimedPart: Sendable {
     public let hasVariables: Bool
     /// What happens to an ambiguous message.
     public let ambiguityPolicy: AmbiguityPolicy
+    /// The state of its delivery at the claim.
+    public let deliveryState: DeliveryState
+    /// Whether it was claimed to probe an open circuit: send one message of it.
+    public let isProbe: Bool
 
     /// Whether an earlier owner may have left outcomes or sent messages: then read `knownOutcomes` and `recovery` first.
     public var mayHaveHistory: Bool { fencingToken > 1 }
@@ -43,7 +47,9 @@ public struct ClaimedPart: Sendable {
         applicationID: Int32,
         isDense: Bool,
         hasVariables: Bool,
-        ambiguityPolicy: AmbiguityPolicy
+        ambiguityPolicy: AmbiguityPolicy,
+        deliveryState: DeliveryState = .inProgress,
+        isProbe: Bool = false
     ) {
         self.id = id
         self.deliveryID = deliveryID
@@ -57,5 +63,7 @@ public struct ClaimedPart: Sendable {
         self.isDense = isDense
         self.hasVariables = hasVariables
         self.ambiguityPolicy = ambiguityPolicy
+        self.deliveryState = deliveryState
+        self.isProbe = isProbe
     }
 }

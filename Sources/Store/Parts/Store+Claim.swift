@@ -4,7 +4,9 @@ import PushCore
 extension Store {
     /// Claims up to `limit` due parts of an application and routing for a child: highest priority first, then the longest due.
     ///
-    /// Nothing is claimed over an account that is not active. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a history.
+    /// Nothing is claimed over an account that is not active, while the application's circuit is not closed, or of a delivery
+    /// that is held back. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
+    /// history.
     public func claimParts(application: Int32, account: Int32, child: Int64, limit: Int) async throws -> [ClaimedPart] {
         let result = try await query(
             Self.claimSQL,
@@ -19,24 +21,36 @@ extension Store {
         }.map(\.part)
     }
 
-    /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update.
+    /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update. Account and
+    /// circuit are looked up once.
     static let claimSQL = """
         WITH picked AS MATERIALIZED (
-            SELECT id FROM pushmta_engine.delivery_part
-            WHERE state = 'ready' AND application_id = $1 AND external_account_id = $2 AND not_before <= now()
+            SELECT p.id FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
-            ORDER BY priority DESC, not_before, id
-            LIMIT $4 FOR UPDATE SKIP LOCKED
+                AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen))
+                AND \(claimableDelivery)
+            ORDER BY p.priority DESC, p.not_before, p.id
+            LIMIT $4 FOR UPDATE OF p SKIP LOCKED
         )
         UPDATE pushmta_engine.delivery_part p
         SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
         FROM pushmta_engine.delivery d
         WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
-        RETURNING p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark,
-            p.has_variables, p.dense, p.application_id, d.ambiguity_policy, p.not_before
+        RETURNING \(claimedColumns)
         """
 
-    private static func claimedPart(_ rows: PostgresResult, _ row: Int) throws -> ClaimedPart {
+    /// The state of its parts decides already; this is for parts that a program of an older version left ready.
+    static let claimableDelivery = """
+        (SELECT d.state FROM pushmta_engine.delivery d WHERE d.id = p.delivery_id) IN ('in_progress', 'preparing')
+        """
+
+    static let claimedColumns = """
+        p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
+            p.application_id, d.ambiguity_policy, p.not_before, d.state
+        """
+
+    static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
         ClaimedPart(
             id: try rows.int64(row, 0),
             deliveryID: try rows.int64(row, 1),
@@ -49,7 +63,9 @@ extension Store {
             applicationID: try rows.int32(row, 10),
             isDense: try rows.bool(row, 9),
             hasVariables: try rows.bool(row, 8),
-            ambiguityPolicy: try choice(rows, row, 11)
+            ambiguityPolicy: try choice(rows, row, 11),
+            deliveryState: try choice(rows, row, 13),
+            isProbe: isProbe
         )
     }
 

@@ -4,6 +4,9 @@ import PushCore
 extension Store {
     /// Takes a part from its owner, for others to claim, with what is known of messages that may have been sent.
     ///
+    /// A part of a delivery that is held back or at its end is held back; what a lost owner leaves of one that was stopped is
+    /// settled by `settleRest`.
+    ///
     /// - Parameters:
     ///   - part: the part under the token that must still stand.
     ///   - recovery: what the owner's journal says, or what a draining owner hands back.
@@ -30,14 +33,18 @@ extension Store {
 
     /// The mark starts anew with the next owner; what it meant for this one stands in the recovery row.
     private static let releaseSQL = """
-        WITH before AS MATERIALIZED (
-            SELECT p.id, p.dispatch_mark, d.state = 'paused' AS paused
-            FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery d ON d.id = p.delivery_id
+        WITH delivery AS MATERIALIZED (
+            SELECT d.id, d.state FROM pushmta_engine.delivery d
+            WHERE d.id = (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.id = $1)
+            FOR KEY SHARE
+        ), before AS MATERIALIZED (
+            SELECT p.id, p.dispatch_mark, \(DeliveryLock.partState) AS state
+            FROM delivery d JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id
             WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = 'claimed'
             FOR NO KEY UPDATE OF p
         ), released AS (
             UPDATE pushmta_engine.delivery_part p
-            SET state = CASE WHEN b.paused THEN 'waiting' ELSE 'ready' END, owner = NULL, claimed_at = NULL, dispatch_mark = 0
+            SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0
             FROM before b WHERE p.id = b.id
             RETURNING p.id
         ), kept AS (

@@ -3,6 +3,8 @@ import PushCore
 
 extension Store {
     /// What waits for children now, by application and routing.
+    ///
+    /// Of an application whose circuit is open it is one part when the next probe is due, and nothing before.
     public func readyWork() async throws -> [ReadyWork] {
         let result = try await query(Self.readyWorkSQL)
         return try all(result) { rows, row in
@@ -18,34 +20,45 @@ extension Store {
         }
     }
 
+    /// The account and the circuit are looked at once for each kind, not for each part.
     static let readyWorkSQL = """
-        SELECT p.application_id, p.external_account_id, e.connector, count(*), sum(p.size)::bigint, max(p.priority),
-            extract(epoch FROM now() - min(p.not_before))::double precision
-        FROM pushmta_engine.delivery_part p
-        JOIN pushmta_engine.external_account e ON e.id = p.external_account_id
-        WHERE p.state = 'ready' AND p.not_before <= now() AND e.active
-        GROUP BY p.application_id, p.external_account_id, e.connector
-        ORDER BY max(p.priority) DESC, min(p.not_before)
+        SELECT w.application_id, w.external_account_id, e.connector,
+            CASE WHEN h.application_id IS NULL THEN w.parts ELSE 1 END, w.messages, w.priority,
+            extract(epoch FROM now() - w.oldest)::double precision
+        FROM (
+            SELECT p.application_id, p.external_account_id, count(*) AS parts, sum(p.size)::bigint AS messages,
+                max(p.priority) AS priority, min(p.not_before) AS oldest
+            FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.not_before <= now()
+            GROUP BY p.application_id, p.external_account_id
+        ) w
+        JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
+        LEFT JOIN pushmta_engine.application_health h ON h.application_id = w.application_id AND \(CircuitSQL.isOpen)
+        WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now())
+        ORDER BY w.priority DESC, w.oldest
         """
 
-    /// Whether any delivery is under way or begins within the minute: then poll often, since a retry part or a scheduled
+    /// Whether any delivery is under way, ends, or begins within the minute: then poll often, since a retry part or a scheduled
     /// start comes due without a notification.
     public func hasOpenDeliveries() async throws -> Bool {
         try await query(
             """
             SELECT EXISTS (SELECT FROM pushmta_engine.delivery
-                WHERE state IN ('preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute')
+                WHERE state IN ('preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute'
+                    OR state IN ('stopped', 'failed') AND finished_at IS NULL)
             """
         ).bool(0, 0)
     }
 
-    /// The kinds of children that deliveries may ask for, most recently used first: every application with an active account.
+    /// The kinds of children that deliveries may ask for, most recently used first: every application with an active
+    /// account and a closed circuit.
     public func childKinds() async throws -> [ChildKind] {
         let result = try await query(
             """
             SELECT a.id, e.id, e.connector
             FROM pushmta_engine.application a JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
-            WHERE e.active
+            WHERE e.active AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
+                WHERE h.application_id = a.id AND \(CircuitSQL.isOpen))
             ORDER BY (SELECT max(d.delivery_id) FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id)
                 DESC NULLS LAST, a.id
             """

@@ -44,6 +44,7 @@ struct PreparationChunk {
             .int32(Self.spread),
         ]
         let made = try await transaction.execute(PostgresStatement(sql, parameters + more))
+        CrashPoint.midChunk.reached()
         return ChunkResult(
             messages: try made.int64(0, 0),
             excluded: try made.int64(0, 1),

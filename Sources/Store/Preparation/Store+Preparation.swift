@@ -39,7 +39,8 @@ extension Store {
         return ["22", "23", "42", "P0"].contains { state.hasPrefix($0) }
     }
 
-    /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on.
+    /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on, and at once with one
+    /// that was paused.
     private static let pickSQL = """
         SELECT id FROM pushmta_engine.delivery
         WHERE \(claimable) AND id <> ALL($2::bigint[])
@@ -48,7 +49,7 @@ extension Store {
 
     private static let claimable = """
         (state = 'pending' AND start_at <= now()
-            OR state = 'preparing' AND (preparing_host = $1 OR changed_at < now() - interval '5 seconds'))
+            OR state = 'preparing' AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds'))
         """
 
     /// Tells whether the preparation had begun: it has a start already then.
@@ -133,30 +134,6 @@ extension Store {
                 partSize: Int32(clamping: max(1, partSize)),
                 limit: Int64(max(1, partSize) * max(1, partsPerChunk))
             ).run(transaction)
-        }
-    }
-
-    /// Gives up a delivery, for the operator to see why; parts that nobody has claimed are canceled.
-    public func failDelivery(_ id: Int64, reason: String) async throws {
-        let result = try await group([
-            PostgresStatement(
-                """
-                UPDATE pushmta_engine.delivery_part p SET state = 'done', finished_at = now(),
-                    fencing_token = fencing_token + 1, rest_status = 7, rest_reason = $2
-                WHERE p.delivery_id = $1 AND p.state IN ('ready', 'waiting')
-                """,
-                [.int64(id), .text(reason)]
-            ),
-            PostgresStatement(
-                """
-                UPDATE pushmta_engine.delivery SET state = 'failed', state_reason = $2, finished_at = now(), changed_at = now()
-                WHERE id = $1 AND state NOT IN ('finished', 'stopped')
-                """,
-                [.int64(id), .text(reason)]
-            ),
-        ])
-        guard result[1].affectedRows > 0 else {
-            throw StoreError(.notFound, "There is no delivery \(id) that could fail.")
         }
     }
 

@@ -31,6 +31,8 @@ public struct ChildBeat: Sendable {
     public var unknown: Int64
     /// Messages sent again although the gateway may have had them.
     public var resentAfterAmbiguity: Int64
+    /// Outcomes stored after it had lost the part.
+    public var lateOutcomes: Int64
     /// Messages a second, lately.
     public var rate: Double
     /// Half of the answers came within so many milliseconds.
@@ -57,6 +59,7 @@ public struct ChildBeat: Sendable {
         retried: Int64 = 0,
         unknown: Int64 = 0,
         resentAfterAmbiguity: Int64 = 0,
+        lateOutcomes: Int64 = 0,
         rate: Double = 0,
         latencyP50Milliseconds: Double = 0,
         latencyP99Milliseconds: Double = 0,
@@ -76,6 +79,7 @@ public struct ChildBeat: Sendable {
         self.retried = retried
         self.unknown = unknown
         self.resentAfterAmbiguity = resentAfterAmbiguity
+        self.lateOutcomes = lateOutcomes
         self.rate = rate
         self.latencyP50Milliseconds = latencyP50Milliseconds
         self.latencyP99Milliseconds = latencyP99Milliseconds

@@ -16,6 +16,14 @@ public struct ChildOverview: Sendable {
     public let exitDetail: String
     /// Its last words on standard error.
     public let lastWords: String
+    /// `alive`, `late` (no beat for 5 s), `gone` (none for 15 s) or `exited`.
+    public let health: String
+    /// Outcomes that came from its journal after its death.
+    public let journalReplayed: Int64
+    /// The name of its application, "" if it is gone.
+    public let applicationName: String
+    /// The name of its routing, "" if it is gone.
+    public let accountName: String
 
     /// A child.
     public init(
@@ -25,7 +33,11 @@ public struct ChildOverview: Sendable {
         beatAgeSeconds: Double,
         exitReason: String?,
         exitDetail: String,
-        lastWords: String
+        lastWords: String,
+        health: String = "alive",
+        journalReplayed: Int64 = 0,
+        applicationName: String = "",
+        accountName: String = ""
     ) {
         self.beat = beat
         self.row = row
@@ -34,5 +46,9 @@ public struct ChildOverview: Sendable {
         self.exitReason = exitReason
         self.exitDetail = exitDetail
         self.lastWords = lastWords
+        self.health = health
+        self.journalReplayed = journalReplayed
+        self.applicationName = applicationName
+        self.accountName = accountName
     }
 }

@@ -17,13 +17,13 @@ extension Store {
         return try all(result, Self.progress)
     }
 
-    private static let progressColumns = """
+    static let progressColumns = """
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at
         """
 
-    private static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
+    static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
         DeliveryProgress(
             id: try rows.int64(row, 0),
             label: try rows.text(row, 1),

@@ -2,30 +2,70 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Says that a supervisor has started on a host.
+    /// Says that a supervisor has started on a host; what was asked of the one before is forgotten.
     public func registerHost(_ report: HostReport) async throws {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
                 max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, last_beat)
             VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, clock_timestamp(), clock_timestamp())
-            ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, \(Self.hostColumns)
+            ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, drain_requested = false, \(Self.hostColumns)
             """,
             Self.hostParameters(report)
         )
     }
 
-    /// Says that a supervisor lives; makes the row if somebody removed it.
-    public func beatHost(_ report: HostReport) async throws {
+    /// Says that a supervisor lives; makes the row if somebody removed it. Returns whether somebody asked the host to drain.
+    @discardableResult
+    public func beatHost(_ report: HostReport) async throws -> Bool {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
                 max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, last_beat)
             VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
+            RETURNING drain_requested
             """,
             Self.hostParameters(report)
+        ).bool(0, 0)
+    }
+
+    /// Asks the supervisor of a host to drain: it hears it with its next beat, and at once if it listens.
+    ///
+    /// - Parameter host: the id, or the name if only one host that is not stopped has it.
+    /// - Returns: the host's id. Throws ``StoreError`` of code `notFound`, or `invalid` when the name says too little.
+    @discardableResult
+    public func requestDrain(host: String) async throws -> String {
+        let found = try await query(
+            """
+            SELECT id::text FROM pushmta_engine.mta_host
+            WHERE id::text = lower($1) OR name = $1 AND state <> 'stopped' ORDER BY id::text = lower($1) DESC, last_beat DESC
+            """,
+            [.text(host)]
         )
+        let ids = try all(found) { rows, row in try rows.text(row, 0) }
+        guard let id = ids.first else {
+            throw StoreError(
+                .notFound,
+                "There is no host \"\(host)\" that runs.",
+                hint: "pushmta status shows the hosts"
+            )
+        }
+        guard ids.count == 1 || id == host.lowercased() else {
+            throw StoreError(
+                .invalid,
+                "\(ids.count) hosts have the name \"\(host)\": \(ids.joined(separator: ", ")).",
+                hint: "name one of them by its id"
+            )
+        }
+        try await group([
+            PostgresStatement(
+                "UPDATE pushmta_engine.mta_host SET drain_requested = true WHERE id = $1::uuid",
+                [.text(id)]
+            ),
+            PostgresStatement("SELECT pg_notify('pushmta_wake', 'control')"),
+        ])
+        return id
     }
 
     private static let hostColumns = [
@@ -51,7 +91,8 @@ extension Store {
         let result = try await query(
             """
             SELECT id::text, name, pid, version, schema_version, state, journal_folder, children, max_children, cores, load,
-                resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, beat_age_seconds
+                resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, beat_age_seconds,
+                health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes
             FROM pushmta.mta_host ORDER BY name, id
             """
         )
@@ -75,7 +116,13 @@ extension Store {
                     alarm: try rows.text(row, 14)
                 ),
                 startedAt: try rows.time(row, 15),
-                beatAgeSeconds: try rows.double(row, 16)
+                beatAgeSeconds: try rows.double(row, 16),
+                health: try rows.text(row, 17),
+                isVersionMixed: try rows.bool(row, 18),
+                isDrainRequested: try rows.bool(row, 19),
+                unknown: try rows.int64(row, 20),
+                resentAfterAmbiguity: try rows.int64(row, 21),
+                lateOutcomes: try rows.int64(row, 22)
             )
         }
     }

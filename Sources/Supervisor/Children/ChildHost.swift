@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import Synchronization
 import SystemPackage
 
 /// Runs children as processes and tells the supervisor's mailbox what they do.
@@ -12,11 +13,13 @@ struct ChildHost: Sendable {
 
     /// Starts a child and stays with it until it has been reaped.
     func run(_ generation: Int32, _ inbox: ChildInbox, _ launch: ChildLaunch) async {
-        let killsBefore = OutOfMemoryKills.count()
+        // The count at its last line: kills before it were of others.
+        let killsBefore = Mutex(OutOfMemoryKills.count())
         let process = ChildProcess(
             launch: launch,
             inbox: inbox,
             heard: { status in
+                killsBefore.withLock { $0 = OutOfMemoryKills.count() }
                 registry.update(generation) { $0.residentBytes = status.residentBytes }
                 tell(.childStatus(generation: generation, status))
             },
@@ -34,7 +37,8 @@ struct ChildHost: Sendable {
             )
         }
         let killsAfter = OutOfMemoryKills.count()
-        let outOfMemory = killsBefore.map { before in killsAfter.map { $0 > before } ?? false } ?? false
+        let outOfMemory =
+            killsBefore.withLock(\.self).map { before in killsAfter.map { $0 > before } ?? false } ?? false
         tell(.childEnded(generation: generation, result.termination, outOfMemoryKillSeen: outOfMemory))
     }
 }

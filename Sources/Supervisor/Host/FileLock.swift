@@ -11,7 +11,7 @@ import Darwin
 /// A lock of this kind belongs to the open file and ends with the process, however that ends: it is proof of life, which a
 /// process id in a file is not.
 final class FileLock: Sendable {
-    /// The locked file, open for reading and writing.
+    /// The locked file, open for reading and, if it was created, for writing.
     let descriptor: FileDescriptor
 
     private init(_ descriptor: FileDescriptor) {
@@ -33,7 +33,8 @@ final class FileLock: Sendable {
     static func acquire(_ path: FilePath, create: Bool) throws -> FileLock? {
         let descriptor = try FileDescriptor.open(
             path,
-            .readWrite,
+            // A file that is only read can be locked on a disk that has become read-only.
+            create ? .readWrite : .readOnly,
             options: create ? [.create, .closeOnExec] : [.closeOnExec],
             permissions: [.ownerReadWrite, .groupRead],
             retryOnInterrupt: true

@@ -22,4 +22,12 @@ extension HostFolder {
             return Int64(name.dropFirst(Self.journalPrefix.count).dropLast(Self.journalSuffix.count))
         }.sorted()
     }
+
+    /// The names of journals that were put aside, until somebody has looked at them and removed them.
+    func journalsPutAside() throws -> [String] {
+        let marks = JournalFile.Reason.allCases.map { "\(Self.journalSuffix).\($0.rawValue)" }
+        return try FileManager.default.contentsOfDirectory(atPath: path.string)
+            .filter { name in name.hasPrefix(Self.journalPrefix) && marks.contains { name.contains($0) } }
+            .sorted()
+    }
 }

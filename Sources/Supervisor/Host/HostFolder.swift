@@ -5,6 +5,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// The folder of one host: its id, the journals of its children, and the lock that makes one supervisor its owner.
 ///
@@ -27,9 +34,7 @@ struct HostFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
             let lockPath = path.appending(lockFile)
-            guard let lock = try FileLock.acquire(lockPath, create: true) else {
-                throw inUse(path, by: text(of: lockPath))
-            }
+            guard let lock = try acquire(lockPath) else { throw inUse(path, by: text(of: lockPath)) }
             try lock.descriptor.resize(to: 0, retryOnInterrupt: true)
             try lock.descriptor.writeAll(toAbsoluteOffset: 0, "\(owner)\n".utf8)
             return HostFolder(path: path, hostID: try hostID(in: path), lock: lock)
@@ -43,6 +48,29 @@ struct HostFolder: Sendable {
     /// Lets another supervisor have the folder.
     func release() {
         lock.release()
+    }
+
+    /// Takes the lock, a second time after a moment: somebody may just have asked whether it is taken.
+    private static func acquire(_ path: FilePath) throws -> FileLock? {
+        if let lock = try FileLock.acquire(path, create: true) { return lock }
+        usleep(50_000)
+        return try FileLock.acquire(path, create: true)
+    }
+
+    /// The process id of the supervisor that owns a folder at this moment; nil if there is none.
+    ///
+    /// The lock is the proof, and what the file says is only looked at while it is held: the text stays behind when a
+    /// supervisor ends, and its process id may be another's by then.
+    static func owner(of path: FilePath) throws -> Int32? {
+        let file = path.appending(lockFile)
+        do {
+            if try FileLock.acquire(file, create: false) != nil { return nil }
+        } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
+            return nil
+        } catch {
+            throw notUsable(path, error)
+        }
+        return text(of: file).split(separator: " ").last.flatMap { Int32($0) }
     }
 
     private static func hostID(in path: FilePath) throws -> String {

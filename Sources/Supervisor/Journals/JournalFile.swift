@@ -18,6 +18,14 @@ struct JournalFile: Sendable {
         case taken(JournalFile)
     }
 
+    /// Why a journal is put aside, as the end of its file's name says.
+    enum Reason: String, Sendable, CaseIterable {
+        /// It is of another host, child or database.
+        case foreign
+        /// It is damaged, or of a format that this program does not know.
+        case unreadable
+    }
+
     let path: FilePath
     private let lock: FileLock
 
@@ -35,17 +43,9 @@ struct JournalFile: Sendable {
     ///
     /// - Throws: `JournalError` when it is no journal that this program can read. One that is shorter than its header counts
     ///   as such too: a child writes the header before anything else, so something was lost.
-    func read() throws -> JournalSummary {
+    func read() throws -> JournalContents {
         guard let data = FileManager.default.contents(atPath: path.string) else { throw Errno.ioError }
-        return try Self.summary(of: [UInt8](data))
-    }
-
-    private static func summary(of bytes: [UInt8]) throws -> JournalSummary {
-        var decoder = try JournalDecoder(bytes)
-        var summary = JournalSummary()
-        while let record = decoder.next() { summary.add(record) }
-        if decoder.isDamaged { throw JournalError(code: .damaged(offset: decoder.validLength)) }
-        return summary
+        return try JournalContents([UInt8](data))
     }
 
     /// Removes it when everything in it is in the database.
@@ -53,8 +53,15 @@ struct JournalFile: Sendable {
         try FileManager.default.removeItem(atPath: path.string)
     }
 
-    /// Puts it aside under another name, for people to look at.
-    func putAside() throws {
-        try FileManager.default.moveItem(atPath: path.string, toPath: path.string + ".unreadable")
+    /// Puts it aside under another name, for people to look at; one that was put aside before stays.
+    func putAside(_ reason: Reason) throws {
+        let name = "\(path.string).\(reason.rawValue)"
+        var place = name
+        var number = 1
+        while FileManager.default.fileExists(atPath: place) {
+            number += 1
+            place = "\(name)-\(number)"
+        }
+        try FileManager.default.moveItem(atPath: path.string, toPath: place)
     }
 }

@@ -9,52 +9,90 @@ actor JournalRecovery {
         case settled
         /// Its journal is locked: the child lives, under another supervisor that is gone by now.
         case childIsAlive
+        /// Another duty of this supervisor is at it.
+        case underWay
+        /// What lay in the place of its journal says nothing about it, and nothing was decided.
+        case putAside
     }
 
     /// Facts that one transaction stores.
     private static let batchSize = 1_000
 
     private let folder: HostFolder
+    private let identity: JournalIdentity
     private let store: Store
     private let logger: Logger
     private let condition: HostCondition
     private var underWay: Set<Int64> = []
 
-    init(folder: HostFolder, store: Store, logger: Logger, condition: HostCondition) {
+    init(folder: HostFolder, identity: JournalIdentity, store: Store, logger: Logger, condition: HostCondition) {
         self.folder = folder
+        self.identity = identity
         self.store = store
         self.logger = logger
         self.condition = condition
     }
 
     /// Stores what the journal of a child says, releases its parts, removes the journal; can be repeated after an error.
-    func settle(child: Int64) async throws -> Result {
+    ///
+    /// - Parameter isKnownDead: this supervisor knows that the child is dead, and not from the journal alone. Otherwise a
+    ///   journal that cannot be read or is not ours is put aside and proves nothing: the child that its file is named after
+    ///   may live on another host, and if not, its parts are taken when their leases have passed.
+    func settle(child: Int64, isKnownDead: Bool) async throws -> Result {
         // The lock is no guard within one process that opens the file twice.
-        guard underWay.insert(child).inserted else { return .childIsAlive }
+        guard underWay.insert(child).inserted else { return .underWay }
         defer { underWay.remove(child) }
         switch try JournalFile.take(folder.journal(ofChild: child)) {
         case .alive:
             return .childIsAlive
         case .missing:
             try await release(child, journal: nil)
+            return .settled
         case .taken(let file):
-            try await replay(file, of: child)
+            return try await replay(file, of: child, isKnownDead: isKnownDead)
+        }
+    }
+
+    private func replay(_ file: JournalFile, of child: Int64, isKnownDead: Bool) async throws -> Result {
+        let contents: JournalContents
+        do {
+            contents = try file.read()
+        } catch let error as JournalError {
+            if error.code == .headerTooShort, try await store.partsHeld(byChild: child).isEmpty {
+                // It died at its start, on a full disk for example: it writes the header before it claims anything.
+                try file.remove()
+                return .settled
+            }
+            return try await renounce(file, .unreadable, "\(error)", child, isKnownDead: isKnownDead)
+        }
+        let verdict = identity.judge(contents.header, ofChild: child)
+        if case .foreign(let why) = verdict {
+            return try await renounce(file, .foreign, why, child, isKnownDead: isKnownDead)
+        }
+        try await storeFacts(contents.summary, of: child)
+        let isTailLost = verdict == .ofEarlierBoot || contents.damage != nil
+        try await release(child, journal: contents.summary, isTailLost: isTailLost)
+        if let damage = contents.damage {
+            logger.error("The journal \(file.path) is put aside, its answers up to the damage are stored: \(damage)")
+            try file.putAside(.unreadable)
+        } else {
+            try file.remove()
         }
         return .settled
     }
 
-    private func replay(_ file: JournalFile, of child: Int64) async throws {
-        let summary: JournalSummary?
-        do {
-            summary = try file.read()
-        } catch let error as JournalError {
-            logger.error("The journal \(file.path) of child \(child) cannot be replayed: \(error)")
-            condition.update { $0.unreadableJournals += 1 }
-            summary = nil
-        }
-        if let summary { try await storeFacts(summary, of: child) }
-        try await release(child, journal: summary)
-        if summary == nil { try file.putAside() } else { try file.remove() }
+    /// Puts a file aside that says nothing about the child.
+    private func renounce(
+        _ file: JournalFile,
+        _ reason: JournalFile.Reason,
+        _ why: String,
+        _ child: Int64,
+        isKnownDead: Bool
+    ) async throws -> Result {
+        logger.error("The journal \(file.path) is not replayed and put aside (\(reason.rawValue)): \(why)")
+        if isKnownDead { try await release(child, journal: nil) }
+        try file.putAside(reason)
+        return isKnownDead ? .settled : .putAside
     }
 
     private func storeFacts(_ summary: JournalSummary, of child: Int64) async throws {
@@ -63,7 +101,9 @@ actor JournalRecovery {
             for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
                 let batch = facts[start..<min(start + Self.batchSize, facts.count)]
                 let report = try await store.storeFacts(OutcomeBatch(holding, batch))
+                guard report.inserted > 0 else { continue }
                 condition.update { $0.journalReplayed += Int64(report.inserted) }
+                try await store.addReplayed(child: child, count: Int64(report.inserted))
                 logger.info("Child \(child): \(report.inserted) answers for part \(holding.part) came from its journal")
             }
         }
@@ -71,14 +111,16 @@ actor JournalRecovery {
 
     /// Frees the parts that the child still holds, with what is known of their messages.
     ///
-    /// - Parameter journal: nil when there is none to be read: then every message up to the dispatch mark is ambiguous.
-    private func release(_ child: Int64, journal: JournalSummary?) async throws {
+    /// - Parameters:
+    ///   - journal: nil when there is none to be read: then every message up to the dispatch mark is ambiguous.
+    ///   - isTailLost: the journal may lack its last records: then whatever it does not answer, up to the mark, is ambiguous.
+    private func release(_ child: Int64, journal: JournalSummary?, isTailLost: Bool = false) async throws {
         for part in try await store.partsHeld(byChild: child) {
             let recovery = journal.map { PartRecovery($0.findings(.init(part: part.part, token: part.token))) }
             let released = try await store.releasePart(
                 part,
                 recovery: recovery ?? PartRecovery(),
-                ambiguousThroughMark: journal == nil
+                ambiguousThroughMark: journal == nil || isTailLost
             )
             if released {
                 logger.info(

@@ -10,12 +10,19 @@ actor LeaseSweep {
     private let ownDead: @Sendable (LeaseObservation) async -> Bool
     private var watcher: LeaseWatcher
 
+    /// The time between two looks: several in each lease, so that a lost part is taken soon after the lease has passed.
+    let interval: Duration
+    private static let longestInterval = Duration.seconds(2)
+    private static let looksPerLease = 5
+
     init(store: Store, lease: Duration, logger: Logger, ownDead: @escaping @Sendable (LeaseObservation) async -> Bool) {
         self.store = store
         self.lease = lease
         self.logger = logger
         self.ownDead = ownDead
-        watcher = LeaseWatcher(lease: lease)
+        interval = min(lease / Self.looksPerLease, Self.longestInterval)
+        // No step counts for more than one that went as it should.
+        watcher = LeaseWatcher(lease: lease, longestStep: interval)
     }
 
     /// One look at all leases.

@@ -11,17 +11,34 @@ final class HostCondition: Sendable {
         var maxChildren = 0
         /// Parts were ready at the last look.
         var hasWork = false
+        /// Deliveries are under way, here or elsewhere: parts may become ready, or come to their end, without a notification.
+        var hasOpenDeliveries = false
         /// Outcomes taken from journals since the start.
         var journalReplayed: Int64 = 0
         /// Kinds of children that die too early to be started.
         var throttled: [ChildKind] = []
-        /// Journals that could not be read and were put aside since the start.
-        var unreadableJournals = 0
+        /// Journals in the folder that were not replayed and put aside.
+        var journalsPutAside: [String] = []
+        /// Why the disk of the journals takes nothing; nil if it does.
+        var journalTrouble: String?
+        /// Bytes left on that disk, if they are few.
+        var lowJournalSpace: Int64?
 
         /// Trouble to show in `mta_host`, "" if none.
         var alarm: String {
             var troubles = throttled.map { "Children for \($0) die before their first message." }
-            if unreadableJournals > 0 { troubles.append("\(unreadableJournals) journals could not be read.") }
+            if let journalTrouble {
+                troubles.append("Journals cannot be written, so no child is started: \(journalTrouble).")
+            }
+            if let lowJournalSpace {
+                troubles.append("The disk of the journals has \(lowJournalSpace / 1_048_576) MiB left.")
+            }
+            if let first = journalsPutAside.first {
+                let others = journalsPutAside.count > 1 ? " and \(journalsPutAside.count - 1) more" : ""
+                troubles.append(
+                    "\(first)\(others) could not be replayed; this stands here until the files are moved away."
+                )
+            }
             return troubles.joined(separator: " ")
         }
     }

@@ -25,14 +25,14 @@ struct HostReporter: Sendable {
         try await store.registerHost(makeReport(stopped: false))
     }
 
-    /// Keeps it fresh.
-    func beat() async throws {
+    /// Keeps it fresh, and returns whether an operator has asked there for an orderly end.
+    func beat() async throws -> Bool {
         try await store.beatHost(makeReport(stopped: false))
     }
 
     /// Says that the supervisor has ended in order.
     func sayStopped() async throws {
-        try await store.beatHost(makeReport(stopped: true))
+        _ = try await store.beatHost(makeReport(stopped: true))
     }
 
     private func makeReport(stopped: Bool) -> HostReport {

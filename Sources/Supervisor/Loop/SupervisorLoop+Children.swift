@@ -45,6 +45,8 @@ extension SupervisorLoop {
             accountID: kind.accountID,
             connector: kind.connector,
             journalFile: folder.journal(ofChild: id).string,
+            bootID: bootID,
+            installationID: installationID.withLock { $0.isEmpty ? nil : $0 },
             globalOptions: settings.globalOptions
         )
         let own = settings.executablePath

@@ -8,10 +8,10 @@ extension SupervisorLoop {
     static let workInterval = Duration.seconds(1)
     /// Monitoring may rely on rows that are at most 2 s old; half of it leaves room for a slow statement.
     static let beatInterval = Duration.seconds(1)
-    /// Several looks in each lease, so that a lost part is taken soon after the lease has passed.
-    static let sweepInterval = Duration.seconds(2)
     /// Journals that were left behind are locked as long as their child lives; it drains within a minute or so.
     static let leftoverInterval = Duration.seconds(5)
+    /// Parts or events that one transaction deals with: some hundredths of a second, so that nobody waits for its locks.
+    static let restLimit = 1_000
     /// Partitions are made days ahead, so an hour is early enough.
     static let partitionInterval = Duration.seconds(3_600)
     /// A look for work that takes longer has found no database: the query takes milliseconds.
@@ -23,44 +23,13 @@ extension SupervisorLoop {
     func lookAfterDatabase() async {
         guard let opened = await openStores() else { return }
         stores.withLock { $0 = opened }
-        let recovery = JournalRecovery(folder: folder, store: opened.main, logger: logger, condition: condition)
-        recoveries.withLock { $0 = recovery }
+        guard let installation = await readInstallationID(opened.main) else { return }
+        makeRecovery(opened.main, installation)
         let reporter = reporter(opened)
         // Rows of children refer to the host's, so it comes first.
-        await register(with: reporter)
+        guard await register(with: reporter) != nil else { return }
         await withDiscardingTaskGroup { group in
             for duty in duties(opened, reporter) { group.addTask { await duty.run() } }
-        }
-    }
-
-    private func openStores() async -> HostStores? {
-        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
-        while !Task.isCancelled {
-            do {
-                return HostStores(
-                    main: try await connect("supervisor"),
-                    preparation: try await connect("supervisor-prepare"),
-                    listener: try await connect("supervisor-listen")
-                )
-            } catch {
-                let time = pause.next()
-                logger.warning("The database cannot be used, next attempt in \(time.milliseconds) ms: \(error)")
-                try? await Task.sleep(for: time)
-            }
-        }
-        return nil
-    }
-
-    private func register(with reporter: HostReporter) async {
-        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
-        while !Task.isCancelled {
-            do {
-                return try await reporter.register()
-            } catch {
-                let time = pause.next()
-                logger.warning("This host could not be registered, next attempt in \(time.milliseconds) ms: \(error)")
-                try? await Task.sleep(for: time)
-            }
         }
     }
 
@@ -82,8 +51,8 @@ extension SupervisorLoop {
             ownDead: { await self.isOwnDead($0) }
         )
         return [
-            duty("Reporting this host") {
-                try await reporter.beat()
+            duty("Reporting this host", bell: beatBell) {
+                if try await reporter.beat() { self.tell(.drainRequested) }
                 return Self.beatInterval
             },
             duty("Making partitions") {
@@ -92,16 +61,24 @@ extension SupervisorLoop {
             },
             duty("Sweeping leases") {
                 try await sweep.look()
-                return Self.sweepInterval
+                return sweep.interval
             },
             duty("Replaying journals that were left behind") {
                 try await self.replayLeftovers()
                 return Self.leftoverInterval
             },
+            duty("Settling the rest of deliveries", bell: restBell) {
+                let isMore = try await stores.preparation.settleRest(limit: Self.restLimit) == Self.restLimit
+                return isMore ? .zero : self.pollInterval
+            },
+            duty("Applying token events") {
+                let isMore = try await stores.preparation.applyTokenEvents(limit: Self.restLimit) == Self.restLimit
+                return isMore ? .zero : self.pollInterval
+            },
             duty("Finishing deliveries", bell: finishBell) {
                 try await self.finishDeliveries(stores.preparation)
-                // Another host's children may be sending, or nobody yet: a delivery that is open is work.
-                return try await stores.preparation.hasOpenDeliveries() ? Self.workInterval : self.pollInterval
+                try await self.lookForOpenDeliveries(stores.preparation)
+                return self.pollInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores.preparation),
@@ -123,10 +100,10 @@ extension SupervisorLoop {
         )
     }
 
-    /// One second while children run or parts are ready, else `dataBasePoolPeriodSec`.
+    /// One second while children run, parts are ready or deliveries are open, else `dataBasePoolPeriodSec`.
     private var pollInterval: Duration {
         let now = condition.current
-        if now.hasWork || now.children > 0 { return Self.workInterval }
+        if now.hasWork || now.hasOpenDeliveries || now.children > 0 { return Self.workInterval }
         return .seconds(settings.withLock(\.dataBasePoolPeriodSec))
     }
 

@@ -1,4 +1,5 @@
 import Logging
+import PostgresClient
 import ProcessProtocol
 import PushCore
 import Store
@@ -12,7 +13,7 @@ extension SupervisorLoop {
             let obstacle: String
             do {
                 if try await settleOnce(id, end, lastWords: child.lastWords) { break }
-                obstacle = "a process that it has started still holds its journal"
+                obstacle = "its journal is in use"
             } catch {
                 obstacle = "\(error)"
             }
@@ -32,12 +33,13 @@ extension SupervisorLoop {
     private func settleOnce(_ id: Int64, _ end: ChildEnd, lastWords: String) async throws -> Bool {
         guard let store = stores.withLock(\.?.main), let recovery = recovery() else { return false }
         try await store.childExited(id, reason: end.reason.rawValue, detail: end.detail, lastWords: lastWords)
-        return try await recovery.settle(child: id) == .settled
+        return try await recovery.settle(child: id, isKnownDead: true) == .settled
     }
 
     /// Settles the affairs of children whose supervisor was gone before them, as soon as they are gone, too.
     func replayLeftovers() async throws {
         guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
+        try await closeOrphanedRows(store)
         for id in try folder.childrenWithJournals() where registry.isAlive(childID: id) == nil {
             do {
                 try await replayLeftover(id, recovery, store)
@@ -49,27 +51,53 @@ extension SupervisorLoop {
     }
 
     private func replayLeftover(_ id: Int64, _ recovery: JournalRecovery, _ store: Store) async throws {
-        guard try await recovery.settle(child: id) == .settled else { return }
+        guard try await recovery.settle(child: id, isKnownDead: false) == .settled else { return }
+        try await sayOrphaned(id, store)
+        logger.notice("The journal that child \(id) left behind is replayed")
+        workBell.ring()
+    }
+
+    /// Ends the rows of children of this host that are gone and left no journal, as seen in two looks one after the other: a
+    /// child that is being registered is not known to the registry yet.
+    private func closeOrphanedRows(_ store: Store) async throws {
+        let withJournals = Set(try folder.childrenWithJournals())
+        let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.beat.childID)
+        let missing = Set(running.filter { registry.isAlive(childID: $0) == nil && !withJournals.contains($0) })
+        let known = missingChildren.withLock { known in
+            defer { known = missing }
+            return known.intersection(missing)
+        }
+        for id in known.sorted() { try await sayOrphaned(id, store) }
+    }
+
+    private func sayOrphaned(_ id: Int64, _ store: Store) async throws {
         try await store.childExited(
             id,
             reason: ChildExitReason.orphaned.rawValue,
             detail: "its supervisor ended before it",
             lastWords: ""
         )
-        logger.notice("The journal that child \(id) left behind is replayed")
-        workBell.ring()
     }
 
     /// Whether a lost part is of a dead child of this host, whose journal knows more than the dispatch mark.
+    ///
+    /// A child that lives and does not renew is none of these: its parts are taken, and it is fenced.
     func isOwnDead(_ lease: LeaseObservation) async -> Bool {
         guard lease.hostID == folder.hostID else { return false }
         if let isAlive = registry.isAlive(childID: lease.owner) { return !isAlive }
         guard let recovery = recovery() else { return false }
         do {
-            return try await recovery.settle(child: lease.owner) == .settled
+            switch try await recovery.settle(child: lease.owner, isKnownDead: false) {
+            case .childIsAlive, .putAside: return false
+            case .underWay: return true
+            case .settled: break
+            }
+            if let store = stores.withLock(\.?.main) { try await sayOrphaned(lease.owner, store) }
+            return true
         } catch {
             logger.warning("The journal of child \(lease.owner) could not be replayed: \(error)")
-            return false
+            // The database's trouble passes, and the journal still knows more; a disk's may not.
+            return error is PostgresError || error is StoreError
         }
     }
 

@@ -32,6 +32,16 @@ extension SupervisorLoop {
         }
     }
 
+    /// Another host's children may be sending, or nobody while a retry or a probe is not due yet: then all look often.
+    func lookForOpenDeliveries(_ store: Store) async throws {
+        let hasOpen = try await store.hasOpenDeliveries()
+        let isNew = hasOpen && !condition.current.hasOpenDeliveries
+        condition.update { $0.hasOpenDeliveries = hasOpen }
+        guard isNew else { return }
+        workBell.ring()
+        restBell.ring()
+    }
+
     /// Passes wake-ups on until the connection fails; what may have been missed before it listened is looked for at once.
     func listen(_ store: Store) async throws -> Duration {
         let listener = try await store.listen()
@@ -51,6 +61,8 @@ extension SupervisorLoop {
     private func wake() {
         preparationBell.ring()
         workBell.ring()
+        restBell.ring()
+        beatBell.ring()
         tell(.wake(detail: nil))
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import PushCore
 import Store
 import Synchronization
 import SystemPackage
@@ -18,12 +19,22 @@ final class SupervisorLoop: Sendable {
     let registry = ChildRegistry()
     let condition = HostCondition()
     let stores = Mutex<HostStores?>(nil)
+    /// The running system's boot, for the headers of journals.
+    let bootID = BootID.current()
+    /// The database's identity, "" until it is known.
+    let installationID = Mutex("")
     /// There once the database is.
     let recoveries = Mutex<JournalRecovery?>(nil)
+    /// Children that were found missing in the last look at the rows of this host.
+    let missingChildren = Mutex<Set<Int64>>([])
+    /// Rung when the row of this host may hold a request.
+    let beatBell = Bell()
     /// Rung when there may be something to prepare.
     let preparationBell = Bell()
     /// Rung when a delivery may have come to its end.
     let finishBell = Bell()
+    /// Rung when parts may be left that nobody sends any more.
+    let restBell = Bell()
     /// Rung when there may be parts to send.
     let workBell = Bell()
 
@@ -45,10 +56,11 @@ final class SupervisorLoop: Sendable {
     func run(_ events: AsyncStream<SupervisorEvent>) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tick() }
+            group.addTask { await self.watchJournalDisk() }
             group.addTask { await self.lookAfterDatabase() }
             var plan = SupervisorPlan(settings: settings.withLock(\.spawn))
             for await event in events {
-                if case .reload(let new) = event { settings.withLock { $0 = new } }
+                if case .reload(let new) = event { take(new) }
                 let now = ContinuousClock.now
                 let actions = plan.handle(event, at: now)
                 condition.update(from: plan, at: now)
@@ -56,8 +68,21 @@ final class SupervisorLoop: Sendable {
                 if plan.ending == .finished { break }
             }
             group.cancelAll()
+            await sayGoodbye()
+            // A statement that waits for a server out of reach ends with its connection, not with its cancellation.
+            await closeStores()
         }
-        await sayGoodbye()
+    }
+
+    private func take(_ new: SupervisorSettings) {
+        let waiting = settings.withLock { settings in
+            defer { settings = new }
+            return settings.waitingForRestart(in: new)
+        }
+        guard !waiting.isEmpty else { return }
+        logger.warning(
+            "These settings take effect with the next start of the supervisor: \(waiting.joined(separator: ", "))"
+        )
     }
 
     private func perform(_ action: SupervisorAction, in group: inout DiscardingTaskGroup) {
@@ -79,34 +104,11 @@ final class SupervisorLoop: Sendable {
     }
 
     private func tick() async {
+        var restart = DailyMoment()
         while !Task.isCancelled {
             tell(.tick)
+            if restart.hasCome(TimeOfDay(settings.withLock(\.processRestartTime)), at: .now()) { tell(.restartDue) }
             try? await Task.sleep(for: Self.tickInterval)
         }
-    }
-
-    /// Says in `mta_host` that this host is stopped, if the database can be reached.
-    private static let goodbyePatience = Duration.seconds(2)
-
-    private func sayGoodbye() async {
-        guard let stores = stores.withLock({ $0 }) else { return }
-        if condition.current.isDatabaseAvailable {
-            let reporter = reporter(stores)
-            let logger = logger
-            let saying = Task {
-                do {
-                    try await reporter.sayStopped()
-                } catch {
-                    logger.warning("The end of this supervisor could not be recorded: \(error)")
-                }
-            }
-            // It is only told: a database that has gone away meanwhile must not keep the process.
-            let timer = Task {
-                if (try? await Task.sleep(for: Self.goodbyePatience)) != nil { saying.cancel() }
-            }
-            await saying.value
-            timer.cancel()
-        }
-        await stores.close()
     }
 }

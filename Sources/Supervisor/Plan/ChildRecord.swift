@@ -13,8 +13,8 @@ struct ChildRecord: Sendable, Equatable {
         case terminating(since: ContinuousClock.Instant)
         /// SIGKILL was sent.
         case killed
-        /// The process is gone and reaped; its journal is being replayed and its parts released.
-        case settling
+        /// The process is gone and reaped, since that time; its journal is being replayed and its parts released.
+        case settling(since: ContinuousClock.Instant)
     }
 
     let generation: Int32
@@ -30,6 +30,8 @@ struct ChildRecord: Sendable, Equatable {
     var progressAt: ContinuousClock.Instant
     /// Why the supervisor ends it, if it does so by force.
     var endCause: ChildExitReason?
+    /// Whether it was told to leave without waiting for the database.
+    var isHurried = false
 
     init(generation: Int32, kind: ChildKind, settingsEpoch: Int, at now: ContinuousClock.Instant) {
         self.generation = generation
@@ -41,13 +43,31 @@ struct ChildRecord: Sendable, Equatable {
     }
 
     /// Whether there is a process.
-    var isAlive: Bool { phase != .settling }
+    var isAlive: Bool { settlingSince == nil }
+    /// Since when its process has been gone.
+    var settlingSince: ContinuousClock.Instant? {
+        if case .settling(let since) = phase { since } else { nil }
+    }
     /// Whether it takes new work.
     var isActive: Bool { phase == .starting || phase == .running }
     /// Whether it has been asked to leave, in whatever way, and is still there.
     var isLeaving: Bool { isAlive && !isActive }
     var isIdle: Bool { phase == .running && status?.state == .idle }
+    var isBusy: Bool { status.map { $0.partsHeld > 0 || $0.inFlight > 0 } ?? false }
     var hasSettledAMessage: Bool { (status?.settled ?? 0) > 0 }
+    /// Whether it has shown that it can do the work of another child: it has, or it waits for work.
+    var isProven: Bool { phase == .running && (isIdle || hasSettledAMessage) }
+
+    /// How long a child that holds parts may stand still before its place is worth more to others; status lines come each second.
+    static let standstill = Duration.seconds(2)
+
+    /// Whether it holds its place and sends nothing: it says so, or nothing of what it holds moves.
+    ///
+    /// Measured between its lines: one that is late with them is no reason to doubt what it does.
+    var isBarren: Bool {
+        guard phase == .running else { return false }
+        return status?.state == .stalled || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt
+    }
 
     /// Gives it the whole patience again.
     mutating func excuse(at now: ContinuousClock.Instant) {

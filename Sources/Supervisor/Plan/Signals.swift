@@ -8,4 +8,6 @@ import Darwin
 enum Signals {
     static let terminate: Int32 = SIGTERM
     static let kill: Int32 = SIGKILL
+    /// Signals with which the system ends a program for what it did itself.
+    static let crashes: Set<Int32> = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
 }

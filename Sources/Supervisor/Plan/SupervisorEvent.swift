@@ -10,6 +10,8 @@ enum SupervisorEvent: Sendable, Equatable {
     case work([WorkOnOffer])
     /// The database has answered, or cannot be reached.
     case databaseAvailable(Bool)
+    /// Why the disk of the journals takes nothing, nil if it does; said when that changes.
+    case journalDisk(trouble: String?)
     /// Something in the database has changed, so children should look.
     case wake(detail: String?)
     /// A child wrote a status line.
@@ -22,8 +24,12 @@ enum SupervisorEvent: Sendable, Equatable {
     case childSettled(generation: Int32)
     /// Asked to end in order; asked again, it hurries.
     case drain
+    /// The database's row of this host asks it to end in order; said again and again, and heard once.
+    case drainRequested
     /// Asked to end now.
     case hurry
+    /// The time of day has come at which children are replaced.
+    case restartDue
     /// The settings have been read again.
     case reload(SupervisorSettings)
 }

@@ -12,13 +12,15 @@ extension SupervisorPlan {
         guard var child = children[generation], child.isAlive else { return }
         child.heard(status, at: now)
         children[generation] = child
-        if child.hasSettledAMessage { throttles[child.kind] = nil }
+        guard child.hasSettledAMessage else { return }
+        if throttles[child.kind]?.isRefuted(byChildOf: child.startedAt) ?? false { throttles[child.kind] = nil }
+        if child.isActive, !child.isBarren { setBacks[child.kind] = nil }
     }
 
-    mutating func childNotRegistered(_ generation: Int32) {
+    mutating func childNotRegistered(_ generation: Int32, at now: ContinuousClock.Instant) {
         // Nothing was started, so nothing has to be settled; the work is still on offer when the database is back.
         children[generation] = nil
-        isDatabaseAvailable = false
+        databaseAnswered(false, at: now)
     }
 
     mutating func childEnded(
@@ -36,15 +38,24 @@ extension SupervisorPlan {
             outOfMemoryKillSeen: outOfMemoryKillSeen
         )
         let wasAsked = child.isLeaving
-        child.phase = .settling
+        child.phase = .settling(since: now)
         children[generation] = child
         actions.append(.settle(generation: generation, end))
-        report(child, end, wasAsked: wasAsked, at: now, &actions)
+        if end.reason == .circuitOpen { circuitFoundOpen(child.kind) }
+        report(child, end, termination, wasAsked: wasAsked, at: now, &actions)
+    }
+
+    /// What was on offer was seen before the circuit opened; what may be claimed now the next look shows: nothing, or one part
+    /// when a probe is due.
+    private mutating func circuitFoundOpen(_ kind: ChildKind) {
+        work.removeAll { $0.kind == kind }
+        openCircuits.insert(kind)
     }
 
     private mutating func report(
         _ child: ChildRecord,
         _ end: ChildEnd,
+        _ termination: ChildTermination,
         wasAsked: Bool,
         at now: ContinuousClock.Instant,
         _ actions: inout [SupervisorAction]
@@ -58,7 +69,8 @@ extension SupervisorPlan {
             actions.append(.log(.warning, "\(name) has died: \(end.reason.rawValue), \(end.detail)."))
             return
         }
-        let pause = throttles[child.kind, default: SpawnThrottle()].diedEarly(end.reason, at: now)
+        let pause = throttles[child.kind, default: SpawnThrottle()]
+            .diedEarly(EarlyDeath(end.reason, termination), at: now)
         actions.append(
             .log(
                 .error,

@@ -6,7 +6,9 @@ extension SupervisorPlan {
     /// Places are few (`maxSpareServers`) and children stay for one kind, so without this a long delivery of one application
     /// would keep all others waiting.
     mutating func makeRoom(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        let starving = work.filter { activeCount($0.kind) == 0 && throttles[$0.kind]?.isOpen(at: now) ?? true }
+        let starving = work.filter { offer in
+            activeCount(offer.kind) == 0 && isOpen(offer.kind, at: now) && !isStandingBack(offer.kind, at: now)
+        }
         starvingSince = starvingSince.filter { entry in starving.contains { $0.kind == entry.key } }
         for offer in starving where starvingSince[offer.kind] == nil { starvingSince[offer.kind] = now }
         // One at a time: the place of a child that is leaving already is the next one to be free.
@@ -16,6 +18,7 @@ extension SupervisorPlan {
                 actions.append(
                     .log(.info, "Child \(victim) makes room for \(offer.kind), which has work and no child.")
                 )
+                setBack(victim, at: now)
                 askToDrain(victim, at: now, &actions)
                 return
             }
@@ -28,6 +31,8 @@ extension SupervisorPlan {
         if let idle = active.first(where: { record in record.isIdle && !work.contains { $0.kind == record.kind } }) {
             return idle.generation
         }
+        // A place in which nothing is sent costs nobody anything; the youngest is the one that gave the least so far.
+        if let barren = active.last(where: { $0.isBarren }) { return barren.generation }
         let since = starvingSince[offer.kind] ?? now
         let hasWaited = since.advanced(by: Self.rotationTime) <= now
         let candidates = active.filter { hasWaited || priority(of: $0.kind) < offer.priority }
@@ -35,6 +40,16 @@ extension SupervisorPlan {
             let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
             return (leftCount, right.generation) < (rightCount, left.generation)
         }?.generation
+    }
+
+    /// A child that leaves because it could send nothing is no reason for the next of its kind to take a place again at once.
+    private mutating func setBack(_ victim: Int32, at now: ContinuousClock.Instant) {
+        guard let child = children[victim], child.isBarren else { return }
+        setBacks[child.kind, default: SetBack()].gaveWay(at: now)
+    }
+
+    func isStandingBack(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+        setBacks[kind]?.isStandingBack(at: now) ?? false
     }
 
     /// The urgency of what a kind's children have to do; a kind that is not on offer works on its last parts.

@@ -10,24 +10,34 @@ extension SupervisorPlan {
 
     /// Starts children where they are wanted and there is room, or makes room.
     mutating func spawn(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        guard isDatabaseAvailable else { return }
+        guard isDatabaseAvailable, isJournalDiskUsable else { return }
         while let kind = nextKind(at: now) {
             guard aliveCount < settings.maxSpareServers else {
                 makeRoom(at: now, &actions)
                 return
             }
             guard maySpawn(at: now) else { return }
-            let generation = nextGeneration()
-            children[generation] = ChildRecord(
-                generation: generation,
-                kind: kind,
-                settingsEpoch: settingsEpoch,
-                at: now
-            )
-            starvingSince[kind] = nil
-            lastSpawnAt = now
-            actions.append(.spawn(generation: generation, kind))
+            _ = start(kind, at: now, &actions)
         }
+    }
+
+    /// Starts a child of a kind and returns its generation.
+    mutating func start(
+        _ kind: ChildKind,
+        at now: ContinuousClock.Instant,
+        _ actions: inout [SupervisorAction]
+    ) -> Int32 {
+        let generation = nextGeneration()
+        children[generation] = ChildRecord(generation: generation, kind: kind, settingsEpoch: settingsEpoch, at: now)
+        starvingSince[kind] = nil
+        lastSpawnAt = now
+        actions.append(.spawn(generation: generation, kind))
+        return generation
+    }
+
+    /// Whether a child of the kind may be started now, if there is a place for it.
+    func maySpawn(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+        isDatabaseAvailable && isJournalDiskUsable && isOpen(kind, at: now) && maySpawn(at: now)
     }
 
     var aliveCount: Int { children.values.count(where: \.isAlive) }
@@ -43,7 +53,7 @@ extension SupervisorPlan {
         startedAt.map { now < $0.advanced(by: Self.startUpBurst) } ?? false
     }
 
-    private func isOpen(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+    func isOpen(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
         throttles[kind]?.isOpen(at: now) ?? true
     }
 
@@ -52,7 +62,8 @@ extension SupervisorPlan {
         kindWithWork(at: now) ?? spareKind(at: now)
     }
 
-    /// The kind with work and too few children: those without any child first, then the more urgent, then the fewer children.
+    /// The kind with work and too few children: those without any child first, unless theirs could send nothing, then the more
+    /// urgent, then the fewer children.
     private func kindWithWork(at now: ContinuousClock.Instant) -> ChildKind? {
         let candidates = work.filter { offer in
             let wanted = (offer.readyParts + Self.readyPartsPerChild - 1) / Self.readyPartsPerChild
@@ -60,7 +71,9 @@ extension SupervisorPlan {
         }
         return candidates.min { left, right in
             let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
-            if (leftCount == 0) != (rightCount == 0) { return leftCount == 0 }
+            let isLeftNew = leftCount == 0 && !isStandingBack(left.kind, at: now)
+            let isRightNew = rightCount == 0 && !isStandingBack(right.kind, at: now)
+            if isLeftNew != isRightNew { return isLeftNew }
             if left.priority != right.priority { return left.priority > right.priority }
             return (leftCount, left.kind) < (rightCount, right.kind)
         }?.kind
@@ -70,7 +83,7 @@ extension SupervisorPlan {
     private func spareKind(at now: ContinuousClock.Instant) -> ChildKind? {
         let wanted = max(settings.minSpareServers, isStartUp(now) ? settings.startSpareServers : 0)
         guard aliveCount < min(wanted, settings.maxSpareServers) else { return nil }
-        let open = kinds.filter { isOpen($0, at: now) }
+        let open = kinds.filter { isOpen($0, at: now) && !openCircuits.contains($0) }
         return open.enumerated().min {
             (activeCount($0.element), $0.offset) < (activeCount($1.element), $1.offset)
         }?.element

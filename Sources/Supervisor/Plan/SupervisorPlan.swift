@@ -1,9 +1,11 @@
+import Logging
 import ProcessProtocol
 
 /// Every decision of a supervisor about its children, as a value: events in, actions out, no clock and no I/O of its own.
 ///
-/// It starts children where work is on offer (`+Spawning`), follows them to their end (`+Children`), ends them in order when
-/// asked, by and by when settings change, by force when they are stuck (`+Ending`).
+/// It starts children where work is on offer (`+Spawning`), takes places from one kind for another (`+Room`), follows children
+/// to their end (`+Children`), replaces them one by one (`+Handover`), ends those that are stuck (`+Watching`) and ends them all
+/// in order when asked (`+Ending`).
 struct SupervisorPlan: Sendable {
     /// Children by generation, from the decision to start one until its journal is replayed.
     var children: [Int32: ChildRecord] = [:]
@@ -11,17 +13,30 @@ struct SupervisorPlan: Sendable {
     /// Counts the readings of the settings; a child of an older one is replaced.
     var settingsEpoch = 0
     var throttles: [ChildKind: SpawnThrottle] = [:]
+    /// Kinds whose children gave way because they could send nothing.
+    var setBacks: [ChildKind: SetBack] = [:]
+    /// Kinds whose last child found their circuit open; none is kept in stock for them until they have work again.
+    var openCircuits: Set<ChildKind> = []
+    /// The replacement of a child that is under way.
+    var handover: Handover?
     /// Since when a kind has had work and no child, because the maximum was reached.
     var starvingSince: [ChildKind: ContinuousClock.Instant] = [:]
     var work: [WorkOnOffer] = []
     var kinds: [ChildKind] = []
     /// False until the database has answered once: children could do nothing without it.
-    var isDatabaseAvailable = false
+    private(set) var isDatabaseAvailable = false
+    /// Since when the database has been away, if it was there before.
+    private(set) var databaseAwaySince: ContinuousClock.Instant?
+    /// False while nothing can be written to the disk of the journals: a child could do nothing there.
+    var isJournalDiskUsable = true
     /// When the database answered for the first time, from which on children can be of use.
     var startedAt: ContinuousClock.Instant?
     var lastSpawnAt: ContinuousClock.Instant?
     var ending = Ending.no
     private var lastGeneration: Int32 = 0
+    private var lastEventAt: ContinuousClock.Instant?
+    /// Ticks come several times a second: after a longer silence this process was stopped, and heard nobody meanwhile.
+    static let longestSilence = Duration.seconds(5)
 
     /// How far an asked-for end has come.
     enum Ending: Sendable, Equatable {
@@ -37,24 +52,33 @@ struct SupervisorPlan: Sendable {
 
     /// Takes one event and returns what has to be done, in order.
     mutating func handle(_ event: SupervisorEvent, at now: ContinuousClock.Instant) -> [SupervisorAction] {
+        if let lastEventAt, lastEventAt.advanced(by: Self.longestSilence) < now { excuseChildren(at: now) }
+        lastEventAt = now
         var actions: [SupervisorAction] = []
         switch event {
         case .tick: break
         case .kinds(let known): kinds = known
-        case .work(let offers): work = offers.filter { $0.readyParts > 0 }
-        case .databaseAvailable(let available):
-            isDatabaseAvailable = available
-            if available, startedAt == nil { startedAt = now }
+        case .work(let offers): offered(offers.filter { $0.readyParts > 0 })
+        case .databaseAvailable(let available): databaseAnswered(available, at: now)
+        case .journalDisk(let trouble): journalDiskProbed(trouble, &actions)
         case .wake(let detail): wakeChildren(detail, &actions)
         case .childStatus(let generation, let status): heard(generation, status, at: now)
         case .childEnded(let generation, let termination, let outOfMemory):
             childEnded(generation, termination, outOfMemory, at: now, &actions)
-        case .childNotRegistered(let generation): childNotRegistered(generation)
+        case .childNotRegistered(let generation): childNotRegistered(generation, at: now)
         case .childSettled(let generation): children[generation] = nil
         case .drain: drain(at: now, &actions)
+        case .drainRequested: if ending == .no { drain(at: now, &actions) }
         case .hurry: hurry(at: now, &actions)
+        case .restartDue: restart(&actions)
         case .reload(let new): reload(new.spawn, &actions)
         }
+        act(at: now, &actions)
+        return actions
+    }
+
+    /// Does what follows from the state of things, whatever has happened.
+    private mutating func act(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         watchChildren(at: now, &actions)
         if ending == .no {
             replaceOutdated(at: now, &actions)
@@ -62,7 +86,32 @@ struct SupervisorPlan: Sendable {
         } else {
             continueEnding(at: now, &actions)
         }
-        return actions
+    }
+
+    mutating func databaseAnswered(_ available: Bool, at now: ContinuousClock.Instant) {
+        isDatabaseAvailable = available
+        if available, startedAt == nil { startedAt = now }
+        if available {
+            databaseAwaySince = nil
+        } else if startedAt != nil, databaseAwaySince == nil {
+            databaseAwaySince = now
+        }
+    }
+
+    private mutating func journalDiskProbed(_ trouble: String?, _ actions: inout [SupervisorAction]) {
+        isJournalDiskUsable = trouble == nil
+        if let trouble {
+            actions.append(
+                .log(.error, "Journals cannot be written, so no child is started until they can: \(trouble).")
+            )
+        } else {
+            actions.append(.log(.notice, "Journals can be written again."))
+        }
+    }
+
+    private mutating func offered(_ offers: [WorkOnOffer]) {
+        work = offers
+        openCircuits.subtract(offers.map(\.kind))
     }
 
     /// Whether the supervisor takes new deliveries and parts.

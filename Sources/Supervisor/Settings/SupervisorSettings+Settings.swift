@@ -21,6 +21,7 @@ extension SupervisorSettings {
         dataBasePoolPeriodSec = master.dataBasePoolPeriodSec
         dataBaseRetryDelaySec = master.dataBaseRetryDelaySec
         drainTimeSec = master.drainTimeoutSec
+        processRestartTime = master.processRestartTime
         longestTimeoutSec = max(settings.mta.child.requestTimeoutSec, settings.mta.child.connectTimeoutSec)
         messagesPerPart = settings.mta.preparation.messagesPerPart
         partsPerChunk = settings.mta.preparation.partsPerChunk

@@ -25,6 +25,9 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var drainTimeSec = 60
     /// The time between SIGTERM and SIGKILL, in seconds.
     public var killDelaySec = 10
+    /// The time of day, `HH:MM:SS` on this host's clock and in its time zone, at which children are replaced one by one;
+    /// empty: never.
+    public var processRestartTime = ""
     /// The longest time that a request of a child can take, in seconds; a child without progress for twice this time, and at
     /// least 60 s, is ended.
     public var longestTimeoutSec = 30
@@ -40,6 +43,18 @@ public struct SupervisorSettings: Sendable, Equatable {
 
     /// Shortest patience with a child that makes no progress.
     private static let shortestWatchdogSec = 60
+
+    /// The names of settings in which the other reading differs and that take effect with the next start only.
+    func waitingForRestart(in other: SupervisorSettings) -> [String] {
+        let names = [
+            ("mta.workingPath", workingPath != other.workingPath),
+            ("mta.lease.durationSec", leaseSec != other.leaseSec),
+            ("mta.master.dataBaseRetryDelaySec", dataBaseRetryDelaySec != other.dataBaseRetryDelaySec),
+            ("mta.preparation.messagesPerPart", messagesPerPart != other.messagesPerPart),
+            ("mta.preparation.partsPerChunk", partsPerChunk != other.partsPerChunk),
+        ]
+        return names.filter(\.1).map(\.0)
+    }
 
     var spawn: SpawnSettings {
         SpawnSettings(

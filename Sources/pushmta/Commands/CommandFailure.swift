@@ -4,6 +4,7 @@ import PostgresClient
 import ProcessProtocol
 import PushCore
 import Store
+import Supervisor
 
 /// A command that could not do its work, with the exit code that says of which kind the trouble is.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -17,9 +18,14 @@ struct CommandFailure: Error, CustomStringConvertible {
         case unavailable = 69
         /// An error of PushMTA itself.
         case software = 70
+        /// Somebody else has what is needed; later it may be free.
+        case temporary = 75
         /// A setting is wrong.
         case configuration = 78
     }
+
+    /// What a shell reports for a program that SIGINT ended.
+    static let interruptedStatus: Int32 = 130
 
     /// The exit code.
     let code: Code
@@ -35,8 +41,15 @@ struct CommandFailure: Error, CustomStringConvertible {
     /// Tells the person about `error` on standard error and returns what ends the process with the right code.
     static func report(_ error: any Error) -> any Error {
         if error is ExitCode || error is ValidationError || error is CleanExit { return error }
-        StandardError.write("pushmta: \(error)\n")
-        return ExitCode(code(of: error).rawValue)
+        let failure = failure(of: error)
+        StandardError.write("pushmta: \(failure)\n")
+        return ExitCode(failure.code.rawValue)
+    }
+
+    /// `error` with words for people and its exit code.
+    private static func failure(of error: any Error) -> CommandFailure {
+        if let error = error as? PostgresError, let failure = CommandFailure(violation: error) { return failure }
+        return CommandFailure(code(of: error), "\(error)")
     }
 
     private static func code(of error: any Error) -> Code {
@@ -46,6 +59,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         case is ContentError: .data
         case let error as StoreError: code(of: error.code)
         case is PostgresError: .unavailable
+        case let error as SupervisorError: code(of: error.code)
         default: .software
         }
     }
@@ -55,6 +69,13 @@ struct CommandFailure: Error, CustomStringConvertible {
         case .notFound, .invalid, .conflict: .data
         case .schema: .configuration
         case .unbalancedPart, .unexpectedAnswer: .software
+        }
+    }
+
+    private static func code(of code: SupervisorError.Code) -> Code {
+        switch code {
+        case .folderInUse: .temporary
+        case .folderNotUsable, .setting: .configuration
         }
     }
 }

@@ -46,32 +46,37 @@ struct SettingsLoader: Sendable {
         return exists ? Self.usualFile : nil
     }
 
-    /// The file's provider. The specifier of secrets is asked about every key in the file, known or not: the one place where
-    /// the library tells which keys a file has.
     private func fileProvider(_ path: String) async throws -> any ConfigProvider {
-        let keys = KeyCollector()
         let provider: FileProvider<YAMLSnapshot>
+        let keys: SettingsFileKeys
         do {
             provider = try await FileProvider<YAMLSnapshot>(
-                parsingOptions: .init(
-                    secretsSpecifier: .dynamic { key, _ in
-                        keys.add(key)
-                        return true
-                    }
-                ),
+                parsingOptions: .init(secretsSpecifier: .all),
                 filePath: FilePath(path)
             )
+            // The library looks for the keys that it is asked for and does not say which others there are.
+            keys = try SettingsFileKeys(yaml: try String(contentsOfFile: path, encoding: .utf8))
         } catch {
             throw SettingsError(
                 .file,
                 "The settings file \(path) cannot be read (\(error)). See Config/pushmta.yaml for its form."
             )
         }
+        try check(keys, of: path)
+        return provider
+    }
+
+    private func check(_ keys: SettingsFileKeys, of path: String) throws {
         let known = Settings.definitions.map(\.key)
-        for key in keys.all where !known.contains(key) {
+        for key in keys.values where !known.contains(key) {
             throw unknown(key, known: known, place: "in \(path)")
         }
-        return provider
+        for key in keys.emptyMaps where !known.contains(where: { $0.hasPrefix(key + ".") }) {
+            guard let definition = Settings.definitions.first(where: { $0.key == key }) else {
+                throw unknown(key, known: known, place: "in \(path)")
+            }
+            throw SettingsError(.type, "\(key) in \(path) is an empty map: give \(definition.typeName)")
+        }
     }
 
     private func environmentProvider() throws -> any ConfigProvider {

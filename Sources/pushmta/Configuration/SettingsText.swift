@@ -23,7 +23,9 @@ enum SettingsText {
 
     private static func value(of definition: SettingDefinition, _ settings: Settings) -> String {
         let text = definition.text(in: settings)
-        if case .integer = definition.access { return text }
-        return JSONText.quoted(text)
+        switch definition.access {
+        case .integer, .flag: return text
+        case .text, .choice, .timeOfDay: return JSONText.quoted(text)
+        }
     }
 }

@@ -17,6 +17,9 @@ enum Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     /// A whole number, or nothing.
     init<Number: BinaryInteger>(_ value: Number?) { self = value.map { .integer(Int64($0)) } ?? .none }
 
+    /// Bytes in MiB.
+    static func mebibytes(_ bytes: Int64) -> Double { Double(bytes) / 1_048_576 }
+
     /// For people.
     var shown: String {
         switch self {

@@ -16,6 +16,8 @@ struct BackgroundProcess: Sendable {
     let recordFile: String
     /// The file that its standard output and error go to.
     let logFile: String
+    /// Whether a new start keeps what the log holds.
+    var appendsLog = false
 
     /// Starts the process.
     ///
@@ -26,7 +28,7 @@ struct BackgroundProcess: Sendable {
         let log = try FileDescriptor.open(
             FilePath(logFile),
             .writeOnly,
-            options: [.create, .truncate],
+            options: appendsLog ? [.create, .append] : [.create, .truncate],
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
         var options = PlatformOptions()
@@ -79,14 +81,21 @@ struct BackgroundProcess: Sendable {
     /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.
     func stop() async throws {
         if let process = running {
-            kill(process.id, SIGTERM)
+            Foundation.kill(process.id, SIGTERM)
             if try await !ended(process, within: Self.patience) {
-                kill(-process.id, SIGKILL)
-                kill(process.id, SIGKILL)
+                Foundation.kill(-process.id, SIGKILL)
+                Foundation.kill(process.id, SIGKILL)
                 _ = try await ended(process, within: Self.patience)
             }
         }
         try? FileManager.default.removeItem(atPath: recordFile)
+    }
+
+    /// Kills the process alone, without a word, and returns when it has ended.
+    func kill() async throws {
+        guard let process = running else { return }
+        _ = Foundation.kill(process.id, SIGKILL)
+        _ = try await ended(process, within: Self.patience)
     }
 
     /// The last lines of the log, for a message.

@@ -15,6 +15,9 @@ struct Executables: Sendable {
     /// The command line's program.
     var pushmta: String { folder + "/pushmta" }
 
+    /// The path of a library that lies beside the programs, whether it is there or not.
+    func library(_ name: String) -> String { folder + "/" + name }
+
     /// The gateway simulator.
     ///
     /// - Throws: `CommandFailure` if it is not there.

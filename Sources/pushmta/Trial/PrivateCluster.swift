@@ -7,8 +7,8 @@ import Foundation
 struct PrivateCluster: Sendable {
     /// The superuser of the cluster.
     static let role = "pushmta"
-    /// The name that the socket's file carries; nothing listens on a network port.
-    static let port = 5432
+    /// The port that the socket's file carries in its name; unless the settings say otherwise nothing listens on a network.
+    static let standardPort = 5432
 
     /// The folder of data, socket and log.
     let folder: String
@@ -16,6 +16,16 @@ struct PrivateCluster: Sendable {
     let programs: String
     /// The user that the server runs as, if not the caller.
     let user: SystemUser?
+    /// The port: of the socket's name, and of the network where the settings let the server listen there.
+    var port = standardPort
+    /// Lines of `postgresql.conf` that go behind our own and override them; they count when the cluster is made.
+    var extraSettings = ""
+    /// Lines of `pg_hba.conf` that go behind those of `initdb`; they count when the cluster is made.
+    var extraAccess = ""
+    /// What clients connect with, if not over the socket of this server alone: a replica may take its place.
+    var connection: String?
+    /// Variables that the server's processes get.
+    var environment: [String: String] = [:]
 
     /// Where the data is.
     var data: String { folder + "/data" }
@@ -33,7 +43,13 @@ struct PrivateCluster: Sendable {
 
     /// The connection string of a database of the cluster.
     func connectionString(_ database: String) -> String {
-        "host=\(folder) port=\(Self.port) user=\(Self.role) dbname=\(database)"
+        connection ?? connectionString(database, host: folder)
+    }
+
+    /// The connection string of a database of the cluster over this host: an address that the server listens on, or the
+    /// folder of its socket.
+    func connectionString(_ database: String, host: String) -> String {
+        "host=\(host) port=\(port) user=\(Self.role) dbname=\(database)"
     }
 
     /// Starts the server; makes the cluster first if there is none. A server that runs already is left running.
@@ -44,10 +60,10 @@ struct PrivateCluster: Sendable {
         try await run("pg_ctl", ["start", "-D", data, "-l", log, "-w", "-t", "60", "-s"])
     }
 
-    /// Stops the server if it runs: connections are ended, the data is complete.
-    func stop() async throws {
+    /// Stops the server if it runs. By default connections are ended and the data is complete.
+    func stop(_ mode: PrivateClusterStop = .fast) async throws {
         guard await isRunning() else { return }
-        try await run("pg_ctl", ["stop", "-D", data, "-m", "fast", "-w", "-t", "60", "-s"])
+        try await run("pg_ctl", ["stop", "-D", data, "-m", mode.rawValue, "-w", "-t", "60", "-s"])
     }
 
     /// Removes the folder. The server has to be stopped.
@@ -58,7 +74,7 @@ struct PrivateCluster: Sendable {
 
     /// Makes the database anew, without anything of an earlier one; its connections are ended.
     func recreateDatabase(_ name: String) async throws {
-        let connection = ["-h", folder, "-p", String(Self.port), "-U", Self.role]
+        let connection = ["-h", folder, "-p", String(port), "-U", Self.role]
         try await run("dropdb", connection + ["--if-exists", "--force", name])
         try await run("createdb", connection + [name])
     }
@@ -80,14 +96,23 @@ struct PrivateCluster: Sendable {
             ["-D", data, "-U", Self.role, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"]
         )
         let file = data + "/postgresql.auto.conf"
-        let text = try String(contentsOfFile: file, encoding: .utf8) + PrivateClusterSettings.text(socketFolder: folder)
-        try text.write(toFile: file, atomically: false, encoding: .utf8)
+        try append(PrivateClusterSettings.text(socketFolder: folder, port: port) + extraSettings + "\n", to: file)
+        if !extraAccess.isEmpty { try append(extraAccess + "\n", to: data + "/pg_hba.conf") }
     }
 
+    /// Appends to a file of the server without changing its owner.
+    private func append(_ text: String, to file: String) throws {
+        try (try String(contentsOfFile: file, encoding: .utf8) + text)
+            .write(toFile: file, atomically: false, encoding: .utf8)
+    }
+
+    /// Runs one of the server's programs as the server's user.
+    ///
+    /// - Returns: What it printed.
     @discardableResult
-    private func run(_ program: String, _ arguments: [String]) async throws -> String {
+    func run(_ program: String, _ arguments: [String]) async throws -> String {
         do {
-            return try await ToolRun.run(programs + "/" + program, arguments, as: user)
+            return try await ToolRun.run(programs + "/" + program, arguments, as: user, environment: environment)
         } catch let failure as CommandFailure {
             throw CommandFailure(
                 .unavailable,
@@ -97,7 +122,7 @@ struct PrivateCluster: Sendable {
     }
 
     /// Makes the folder; refuses one that somebody else made, as everybody may write where it lies.
-    private func makeFolder() async throws {
+    func makeFolder() async throws {
         let manager = FileManager.default
         let owner = user?.userID ?? getuid()
         if let attributes = try? manager.attributesOfItem(atPath: folder) {

@@ -70,3 +70,17 @@ struct ProcessRecord: Sendable, Equatable {
         return all.filter { known.contains($0.id) }
     }
 }
+
+extension ProcessRecord {
+    /// The ids of the processes that have ended and wait for this parent to take note of it.
+    static func zombies(of parent: Int32) -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.filter { id in
+            guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+                let nameEnd = text.lastIndex(of: ")")
+            else { return false }
+            let fields = text[text.index(after: nameEnd)...].split(separator: " ")
+            return fields.count > 1 && fields[0] == "Z" && Int32(fields[1]) == parent
+        }
+    }
+}

@@ -2,14 +2,23 @@
 struct SimulatorCount: Sendable, Decodable {
     /// One gateway's counts.
     struct Gateway: Sendable, Decodable {
+        /// Pushes that were accepted, each time that one was.
+        let accepted: Int64
         /// Different messages that were accepted at least once.
         let uniqueAccepted: Int64
         /// Messages that were accepted more than once.
         let duplicates: Int64
+        /// Requests that are open right now and wait for their answer.
+        let waiting: Int64
+        /// Connections that are open now.
+        let connections: Int64
+        /// Faults of any kind that came while at least 100 requests were open.
+        let faultsUnderLoad: Int64
 
         enum CodingKeys: String, CodingKey {
             case uniqueAccepted = "unique_accepted"
-            case duplicates
+            case faultsUnderLoad = "faults_under_load"
+            case accepted, duplicates, waiting, connections
         }
     }
 
@@ -20,4 +29,10 @@ struct SimulatorCount: Sendable, Decodable {
     var accepted: Int64 { apns.uniqueAccepted + fcm.uniqueAccepted }
     /// Messages that a gateway accepted more than once.
     var duplicates: Int64 { apns.duplicates + fcm.duplicates }
+    /// Pushes that either gateway accepted, each time.
+    var acceptedTimes: Int64 { apns.accepted + fcm.accepted }
+    /// Requests that are open at either gateway.
+    var waiting: Int64 { apns.waiting + fcm.waiting }
+    /// Faults under load at either gateway.
+    var faultsUnderLoad: Int64 { apns.faultsUnderLoad + fcm.faultsUnderLoad }
 }

@@ -1,24 +1,24 @@
 /// What the simulator prints when it is ready: where it listens and what it accepts.
-struct SimulatorReport: Sendable, Decodable {
+struct SimulatorReport: Sendable, Decodable, Equatable {
     /// An address.
-    struct Address: Sendable, Decodable {
+    struct Address: Sendable, Decodable, Equatable {
         let host: String
         let port: Int32
     }
     /// Credentials of the simulated APNs.
-    struct APNsCredentials: Sendable, Decodable {
+    struct APNsCredentials: Sendable, Decodable, Equatable {
         let keyFile: String
         let keyId: String
         let teamId: String
         let topics: [String]
     }
     /// Credentials of the simulated FCM.
-    struct FCMCredentials: Sendable, Decodable {
+    struct FCMCredentials: Sendable, Decodable, Equatable {
         let serviceAccountFile: String
         let projectId: String
     }
     /// Credentials of both.
-    struct Credentials: Sendable, Decodable {
+    struct Credentials: Sendable, Decodable, Equatable {
         let apns: APNsCredentials
         let fcm: FCMCredentials
     }

@@ -10,12 +10,20 @@ enum ToolRun {
     ///
     /// - Throws: `CommandFailure` with the tool's own words if it cannot be started or does not end with status 0.
     @discardableResult
-    static func run(_ executable: String, _ arguments: [String], as user: SystemUser? = nil) async throws -> String {
+    static func run(
+        _ executable: String,
+        _ arguments: [String],
+        as user: SystemUser? = nil,
+        environment: [String: String] = [:]
+    ) async throws -> String {
         let command = Self.command(executable, arguments, user)
         let name = executable.split(separator: "/").last.map(String.init) ?? executable
         let result = try await Subprocess.run(
             .path(FilePath(command[0])),
             arguments: Arguments(Array(command.dropFirst())),
+            environment: .inherit.updating(
+                Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })
+            ),
             workingDirectory: "/",
             output: .string(limit: outputLimit),
             error: .string(limit: outputLimit)

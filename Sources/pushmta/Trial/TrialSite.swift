@@ -13,18 +13,18 @@ struct TrialSite: Sendable {
     /// The database's server.
     let cluster: PrivateCluster
     /// The simulated gateways.
-    let simulator: BackgroundProcess
-    /// The supervisor, whose children are its own.
-    let supervisor: BackgroundProcess
+    let gateways: TrialSimulator
+    /// The host.
+    let host: TrialHost
 
-    /// Where the simulator keeps its certificate authority, credentials and ports.
-    var simulatorFolder: String { folder + "/simulator" }
+    /// The simulator's process.
+    var simulator: BackgroundProcess { gateways.process }
+    /// The supervisor's process, whose children are its own.
+    var supervisor: BackgroundProcess { host.supervisor }
     /// The settings of the processes.
-    var settingsFile: String { folder + "/pushmta.yaml" }
-    /// The key that seals the credentials.
-    var keyFile: String { folder + "/credential.key" }
+    var settingsFile: String { host.settingsFile }
     /// The journals.
-    var journalFolder: String { folder + "/journal" }
+    var journalFolder: String { host.journalFolder }
     /// The database.
     var database: String { cluster.connectionString(Self.databaseName) }
 
@@ -35,22 +35,18 @@ struct TrialSite: Sendable {
         let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
         self.folder = folder
         self.programs = Executables(folder: programs)
-        cluster = try PrivateCluster(folder: "/tmp/pushmta-\(getuid())-\(Self.shortName(of: folder))")
-        simulator = Self.process("gateway simulator", "simulator", folder)
-        supervisor = Self.process("supervisor", "supervisor", folder)
+        cluster = try PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
+        gateways = TrialSimulator(site: folder)
+        host = TrialHost(folder: folder, programs: self.programs)
     }
 
     /// Ends what an earlier run left, and makes the folder and, with a cluster, an empty database.
     func prepare(withCluster: Bool = true) async throws {
         try await stopProcesses()
-        let manager = FileManager.default
-        for part in ["", "/log", "/run"] {
-            try manager.createDirectory(atPath: folder + part, withIntermediateDirectories: true)
-        }
-        // Journals speak of parts of a database that is about to go.
-        if manager.fileExists(atPath: journalFolder) { try manager.removeItem(atPath: journalFolder) }
-        try manager.createDirectory(atPath: journalFolder, withIntermediateDirectories: true)
+        try host.makeFolders()
+        try host.clearJournals()
         guard withCluster else { return }
+        let manager = FileManager.default
         let link = folder + "/postgres"
         try? manager.removeItem(atPath: link)
         try manager.createSymbolicLink(atPath: link, withDestinationPath: cluster.folder)
@@ -73,16 +69,5 @@ struct TrialSite: Sendable {
     private func stopProcesses() async throws {
         try await supervisor.stop()
         try await simulator.stop()
-    }
-
-    private static func process(_ name: String, _ file: String, _ folder: String) -> BackgroundProcess {
-        BackgroundProcess(name: name, recordFile: "\(folder)/run/\(file).pid", logFile: "\(folder)/log/\(file).log")
-    }
-
-    /// Eight hexadecimal digits that tell folders apart (FNV-1a): the path itself would make the socket's path too long.
-    private static func shortName(of path: String) -> String {
-        let hash = path.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        let text = String(UInt32(truncatingIfNeeded: hash ^ (hash >> 32)), radix: 16)
-        return String(repeating: "0", count: 8 - text.count) + text
     }
 }

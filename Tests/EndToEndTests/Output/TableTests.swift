@@ -29,4 +29,11 @@ import Testing
         table.add([100, "yy"])
         #expect(table.text == "id   name\n1    x\n100  yy")
     }
+
+    @Test func controlCharactersDoNotTearTheColumns() {
+        var table = Table(["words", "n"])
+        table.add([.text("one\ntwo\u{1B}[2J\t"), 1])
+        #expect(table.text == "words         n\none | two[2J  1")
+        #expect(table.json.contains(#""one\ntwo\u001b[2J\t""#))
+    }
 }

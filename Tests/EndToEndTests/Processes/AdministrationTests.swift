@@ -127,6 +127,28 @@ import Testing
         #expect(create.errors.contains("shop-os"))
     }
 
+    @Test func whatTheTablesRefuseIsSaidInWords() async throws {
+        try await addApplication()
+        #expect(try await run("service", "add", "", expect: 65).errors.contains("The name is empty"))
+        #expect(try await run("account", "set", "apns", "--port", "70000", expect: 65).errors.contains("1 to 65535"))
+        let key = try await run(
+            "app",
+            "add",
+            "other",
+            "--service",
+            "shop",
+            "--platform",
+            "ios",
+            "--bundle-id",
+            "x",
+            "--integration-key",
+            "",
+            expect: 65
+        )
+        #expect(key.errors.contains("integration key is empty"))
+        #expect(!key.errors.contains("SQLSTATE"))
+    }
+
     @Test(arguments: [("{", "JSON"), (#"{"ios":{"tittle":"x"}}"#, "\"title\""), ("@/nowhere.json", "/nowhere.json")])
     func wrongContentIsExplained(_ content: String, _ hint: String) async throws {
         try await addApplication()

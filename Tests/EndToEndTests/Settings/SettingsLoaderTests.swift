@@ -62,6 +62,40 @@ import Testing
         #expect(try await message(flags: ["databas.url=x"]).contains("database.url?"))
     }
 
+    @Test(arguments: ["foo: {}\n", "mta:\n  foo: {}\n", "mta:\n  child:\n    maxAgeSecs: {}\n", "foo:\n"])
+    func anUnknownKeyWithoutAValueIsAnError(_ text: String) async throws {
+        #expect(try await message(file: text).contains("Unknown setting"))
+    }
+
+    @Test func anEmptyMapIsNoValueAndAnEmptyGroupIsNoError() async throws {
+        #expect(try await message(file: "mta:\n  child:\n    maxAgeSec: {}\n").contains("mta.child.maxAgeSec"))
+        #expect(try await load(file: "mta: {}\nlog:\n  level: debug\n").values.log.level == "debug")
+    }
+
+    @Test func flagsAndTimesOfDayAreRead() async throws {
+        let file = "mta:\n  master:\n    processRestartTime: 16:30:00\n  child:\n    retryLostMessages: false\n"
+        let loaded = try await load(file: file)
+        #expect(loaded.values.mta.master.processRestartTime == "16:30:00")
+        #expect(!loaded.values.mta.child.retryLostMessages)
+        let other = try await load(
+            file: file,
+            environment: ["PUSHMTA_MTA_CHILD_RETRY_LOST_MESSAGES": "true"],
+            flags: ["mta.master.processRestartTime="]
+        )
+        #expect(other.values.mta.master.processRestartTime.isEmpty)
+        #expect(other.values.mta.child.retryLostMessages)
+    }
+
+    @Test(arguments: ["6:00:00", "24:00:00", "06:60:00", "06:00", "daily", "06:00:00 "])
+    func aWrongTimeOfDayIsRefused(_ text: String) async throws {
+        #expect(try await message(flags: ["mta.master.processRestartTime=\(text)"]).contains("06:00:00"))
+    }
+
+    @Test(arguments: ["", "maybe", "1"])
+    func aWrongFlagIsRefused(_ text: String) async throws {
+        #expect(try await message(flags: ["mta.child.retryLostMessages=\(text)"]).contains("true or false"))
+    }
+
     @Test(arguments: ["-3", "0", "9999999", "many", "1.5"])
     func aWrongValueIsAnErrorThatSaysWhatIsRight(_ value: String) async throws {
         for text in [
@@ -104,6 +138,8 @@ import Testing
         settings.mta.child.dispatchWindow = 77
         settings.mta.workingPath = "/srv/a b"
         settings.log.level = "debug"
+        settings.mta.child.retryLostMessages = false
+        settings.mta.master.processRestartTime = "23:59:59"
         #expect(try await load(file: SettingsText.yaml(settings)).values == settings)
     }
 }

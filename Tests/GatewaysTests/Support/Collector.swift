@@ -11,10 +11,41 @@ final class Collector: GatewayDelegate {
         var count = 0
         var calls = 0
         var events: [GatewayEvent] = []
+        var announced: [Int64: [Range<Int32>]] = [:]
+        var announcements: [Int] = []
+        var mayLeave: (@Sendable (Int) -> Bool)?
         var waiters: [(isMet: (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
+
+    func departing(_ departures: [GatewayDeparture]) -> Bool {
+        var answer = true
+        change { state in
+            for departure in departures {
+                #expect(!departure.ranges.isEmpty && departure.ranges.allSatisfy { !$0.isEmpty })
+                state.announced[departure.batch.id, default: []] += departure.ranges
+            }
+            state.announcements.append(departures.reduce(0) { $0 + $1.ranges.reduce(0) { $0 + $1.count } })
+            answer = state.mayLeave?(state.announcements.count) ?? true
+        }
+        return answer
+    }
+
+    /// Decides for each announcement, counted from 1, whether it may leave.
+    func decide(_ mayLeave: @escaping @Sendable (Int) -> Bool) {
+        state.withLock { $0.mayLeave = mayLeave }
+    }
+
+    /// How many messages each announcement had.
+    var announcements: [Int] { state.withLock { $0.announcements } }
+
+    /// How often each row of a batch was announced.
+    func announced(_ batch: Int64, _ size: Int) -> [Int] {
+        var counts = [Int](repeating: 0, count: size)
+        for range in state.withLock({ $0.announced[batch] ?? [] }) { for row in range { counts[Int(row)] += 1 } }
+        return counts
+    }
 
     func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
         #expect(outcomes.count == latencyMicroseconds.count)

@@ -16,6 +16,18 @@ final class ClientProbe: HTTP2ClientDelegate {
         var answered = 0
         var unprocessed = 0
         var ambiguous = 0
+        /// Each announcement of requests that leave, as ranges by batch.
+        var departures: [[(tag: Int64, range: Range<Int32>)]] = []
+
+        /// How many requests were announced in all.
+        var announced: Int { departures.joined().reduce(0) { $0 + $1.range.count } }
+
+        /// How often each request of a batch was announced.
+        func announcements(_ tag: Int64, _ size: Int) -> [Int] {
+            var counts = [Int](repeating: 0, count: size)
+            for one in departures.joined() where one.tag == tag { for index in one.range { counts[Int(index)] += 1 } }
+            return counts
+        }
 
         /// How often each request of a batch was settled.
         func counts(_ tag: Int64, _ size: Int) -> [Int] {
@@ -60,6 +72,13 @@ final class ClientProbe: HTTP2ClientDelegate {
     private let reaction = Mutex<(@Sendable ([HTTP2Completion]) -> Void)?>(nil)
     private let eventReaction = Mutex<(@Sendable (HTTP2ConnectionEvent) -> Void)?>(nil)
 
+    private let decision = Mutex<(@Sendable ([HTTP2Departure]) -> Bool)?>(nil)
+
+    /// What to answer `departing`, after it has been written down.
+    func onDeparting(_ decision: @escaping @Sendable ([HTTP2Departure]) -> Bool) {
+        self.decision.withLock { $0 = decision }
+    }
+
     /// What to do inside of `completed`, after it has been written down.
     func onCompleted(_ reaction: @escaping @Sendable ([HTTP2Completion]) -> Void) {
         self.reaction.withLock { $0 = reaction }
@@ -68,6 +87,11 @@ final class ClientProbe: HTTP2ClientDelegate {
     /// What to do inside of `connectionEvent`, after it has been written down.
     func onEvent(_ reaction: @escaping @Sendable (HTTP2ConnectionEvent) -> Void) {
         eventReaction.withLock { $0 = reaction }
+    }
+
+    func departing(_ requests: [HTTP2Departure]) -> Bool {
+        seen.update { $0.departures.append(requests.map { ($0.batch.tag, $0.range) }) }
+        return decision.withLock { $0 }?(requests) ?? true
     }
 
     func completed(_ completions: [HTTP2Completion]) {

@@ -34,6 +34,16 @@ final class EmbeddedConnection {
         pool.adopt(connection)
     }
 
+    /// Gives the pool a second connection, on a channel of its own.
+    func anotherConnection() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(loop: channel.embeddedEventLoop)
+        let connection = try HTTP2ClientConnection(configuration: pool.configuration, pool: pool)
+        try channel.pipeline.syncOperations.addHandler(connection)
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+        pool.adopt(connection)
+        return channel
+    }
+
     /// The server's bytes arrive, in one read.
     func serverSays(_ bytes: [UInt8]...) {
         channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes.joined()))

@@ -56,6 +56,57 @@ import Testing
         }
     }
 
+    @Test func showsARunOfOneBatch() throws {
+        var pending = PendingRequests()
+        #expect(pending.firstRun(atMost: 3) == nil)
+        pending.append(TestBatch.make(5, tag: 1))
+        pending.append(TestBatch.make(2, tag: 2))
+        #expect(pending.firstRun(atMost: 3)?.range == 0..<3)
+        pending.removeFirst(2)
+        #expect(pending.firstRun(atMost: .max)?.range == 2..<5)
+        pending.removeFirst(3)
+        #expect(pending.firstRun(atMost: 10)?.batch.tag == 2)
+        #expect(pending.count == 2)
+    }
+
+    @Test func countsWhatFitsAWindow() {
+        var pending = PendingRequests()
+        pending.append(TestBatch.make(3, tag: 1) { _ in "0123456789" })
+        pending.append(TestBatch.make(3, tag: 2) { $0 == 0 ? "" : "0123456789" })
+        #expect(pending.fitting(atMost: 9, unsent: 0, window: 100) == 6)
+        #expect(pending.fitting(atMost: 2, unsent: 0, window: 100) == 2)
+        #expect(pending.fitting(atMost: 9, unsent: 0, window: 29) == 2)
+        #expect(pending.fitting(atMost: 9, unsent: 0, window: 30) == 4)
+        #expect(pending.fitting(atMost: 9, unsent: 5, window: 30) == 2)
+        // The first one goes even if it does not fit: nothing would ever make the window larger than it is at its best.
+        #expect(pending.fitting(atMost: 9, unsent: 0, window: 3) == 1)
+        #expect(pending.fitting(atMost: 9, unsent: 1, window: 3) == 0)
+    }
+
+    @Test func announcesEachRequestOnce() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var pending = PendingRequests()
+        var waiting = 0
+        var known = 0
+        for tag in 0..<2_000 as Range<Int64> {
+            let size = Int.random(in: 0...5, using: &random)
+            pending.append(TestBatch.make(size, tag: tag))
+            waiting += size
+            let leaving = Int.random(in: 0...waiting, using: &random)
+            var told: [HTTP2Departure] = []
+            pending.announce(leaving, into: &told)
+            try #require(told.reduce(0) { $0 + $1.range.count } == max(0, leaving - known), "seed \(seed)")
+            try #require(told.allSatisfy { !$0.range.isEmpty }, "seed \(seed)")
+            known = max(known, leaving)
+            for _ in 0..<Int.random(in: 0...6, using: &random) where pending.next() != nil {
+                waiting -= 1
+                known = max(0, known - 1)
+            }
+        }
+    }
+
     /// A queue that never runs empty must not hold the memory of what it has given out long ago.
     @Test func letsGoOfBatchesThatAreDone() {
         var pending = PendingRequests()

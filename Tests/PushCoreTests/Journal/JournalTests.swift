@@ -4,7 +4,13 @@ import Testing
 @testable import PushCore
 
 @Suite struct JournalTests {
-    private let header = JournalHeader(childID: 42, generation: 3, hostID: UUID())
+    private let header = JournalHeader(
+        childID: 42,
+        generation: 3,
+        hostID: UUID(),
+        bootID: UUID(),
+        installationID: UUID()
+    )
 
     private let records: [JournalRecord] = [
         .intent(part: 1, token: 2, ranges: [1...100, 205...205]),
@@ -124,14 +130,40 @@ import Testing
         }
     }
 
-    @Test func otherVersionsAreRefused() throws {
+    /// The first bytes with another version; they have a checksum of their own.
+    private func beginning(version: UInt8) -> [UInt8] {
         var bytes: [UInt8] = []
         JournalEncoder.append(header, to: &bytes)
-        bytes[4] = 2
-        let checked = JournalHeader.length - 4
+        bytes.removeLast(bytes.count - JournalHeader.baseLength)
+        bytes[4] = version
+        let checked = JournalHeader.baseLength - 4
         let checksum = CRC32C.checksum(bytes, 0..<checked)
         for index in 0..<4 { bytes[checked + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(index * 8)) }
-        #expect(throws: JournalError(code: .version(2))) { try JournalDecoder(bytes) }
+        return bytes
+    }
+
+    @Test func newerVersionsAreRefused() throws {
+        #expect(throws: JournalError(code: .version(3))) { try JournalDecoder(beginning(version: 3)) }
+        #expect(throws: JournalError(code: .version(3))) {
+            try JournalDecoder(beginning(version: 3) + [UInt8](repeating: 7, count: 400))
+        }
+    }
+
+    @Test func theFirstVersionIsRead() throws {
+        var bytes = beginning(version: 1)
+        for record in records { JournalEncoder.append(record, to: &bytes) }
+        let (records, decoder) = try decoded(bytes)
+        #expect(records == self.records && !decoder.isTorn)
+        #expect(decoder.header.hostID == header.hostID && decoder.header.childID == 42)
+        #expect(decoder.header.bootID == nil && decoder.header.installationID == nil)
+    }
+
+    @Test func idsThatAreNotKnownStayUnknown() throws {
+        var bytes: [UInt8] = []
+        let anonymous = JournalHeader(childID: 1, generation: 1, hostID: UUID(), installationID: UUID())
+        JournalEncoder.append(anonymous, to: &bytes)
+        #expect(bytes.count == JournalHeader.length)
+        #expect(try JournalDecoder(bytes).header == anonymous)
     }
 
     @Test func overlongReasonIsCut() throws {

@@ -25,7 +25,7 @@ import Testing
         // A test that never gets into trouble shows nothing.
         let troubles = [
             coverage.ambiguous, coverage.late, coverage.fenced, coverage.uniqueViolations, coverage.handedOver,
-            coverage.duplicates, coverage.finished,
+            coverage.duplicates, coverage.finished, coverage.unknown, coverage.canceled,
         ]
         for count in troubles { #expect(count > 1_000, "\(coverage)") }
     }
@@ -33,8 +33,7 @@ import Testing
     /// Each measure of the protocol is needed: without it the same schedules break a promise.
     @Test(arguments: [
         PartGuards.token, .claimedState, .mark, .intent, .cutAfterCommit, .knownOutcomes, .uniqueOutcome,
-        .countInserted,
-        .atomicHandOver, .journalLock, .noteAtRelease,
+        .countInserted, .atomicHandOver, .journalLock, .noteAtRelease, .settleDoubt,
     ])
     func everyMeasureIsNeeded(measure: PartGuards) {
         let seed = TestRandom.seed(for: "part protocol without measure \(measure.rawValue)")

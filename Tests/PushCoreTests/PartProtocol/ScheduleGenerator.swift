@@ -30,7 +30,12 @@ struct ScheduleGenerator {
     }
 
     private mutating func sending(_ owner: ModelOwner, _ index: Int) -> PartEvent {
-        if !owner.answered.isEmpty, !random.oneIn(4) { return .read(owner: index, some()) }
+        if !owner.answered.isEmpty, !random.oneIn(4) {
+            return random.oneIn(8) ? .hold(owner: index, some()) : .read(owner: index, some())
+        }
+        if !owner.held.isEmpty, random.oneIn(2) {
+            return random.oneIn(2) ? .decide(owner: index) : .openCircuit(owner: index)
+        }
         if !owner.written.isEmpty, !random.oneIn(4) {
             return random.oneIn(12) ? .refuse(owner: index, some()) : .process(owner: index, some(), answer())
         }
@@ -76,9 +81,10 @@ struct ScheduleGenerator {
     }
 
     private mutating func answer() -> GatewayAnswer {
-        switch random.below(8) {
+        switch random.below(10) {
         case 0: .permanent
         case 1: .retry
+        case 2: .stop
         default: .accepted
         }
     }

@@ -13,6 +13,8 @@ struct ScheduleRun {
         var uniqueViolations = 0
         var handedOver = 0
         var duplicates = 0
+        var unknown = 0
+        var canceled = 0
 
         mutating func add(_ other: Coverage) {
             schedules += other.schedules
@@ -24,6 +26,8 @@ struct ScheduleRun {
             uniqueViolations += other.uniqueViolations
             handedOver += other.handedOver
             duplicates += other.duplicates
+            unknown += other.unknown
+            canceled += other.canceled
         }
     }
 
@@ -86,6 +90,8 @@ struct ScheduleRun {
         if let violation = recover(&model, &generator, recorder) { return violation }
         if generator.random.oneIn(8), let violation = finish(&model, &generator, recorder) { return violation }
         if !(model.delivered.twice).isEmpty { coverage.duplicates += 1 }
+        if !model.unknown.isEmpty { coverage.unknown += 1 }
+        if !model.canceledRest.isEmpty { coverage.canceled += 1 }
         return nil
     }
 

@@ -25,6 +25,16 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
+    @Test func theOwnerOfAFolderIsKnownByItsLock() throws {
+        let temporary = try TemporaryFolder()
+        #expect(try Supervisor.running(in: temporary.path.string) == nil)
+        #expect(try Supervisor.running(in: temporary.path.string + "/nowhere") == nil)
+        let folder = try HostFolder.open(temporary.path, owner: "mail, process 7, process 4711")
+        #expect(try Supervisor.running(in: temporary.path.string) == 4_711)
+        folder.release()
+        #expect(try Supervisor.running(in: temporary.path.string) == nil, "the text alone says nothing")
+    }
+
     @Test func aDamagedIdIsNotReplaced() throws {
         let temporary = try TemporaryFolder()
         try temporary.write(Array("no uuid".utf8), to: HostFolder.hostIDFile)
@@ -92,7 +102,10 @@ import Testing
             Issue.record("free journals were not taken")
             return
         }
-        #expect(try torn.read().holdings.count == 2)
-        #expect(throws: JournalError.self) { try wrong.read() }
+        #expect(try torn.read().summary.holdings.count == 2)
+        #expect(try torn.read().damage == nil)
+        let contents = try wrong.read()
+        #expect(contents.summary.holdings.count < 3, "what comes after the damage is not known")
+        #expect(contents.damage != nil)
     }
 }

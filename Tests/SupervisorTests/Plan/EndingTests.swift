@@ -81,27 +81,49 @@ import Testing
         #expect(harness.ended(4, 2, .exited(status: 0)).contains(.finish))
     }
 
-    @Test func reloadReplacesChildrenOneByOne() {
+    @Test func aDrainDoesNotWaitForADatabaseThatStaysAway() {
         var harness = running()
-        var settings = SupervisorSettings()
-        settings.globalOptions = ["--config", "new"]
-        #expect(harness.at(2, .reload(settings)) == [.command(generation: 1, .drain, detail: nil)])
-        #expect(harness.at(3, .tick).isEmpty, "the other one goes on sending meanwhile")
-        let replaced = harness.gone(4, 1, .exited(status: 0))
-        #expect(replaced.contains(.spawn(generation: 3, PlanHarness.push)))
-        #expect(replaced.contains(.command(generation: 2, .drain, detail: nil)))
-        #expect(harness.gone(5, 2, .exited(status: 0)).contains(.spawn(generation: 4, PlanHarness.droid)))
-        #expect(harness.at(9, .tick).isEmpty, "the new ones stay")
+        harness.at(2, .drain)
+        harness.at(3, .databaseAvailable(false))
+        #expect(harness.at(7.9, .tick).isEmpty, "it may be a restart")
+        let hurried = harness.at(8, .tick)
+        #expect(
+            hurried == [.command(generation: 1, .hurry, detail: nil), .command(generation: 2, .hurry, detail: nil)]
+        )
+        #expect(harness.at(9, .tick).isEmpty, "they are told once, and no signal cuts off what is on the wire")
+        harness.ended(20, 1, .exited(status: 75))
+        #expect(harness.ended(21, 2, .exited(status: 75)).contains(.finish))
+    }
+
+    @Test func aDatabaseThatComesBackIsWaitedFor() {
+        var harness = running()
+        harness.at(2, .drain)
+        harness.at(3, .databaseAvailable(false))
+        harness.at(7, .databaseAvailable(true))
+        #expect(harness.at(20, .tick).isEmpty)
+        harness.ended(21, 1, .exited(status: 0))
+        #expect(!harness.ended(22, 2, .exited(status: 0)).contains(.finish), "their journals are being replayed")
+        #expect(harness.at(51.9, .tick).isEmpty)
+        #expect(harness.at(52, .tick) == [.finish], "but not for ever: they stay for the next start")
+    }
+
+    @Test func aRequestInTheDatabaseDrainsOnce() {
+        var harness = running()
+        #expect(harness.at(2, .drainRequested).count == 2)
+        for second in 3...10 { #expect(harness.at(Double(second), .drainRequested).isEmpty) }
     }
 
     @Test func aLoweredMaximumIsReachedChildByChild() {
         var harness = running()
         var settings = SupervisorSettings()
         settings.maxSpareServers = 1
-        harness.at(2, .reload(settings))
-        harness.gone(3, 1, .exited(status: 0))
+        #expect(harness.at(2, .reload(settings)) == [.command(generation: 1, .drain, detail: nil)])
+        let gone = harness.gone(3, 1, .exited(status: 0))
+        #expect(gone.contains(.spawn(generation: 3, PlanHarness.droid)), "the other one is replaced")
+        #expect(harness.status(4, 3, parts: 1, sent: 1) == [.command(generation: 2, .drain, detail: nil)])
+        harness.gone(5, 2, .exited(status: 0))
         #expect(harness.plan.aliveCount == 1)
-        harness.at(4, .tick)
+        harness.at(6, .tick)
         #expect(harness.plan.aliveCount == 1)
     }
 }

@@ -13,6 +13,7 @@ struct PlanHarness {
     var logLines: [String] = []
 
     static let push = ChildKind(applicationID: 1, accountID: 10, connector: .iosHTTP2)
+    static let other = ChildKind(applicationID: 3, accountID: 10, connector: .iosHTTP2)
     static let droid = ChildKind(applicationID: 2, accountID: 20, connector: .androidV2)
 
     init(_ settings: SpawnSettings = SpawnSettings()) {
@@ -44,7 +45,8 @@ struct PlanHarness {
         _ state: ChildState = .sending,
         parts: Int = 0,
         sent: Int64 = 0,
-        progress: UInt64 = 0
+        progress: UInt64 = 0,
+        reason: ChildExitReason? = nil
     ) -> [SupervisorAction] {
         let status = ChildStatus(
             pid: 1_000 + generation,
@@ -52,7 +54,8 @@ struct PlanHarness {
             state: state,
             partsHeld: parts,
             sent: sent,
-            progress: progress
+            progress: progress,
+            exitReason: reason
         )
         return at(seconds, .childStatus(generation: generation, status))
     }
@@ -69,7 +72,20 @@ struct PlanHarness {
         return first + at(seconds, .childSettled(generation: generation))
     }
 
+    /// Lets time pass as a running supervisor does, and returns what it wants done meanwhile.
+    @discardableResult
+    mutating func pass(from start: Double, to end: Double) -> [SupervisorAction] {
+        var actions: [SupervisorAction] = []
+        for second in stride(from: start, to: end, by: 1) { actions += at(second, .tick) }
+        return actions + at(end, .tick)
+    }
+
     static func offer(_ kind: ChildKind, parts: Int = 1, priority: Int = 0) -> WorkOnOffer {
         WorkOnOffer(kind: kind, readyParts: parts, priority: priority)
     }
+}
+
+extension SupervisorAction {
+    /// Whether it settles the affairs of a dead child, as follows each end.
+    var isSettling: Bool { if case .settle = self { true } else { false } }
 }

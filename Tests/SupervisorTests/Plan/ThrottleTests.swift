@@ -20,8 +20,65 @@ import Testing
     @Test func thePauseGrowsToTenMinutes() {
         var throttle = SpawnThrottle()
         let time = ManualTime()
-        let pauses = (0..<6).map { _ in throttle.diedEarly(.signalled, at: time[0]) }
+        let pauses = (0..<6).map { _ in throttle.diedEarly(.own, at: time[0]) }
         #expect(pauses == [60, 120, 240, 480, 600, 600].map { .seconds($0) })
+    }
+
+    @Test func oneThatWasKilledFromOutsideIsNoCrashLoopAtOnce() {
+        var harness = PlanHarness()
+        harness.start(work)
+        harness.gone(1, 1, .signalled(Signals.kill))
+        #expect(harness.at(1.9, .tick).isEmpty)
+        #expect(harness.at(2, .tick) == [.spawn(generation: 2, PlanHarness.push)])
+        harness.gone(3, 2, .signalled(Signals.kill))
+        #expect(harness.at(4.9, .tick).isEmpty, "it goes on, so the pause is twice as long")
+        #expect(harness.at(5, .tick) == [.spawn(generation: 3, PlanHarness.push)])
+        var throttle = SpawnThrottle()
+        let time = ManualTime()
+        let pauses = (0..<8).map { _ in throttle.diedEarly(.outside, at: time[0]) }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+        #expect(throttle.diedEarly(.own, at: time[0]) == .seconds(60), "another cause is another series")
+    }
+
+    @Test func causesOfEarlyDeaths() {
+        #expect(EarlyDeath(.signalled, .signalled(Signals.kill)) == .outside)
+        #expect(EarlyDeath(.signalled, .signalled(Signals.terminate)) == .outside)
+        #expect(EarlyDeath(.signalled, .signalled(11)) == .own, "it crashed")
+        #expect(EarlyDeath(.outOfMemory, .signalled(Signals.kill)) == .own)
+        #expect(EarlyDeath(.database, .exited(status: 75)) == .surroundings)
+        #expect(EarlyDeath(.journal, .exited(status: 74)) == .surroundings)
+        #expect(EarlyDeath(.settings, .exited(status: 78)) == .own)
+        #expect(EarlyDeath(.notStarted, .notStarted("no such file")) == .own)
+    }
+
+    @Test func anOpenCircuitIsNoCrashAndNoReasonToStartAnother() {
+        var harness = PlanHarness(SpawnSettings(minSpareServers: 1))
+        harness.at(0, .kinds([PlanHarness.push]))
+        harness.start(work)
+        harness.status(1, 1, .draining, reason: .circuitOpen)
+        #expect(harness.gone(2, 1, .exited(status: 0)).allSatisfy { $0.isSettling }, "what was on offer is stale")
+        #expect(harness.at(3, .work([])).isEmpty, "none is kept in stock for it")
+        #expect(
+            harness.at(8, .work(work)) == [.spawn(generation: 2, PlanHarness.push)],
+            "one for the probe that is due"
+        )
+        #expect(harness.at(9, .work(work)).isEmpty)
+        harness.status(10, 2, .draining, reason: .circuitOpen)
+        harness.gone(11, 2, .exited(status: 0))
+        #expect(harness.at(12, .work(work)) == [.spawn(generation: 3, PlanHarness.push)], "no throttle came of it")
+    }
+
+    @Test func nothingIsStartedWhileJournalsCannotBeWritten() {
+        var harness = PlanHarness()
+        harness.at(0, .journalDisk(trouble: "No space left on device"))
+        #expect(harness.start(work).isEmpty)
+        #expect(harness.logLines.first?.contains("No space left") == true)
+        #expect(harness.at(30, .tick).isEmpty)
+        #expect(harness.at(31, .journalDisk(trouble: nil)) == [.spawn(generation: 1, PlanHarness.push)])
+        harness.status(32, 1, sent: 3)
+        harness.at(33, .journalDisk(trouble: "Read-only file system"))
+        #expect(harness.gone(34, 1, .exited(status: 74)).allSatisfy { $0.isSettling })
+        #expect(harness.at(35, .journalDisk(trouble: nil)) == [.spawn(generation: 2, PlanHarness.push)])
     }
 
     @Test func otherKindsGoOn() {
@@ -59,7 +116,9 @@ import Testing
         #expect(harness.gone(2, 1, .exited(status: 0)).contains(.spawn(generation: 2, PlanHarness.push)))
         var settings = SupervisorSettings()
         settings.maxSpareServers = 1
-        harness.at(3, .reload(settings))
-        #expect(harness.gone(4, 2, .signalled(11)).contains(.spawn(generation: 3, PlanHarness.push)))
+        #expect(harness.at(3, .reload(settings)) == [.spawn(generation: 3, PlanHarness.push)])
+        #expect(harness.status(4, 3, .idle) == [.command(generation: 2, .drain, detail: nil)])
+        harness.gone(5, 2, .signalled(11))
+        #expect(harness.gone(6, 3, .exited(status: 0)).contains(.spawn(generation: 4, PlanHarness.push)))
     }
 }

@@ -22,7 +22,7 @@ import Testing
 
     @Test func aChildThatSaysNothingIsEnded() {
         var harness = running()
-        #expect(harness.at(59.9, .tick).isEmpty)
+        #expect(harness.pass(from: 0, to: 59.9).isEmpty)
         #expect(harness.at(60, .tick).contains(.signal(generation: 1, Signals.terminate)))
     }
 
@@ -35,11 +35,19 @@ import Testing
 
     @Test func timeWithoutTheDatabaseDoesNotCount() {
         var harness = running()
+        harness.pass(from: 0, to: 50)
         harness.at(50, .databaseAvailable(false))
-        #expect(harness.at(500, .tick).isEmpty)
-        harness.at(501, .databaseAvailable(true))
-        #expect(harness.at(559.9, .tick).isEmpty)
+        #expect(harness.pass(from: 50, to: 500).isEmpty)
+        harness.at(500, .databaseAvailable(true))
+        #expect(harness.pass(from: 501, to: 559.9).isEmpty)
         #expect(harness.at(560, .tick).contains(.signal(generation: 1, Signals.terminate)))
+    }
+
+    @Test func aSupervisorThatWasStoppedHeardNobodyAndEndsNobody() {
+        var harness = running()
+        #expect(harness.at(300, .tick).isEmpty)
+        #expect(harness.pass(from: 301, to: 359.9).isEmpty, "the child has its whole patience again")
+        #expect(harness.at(360, .tick).contains(.signal(generation: 1, Signals.terminate)))
     }
 
     @Test func progressKeepsItAlive() {

@@ -19,6 +19,16 @@ import Testing
         #expect(try ChildArguments(parsing: arguments.commandLine.dropFirst()) == arguments)
     }
 
+    @Test func identitiesAreThereOrNot() throws {
+        var known = arguments
+        known.bootID = "0bd1c2d7-9b5e-4b68-8f55-0f6a3e5a9c11"
+        known.installationID = "9f6a1e52-3c56-4c1b-b6a1-9b8a5cb45e01"
+        #expect(try ChildArguments(parsing: known.commandLine) == known)
+        #expect(!arguments.commandLine.contains("--boot-id"))
+        let wrong = known.commandLine.map { $0 == known.bootID ? "yesterday" : $0 }
+        #expect(throws: ChildArgumentsError.invalid("--boot-id", "yesterday")) { try ChildArguments(parsing: wrong) }
+    }
+
     @Test func valuesMayBeAttachedAndOthersStandBetween() throws {
         let line = "--config=x --child-id=7 --host-id h --generation=1 --application 1 --account=2"
         let rest = "--connector=ios-http2 --journal=/a=b"

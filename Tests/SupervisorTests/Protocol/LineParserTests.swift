@@ -58,6 +58,21 @@ import Testing
         #expect(parser.parse(line.utf8) == [SupervisorMessage(.drain)])
     }
 
+    /// While a supervisor is upgraded under its children, both are of different versions.
+    @Test func anOlderAndANewerChildAreUnderstood() throws {
+        var parser = LineParser<ChildMessage>()
+        let counters =
+            "\"partsHeld\":1,\"inFlight\":2,\"sent\":3,\"failed\":4,\"retried\":5,\"residentBytes\":6,\"progress\":7"
+        let head = "{\"version\":1,\"status\":{\"pid\":1,\"generation\":1,\"state\":\"idle\",\(counters)"
+        let older = try #require(parser.parse("\(head)}}\n".utf8).first).status
+        #expect((older.late, older.unknown, older.resent) == (0, 0, 0))
+        let newer = parser.parse("\(head),\"late\":8,\"exitReason\":\"bored\"}}\n".utf8).first?.status
+        #expect(newer?.late == 8)
+        #expect(newer?.exitReason == nil)
+        let whole = ChildStatus(pid: 1, generation: 2, late: 3, unknown: 4, resent: 5, exitReason: .circuitOpen)
+        #expect(parser.parse(LineEncoder.line(ChildMessage(whole))).first?.status == whole)
+    }
+
     @Test func randomBytesNeverCrash() {
         var random = SystemRandomNumberGenerator()
         var parser = LineParser<ChildMessage>()

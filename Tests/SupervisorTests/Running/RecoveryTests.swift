@@ -13,34 +13,12 @@ import Darwin
 @Suite(.timeLimit(.minutes(3))) struct RecoveryTests {
     private let child = "SELECT id FROM pushmta_engine.mta_child ORDER BY id LIMIT 1"
 
-    /// Claims a part in the name of a child, and journals that all of it was about to be sent and what came back.
-    private func holdPart(_ site: SupervisorSite, child: Int64, journal: Bool) async throws -> ClaimedPart {
-        let row = try await site.store.children(includeExited: true).first { $0.beat.childID == child }?.row
-        let (application, account) = (try #require(row?.applicationID), try #require(row?.accountID))
-        let parts = try await site.store.claimParts(application: application, account: account, child: child, limit: 1)
-        let part = try #require(parts.first)
-        _ = try await site.store.mark([PartMark(part: part.id, token: part.fencingToken, through: part.size)])
-        guard journal else { return part }
-        var bytes: [UInt8] = []
-        let header = JournalHeader(childID: child, generation: 1, hostID: UUID())
-        JournalEncoder.append(header, to: &bytes)
-        let records: [JournalRecord] = [
-            .intent(part: part.id, token: part.fencingToken, ranges: [1...5]),
-            .answers(
-                part: part.id,
-                token: part.fencingToken,
-                timeMilliseconds: 0,
-                [
-                    JournalAnswer(sequence: 1, outcomeClass: .accepted, status: 200),
-                    JournalAnswer(sequence: 2, outcomeClass: .permanent, status: 400, reason: "BadTopic"),
-                    JournalAnswer(sequence: 3, outcomeClass: .retry, status: 503, reason: "ServiceUnavailable"),
-                    JournalAnswer(sequence: 4, outcomeClass: .unprocessed),
-                ]
-            ),
-        ]
-        for record in records { JournalEncoder.append(record, to: &bytes) }
-        try site.folder.write(bytes, to: "host/child-\(child).journal")
-        return part
+    /// A first run, in which a child starts and is drained; returns its id.
+    private func firstRun(_ site: SupervisorSite) async throws -> Int64 {
+        _ = try await site.startDelivery()
+        var child: Int64 = 0
+        try await site.running(site.supervisor()) { child = try await firstChild(site) }
+        return child
     }
 
     private func expectReplayed(_ site: SupervisorSite, _ part: ClaimedPart, child: Int64) async throws {
@@ -71,7 +49,7 @@ import Darwin
             let child = try await firstChild(site)
             let pidFile = "host/child-\(child).journal.pid"
             try await site.wait { site.folder.contains(pidFile) }
-            let part = try await holdPart(site, child: child, journal: true)
+            let part = try await site.holdPart(child: child, header: site.header(child))
             try killProcess(site, child: child)
             try await expectReplayed(site, part, child: child)
             let reason = try await site.value("SELECT exit_reason FROM pushmta_engine.mta_child WHERE id = \(child)")
@@ -82,26 +60,117 @@ import Darwin
 
     @Test func aJournalThatWasLeftBehindIsReplayedAtTheStart() async throws {
         let site = try await SupervisorSite.make()
-        _ = try await site.startDelivery()
-        var child: Int64 = 0
-        try await site.running(site.supervisor()) { child = try await firstChild(site) }
-        let part = try await holdPart(site, child: child, journal: true)
+        let child = try await firstRun(site)
+        let part = try await site.holdPart(child: child, header: site.header(child))
         try await site.running(site.supervisor()) { try await expectReplayed(site, part, child: child) }
+        let counted = "SELECT journal_replayed FROM pushmta_engine.mta_child WHERE id = \(child)"
+        #expect(try await site.value(counted) == "2")
     }
 
-    @Test func aDamagedJournalIsPutAsideAndTheMarkCounts() async throws {
+    @Test func aJournalOfAnEarlierBootIsStoredAndTheMarkCounts() async throws {
         let site = try await SupervisorSite.make()
-        _ = try await site.startDelivery()
-        var child: Int64 = 0
-        try await site.running(site.supervisor()) { child = try await firstChild(site) }
-        let part = try await holdPart(site, child: child, journal: false)
-        try site.folder.write([UInt8](repeating: 0x55, count: 500), to: "host/child-\(child).journal")
+        let child = try await firstRun(site)
+        var header = try site.header(child)
+        header.bootID = UUID()
+        let part = try await site.holdPart(child: child, header: header)
         try await site.running(site.supervisor()) {
+            try await site.waitUntilReady(part)
+            try await site.wait { !site.folder.contains("host/child-\(child).journal") }
+        }
+        let rows = "SELECT string_agg(sequence || ':' || status, ' ' ORDER BY sequence) FROM pushmta_engine.broad_log"
+        #expect(try await site.value(rows) == "1:1 2:2")
+        let recovery = "SELECT ambiguous_through || soft_sequences::text FROM pushmta_engine.delivery_part_recovery"
+        #expect(try await site.value(recovery) == "\(part.size){3}")
+    }
+
+    /// A child that dies on a full disk at its start leaves a file without a header, and nothing that could be lost.
+    @Test func aJournalWithoutAHeaderOfAChildThatHoldsNothingGoesAway() async throws {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        let journal = "host/child-\(child).journal"
+        #expect(FileManager.default.createFile(atPath: site.folder.path.appending(journal).string, contents: Data()))
+        try await site.running(site.supervisor()) {
+            try await site.wait { !site.folder.contains(journal) }
+            #expect(!site.folder.contains("\(journal).unreadable"))
+        }
+    }
+
+    @Test(arguments: ["host", "child", "installation"])
+    func aForeignJournalIsPutAsideAndReleasesNothing(what: String) async throws {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        var header = try site.header(child)
+        switch what {
+        case "host": header.hostID = UUID()
+        case "child": header.childID += 1
+        default: header.installationID = UUID()
+        }
+        let part = try await site.holdPart(child: child, header: header)
+        try await site.running(site.supervisor { $0.leaseSec = 3_600 }) {
+            let alarm = "SELECT alarm LIKE 'child-\(child).journal.foreign%' FROM pushmta_engine.mta_host"
+            try await site.wait(for: "true", from: alarm)
+        }
+        #expect(!site.folder.contains("host/child-\(child).journal"))
+        let state = "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)"
+        #expect(try await site.value(state) == "claimed")
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.broad_log") == "0")
+    }
+
+    @Test func aJournalWithoutAHeaderIsPutAsideAndTheLeaseDecides() async throws {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        let part = try await site.holdPart(child: child)
+        try site.folder.write([UInt8](repeating: 0x55, count: 500), to: "host/child-\(child).journal")
+        try await site.running(site.supervisor { $0.leaseSec = 1 }) {
             try await site.waitUntilReady(part)
             try await site.wait { site.folder.contains("host/child-\(child).journal.unreadable") }
         }
         let through = try await site.value("SELECT ambiguous_through FROM pushmta_engine.delivery_part_recovery")
         #expect(through == "\(part.size)")
+    }
+
+    @Test func ofADamagedJournalTheAnswersBeforeTheDamageCount() async throws {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        let part = try await site.holdPart(child: child, header: site.header(child), damage: true)
+        try await site.running(site.supervisor()) {
+            try await site.waitUntilReady(part)
+            try await site.wait { site.folder.contains("host/child-\(child).journal.unreadable") }
+        }
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.broad_log") == "2")
+        let through = try await site.value("SELECT ambiguous_through FROM pushmta_engine.delivery_part_recovery")
+        #expect(through == "\(part.size)")
+    }
+
+    @Test func aDatabaseThatStaysAwayKeepsNoSupervisorAndLosesNoJournal() async throws {
+        let site = try await SupervisorSite.make()
+        _ = try await site.startDelivery()
+        let supervisor = site.supervisor()
+        let run = Task { try await supervisor.run() }
+        let child = try await firstChild(site)
+        try await site.wait { site.folder.contains("host/child-\(child).journal.pid") }
+        let part = try await site.holdPart(child: child, header: site.header(child))
+        try await site.setDatabaseAway(true)
+        supervisor.drain()
+        try await run.value
+        #expect(site.folder.contains("host/child-\(child).journal"))
+        try await site.setDatabaseAway(false)
+        try await site.running(site.supervisor()) {
+            try await expectReplayed(site, part, child: child)
+            let reason = "SELECT exit_reason FROM pushmta_engine.mta_child WHERE id = \(child)"
+            try await site.wait(for: "orphaned", from: reason)
+        }
+    }
+
+    @Test func aRowWhoseChildLeftNothingBehindIsEnded() async throws {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        let row = try await site.row(of: child)
+        let gone = try await site.store.insertChild(row)
+        try await site.running(site.supervisor()) {
+            let reason = "SELECT exit_reason FROM pushmta_engine.mta_child WHERE id = \(gone)"
+            try await site.wait(for: "orphaned", from: reason)
+        }
     }
 
     @Test func aPartOfALostHostIsTaken() async throws {
@@ -121,8 +190,7 @@ import Darwin
         )
         try await site.running(site.supervisor { $0.leaseSec = 1 }) {
             let own = try await firstChild(site)
-            let children = try await site.store.children(includeExited: true)
-            let row = try #require(children.first { $0.beat.childID == own }?.row)
+            let row = try await site.row(of: own)
             let lost = ChildRow(
                 hostID: host,
                 generation: 1,
@@ -131,7 +199,7 @@ import Darwin
                 connector: row.connector
             )
             let id = try await site.store.insertChild(lost)
-            let part = try await holdPart(site, child: id, journal: false)
+            let part = try await site.holdPart(child: id)
             try await site.waitUntilReady(part)
             let through = try await site.value("SELECT ambiguous_through FROM pushmta_engine.delivery_part_recovery")
             #expect(through == "\(part.size)")

@@ -1,6 +1,7 @@
 import Logging
 import ProcessProtocol
 import PushCore
+import Store
 import SystemPackage
 import Testing
 
@@ -20,6 +21,8 @@ import Testing
         }
         let words = ScriptFile.arguments(in: site.folder).split(whereSeparator: \.isWhitespace).map(String.init)
         let line = try ChildArguments(parsing: words)
+        #expect(line.bootID == BootID.current())
+        #expect(try await line.installationID == site.store.installationID())
         #expect(line.connector == .iosHTTP2)
         #expect(line.globalOptions == ["--config", "some", "file"])
         #expect(try await site.value("SELECT exit_reason FROM pushmta_engine.mta_child") == "drained")
@@ -109,10 +112,43 @@ import Testing
         let site = try await SupervisorSite.make()
         try await site.running(site.supervisor()) {
             try await site.waitUntilRunning()
+            #expect(try Supervisor.running(in: site.folder.path.appending("host").string) == getpid())
             let error = await #expect(throws: SupervisorError.self) { try await site.supervisor().run() }
             #expect(error?.code == .folderInUse)
             #expect(error?.message.contains("test, process") == true)
         }
+    }
+
+    @Test func aRequestInTheDatabaseEndsIt() async throws {
+        let site = try await SupervisorSite.make()
+        _ = try await site.startDelivery()
+        let supervisor = site.supervisor()
+        let run = Task { try await supervisor.run() }
+        try await site.wait(for: "1", from: alive)
+        try await site.waitUntilRunning()
+        let host = try await site.value("SELECT id FROM pushmta_engine.mta_host")
+        try await site.store.requestDrain(host: try #require(host))
+        try await run.value
+        #expect(try await site.value("SELECT state FROM pushmta_engine.mta_host") == "stopped")
+        try await site.running(site.supervisor()) { try await site.waitUntilRunning() }
+    }
+
+    @Test func nothingIsStartedWhileTheJournalFolderIsAway() async throws {
+        let site = try await SupervisorSite.make()
+        let host = site.folder.path.appending("host").string
+        try await site.running(site.supervisor()) {
+            try await site.waitUntilRunning()
+            try FileManager.default.removeItem(atPath: host)
+            let alarm = "SELECT alarm FROM pushmta_engine.mta_host"
+            try await site.wait(for: "true", from: "SELECT (\(alarm)) LIKE 'Journals cannot be written%'")
+            let delivery = try await site.startDelivery()
+            try await site.wait(for: .inProgress, of: delivery)
+            try FileManager.default.createDirectory(atPath: host, withIntermediateDirectories: true)
+            try await site.wait(for: "1", from: alive)
+            try await site.wait(for: "", from: alarm)
+        }
+        let started = "SELECT count(*) FROM pushmta_engine.mta_child"
+        #expect(try await site.value(started) == "1")
     }
 
     @Test func lostConnectionsAreMadeAgain() async throws {
@@ -175,3 +211,14 @@ import Testing
         #expect(try await site.value("SELECT exit_detail FROM pushmta_engine.mta_child") == "signal 9")
     }
 }
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif

@@ -5,6 +5,6 @@ struct ApplicationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
         abstract: "Applications: a service on one platform and environment.",
-        subcommands: [ApplicationAddCommand.self, ApplicationListCommand.self]
+        subcommands: [ApplicationAddCommand.self, ApplicationListCommand.self, ApplicationResumeCommand.self]
     )
 }

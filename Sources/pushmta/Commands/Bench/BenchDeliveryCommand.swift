@@ -24,6 +24,14 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     var children = 1
 
     @Option(
+        help: """
+            Readers that keep a REPEATABLE READ transaction open on the database, with a snapshot from before the start, and \
+            read a little now and then.
+            """
+    )
+    var readers = 0
+
+    @Option(
         help:
             "A database to use instead of a private cluster: a libpq connection string or URI. It must be empty or ours."
     )
@@ -39,6 +47,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
         guard (1...64).contains(children) else {
             throw ValidationError("--children is \(children): give a number from 1 to 64.")
         }
+        guard (0...32).contains(readers) else {
+            throw ValidationError("--readers is \(readers): give a number from 0 to 32.")
+        }
     }
 
     func run() async throws {
@@ -49,7 +60,8 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
                 database: database,
                 messages: messages,
                 platform: platform,
-                children: children
+                children: children,
+                readers: readers
             )
             guard let report = try await UntilSignal.run({ try await bench.run() }) else {
                 throw CommandFailure(.negative, "The bench was interrupted.")

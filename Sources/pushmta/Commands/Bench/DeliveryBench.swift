@@ -18,6 +18,8 @@ struct DeliveryBench: Sendable {
     let platform: Platform
     /// The most children.
     let children: Int
+    /// Readers that hold a snapshot from before the start until the end.
+    let readers: Int
 
     /// Runs the bench and removes all that it made outside of a database that was named.
     func run() async throws -> DeliveryBenchReport {
@@ -44,19 +46,42 @@ struct DeliveryBench: Sendable {
             let applications = try await audience.create([platform])
             tell("registering \(messages) simulated devices")
             try await audience.seed(applications, count: messages)
-            tell("delivering")
-            return try await deliver(store, applications, simulator)
+            return try await deliver(store, applications, simulator, settings)
         }
     }
 
-    private func deliver(_ store: Store, _ applications: [String], _ simulator: SimulatorReport) async throws
-        -> DeliveryBenchReport
-    {
+    private func deliver(
+        _ store: Store,
+        _ applications: [String],
+        _ simulator: SimulatorReport,
+        _ trial: Settings
+    ) async throws -> DeliveryBenchReport {
         let id = try await store.createDelivery(
             NewDelivery(label: "Bench", applications: applications, content: TrialAudience.content)
         )
+        if readers > 0 { tell("opening \(readers) snapshots") }
         let processes = BenchProcesses(site: site)
         let settings = try await store.durabilitySettings()
+        let (run, reads) = try await SnapshotReaders(count: readers, settings: trial).during {
+            try await self.run(id, store, processes)
+        }
+        return DeliveryBenchReport(
+            progress: run.progress,
+            messages: messages,
+            count: try await site.counters(simulator),
+            stages: run.stages,
+            cpu: run.cpu,
+            walBytes: run.walBytes,
+            peakChildResidentBytes: run.peakChildResidentBytes,
+            readers: readers,
+            reads: reads,
+            databaseSettings: settings
+        )
+    }
+
+    /// The part that is measured.
+    private func run(_ id: Int64, _ store: Store, _ processes: BenchProcesses) async throws -> DeliveryBenchRun {
+        tell("delivering")
         let walBefore = try await store.walPosition()
         let before = processes.cpuSeconds()
         var stages = DeliveryStages()
@@ -69,15 +94,12 @@ struct DeliveryBench: Sendable {
         }
         let after = processes.cpuSeconds()
         stages.lastOutcome = try await store.secondsToLastOutcome(delivery: id)
-        return DeliveryBenchReport(
+        return DeliveryBenchRun(
             progress: progress,
-            messages: messages,
-            count: try await site.counters(simulator),
             stages: stages,
             cpu: after.map { use in (use.name, use.seconds - (before.first { $0.name == use.name }?.seconds ?? 0)) },
             walBytes: try await store.walPosition() - walBefore,
-            peakChildResidentBytes: peak,
-            databaseSettings: settings
+            peakChildResidentBytes: peak
         )
     }
 

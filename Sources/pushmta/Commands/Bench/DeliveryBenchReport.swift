@@ -17,6 +17,10 @@ struct DeliveryBenchReport: Sendable {
     let walBytes: Int64
     /// The most memory that a child had in RAM, in bytes.
     let peakChildResidentBytes: Int64
+    /// The readers that held a snapshot from before the start until the end.
+    let readers: Int
+    /// How often all of them together have read.
+    let reads: Int64
     /// PostgreSQL's settings that decide about durability.
     let databaseSettings: [(name: String, value: String)]
 
@@ -30,7 +34,7 @@ struct DeliveryBenchReport: Sendable {
         return Double(progress.sent) / seconds
     }
 
-    private var peakChildMiB: Double { Double(peakChildResidentBytes) / 1_048_576 }
+    private var peakChildMiB: Double { Cell.mebibytes(peakChildResidentBytes) }
     private var walBytesPerMessage: Double { Double(walBytes) / Double(messages) }
 
     private func microseconds(_ seconds: Double) -> Double { seconds * 1_000_000 / Double(messages) }
@@ -50,6 +54,7 @@ struct DeliveryBenchReport: Sendable {
                 ])
             ),
             ("cpuMicrosecondsPerMessage", .object(cpu.map { ($0.name, .number(microseconds($0.seconds))) })),
+            ("readers", Cell(readers)), ("reads", .integer(reads)),
             ("walBytesPerMessage", .number(walBytesPerMessage)), ("childPeakResidentMiB", .number(peakChildMiB)),
             ("database", .object(databaseSettings.map { ($0.name, .text($0.value)) })),
         ]).json
@@ -73,6 +78,7 @@ struct DeliveryBenchReport: Sendable {
 
             WAL: \(Int(walBytesPerMessage)) bytes a message
             child, at most: \(Cell.number(peakChildMiB).shown) MiB resident
+            readers with an open REPEATABLE READ snapshot: \(readers)\(readers > 0 ? ", which read \(reads) times" : "")
             PostgreSQL: \(databaseSettings.map { "\($0.name)=\($0.value)" }.joined(separator: " "))
             """
     }

@@ -4,11 +4,11 @@ import ArgumentParser
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create deliveries, start them, and see what became of them.",
+        abstract: "Create deliveries, start, pause and stop them, and see what became of them.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
-            DeliveryWatchCommand.self,
-            DeliveryListCommand.self,
+            DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
+            DeliveryResumeCommand.self, DeliveryStopCommand.self,
         ]
     )
 }

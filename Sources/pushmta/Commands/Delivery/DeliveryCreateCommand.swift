@@ -34,6 +34,12 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Option(help: "Seconds after its start in which messages are sent.")
     var validity: Int64 = 432_000
 
+    @Option(help: "How often a message is sent again at most after failures that may pass.")
+    var maxRetries: Int32 = 5
+
+    @Option(help: "Seconds before the first retry; they double with each.")
+    var retryPeriod: Int32 = 60
+
     @Flag(help: "Never send a message again that the gateway may have had: record it as unknown.")
     var reportAmbiguous = false
 
@@ -52,7 +58,9 @@ struct DeliveryCreateCommand: PushMTACommand {
             priority: priority,
             validitySeconds: validity,
             ambiguityPolicy: reportAmbiguous ? .report : .resend,
-            onePerUser: onePerUser
+            onePerUser: onePerUser,
+            maxRetries: maxRetries,
+            retryPeriodSeconds: retryPeriod
         )
         let id = try await StoreSession.run(loaded.values) { store in
             let id = try await store.createDelivery(delivery)

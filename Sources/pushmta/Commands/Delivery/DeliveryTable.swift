@@ -6,8 +6,7 @@ enum DeliveryTable {
     /// The columns, named as in the view `pushmta.delivery_progress`.
     static let columns = [
         "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled",
-        "unknown",
-        "excluded", "reason",
+        "unknown", "excluded", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "reason",
     ]
 
     /// One delivery's row.
@@ -16,7 +15,8 @@ enum DeliveryTable {
             .integer(progress.id), .text(progress.label), .text(progress.state.rawValue), .integer(progress.target),
             .integer(progress.pending), .integer(progress.sent), .integer(progress.failed), .integer(progress.ignored),
             .integer(progress.notApplicable), .integer(progress.canceled), .integer(progress.unknown),
-            .integer(progress.excluded), .text(progress.stateReason),
+            .integer(progress.excluded), .integer(progress.resentAfterAmbiguity), .integer(progress.journalReplayed),
+            .integer(progress.lateOutcomes), .text(progress.stateReason),
         ]
     }
 

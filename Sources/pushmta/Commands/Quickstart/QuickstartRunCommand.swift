@@ -41,13 +41,10 @@ struct QuickstartRunCommand: AsyncParsableCommand {
             let isClean = try await UntilSignal.run {
                 try await Quickstart(site: site, messages: messages, json: json, detach: detach).run()
             }
-            guard let isClean else { throw ExitCode(Self.interruptedStatus) }
+            guard let isClean else { throw ExitCode(CommandFailure.interruptedStatus) }
             guard isClean else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
         } catch {
             throw CommandFailure.report(error)
         }
     }
-
-    /// What a shell reports for a program that SIGINT ended.
-    private static let interruptedStatus: Int32 = 130
 }

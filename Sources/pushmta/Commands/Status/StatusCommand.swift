@@ -1,25 +1,33 @@
 import ArgumentParser
 import Store
 
-/// `pushmta status`: hosts, children, queues.
+/// `pushmta status`: alarms, hosts, children, applications, queues, running deliveries.
 struct StatusCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show hosts, children, waiting work and running deliveries."
+        abstract: "Show alarms, hosts, children, applications, waiting work and running deliveries.",
+        discussion: """
+            A host or child is late when its last beat is older than 5 s and gone when it is older than 15 s, by the database's \
+            clock. The exit status is 0 whatever is shown.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Also show the children that ended lately, with the reason and their last words.")
+    var ended = false
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let snapshot = try await StoreSession.run(loaded.values) { try await StatusSnapshot(store: $0) }
+        let includeEnded = ended
+        let snapshot = try await StoreSession.run(loaded.values) {
+            try await StatusSnapshot(store: $0, includeEnded: includeEnded)
+        }
         let tables = snapshot.tables
         if json {
-            StandardOutput.line(
-                "{" + tables.map { JSONText.quoted($0.name) + ":" + $0.table.json }.joined(separator: ",") + "}"
-            )
+            StandardOutput.line(Cell.object(tables.map { ($0.name, $0.table.cell) }).json)
             return
         }
         for (name, table) in tables {

@@ -4,79 +4,61 @@ import Store
 /// What `pushmta status` shows.
 struct StatusSnapshot: Sendable {
     /// Deliveries to look at: the newest.
-    private static let deliveryLimit = 20
-    /// A host or child that has said nothing for so long is called late: three of its beats.
-    private static let lateAfterSeconds = 6.0
+    private static let deliveryLimit = 50
 
     private let hosts: [HostRow]
     private let children: [ChildOverview]
+    private let ended: [ChildOverview]?
+    private let applications: [ApplicationRow]
+    private let accounts: [AccountRow]
+    private let health: [ApplicationHealthRow]
     private let work: [ReadyWork]
     private let deliveries: [DeliveryProgress]
 
-    /// Reads everything.
-    init(store: Store) async throws {
+    /// Reads everything; with `includeEnded` also the children that ended lately.
+    init(store: Store, includeEnded: Bool) async throws {
         hosts = try await store.hosts()
-        children = try await store.children()
+        let all = try await store.children(includeExited: includeEnded)
+        children = all.filter { $0.exitReason == nil }
+        ended = includeEnded ? all.filter { $0.exitReason != nil } : nil
+        applications = try await store.applications()
+        accounts = try await store.accounts()
+        health = try await store.applicationHealth()
         work = try await store.readyWork()
-        deliveries = try await store.deliveries(limit: Int(Self.deliveryLimit))
+        deliveries = try await store.deliveries(limit: Self.deliveryLimit).filter { !$0.state.isFinal }
     }
 
     /// The tables with their names.
     var tables: [(name: String, table: Table)] {
-        [("hosts", hostTable), ("children", childTable), ("queues", workTable), ("deliveries", deliveryTable)]
+        let circuits = CircuitTable(applications: applications, health: health)
+        let childTable = ChildTable(hosts: hosts)
+        var tables = [
+            ("alarms", alarmTable), ("hosts", HostTable.table(hosts)), ("children", childTable.running(children)),
+            ("applications", circuits.table), ("queues", workTable), ("deliveries", DeliveryTable.table(deliveries)),
+        ]
+        if let ended { tables.append(("ended_children", childTable.ended(ended))) }
+        return tables
     }
 
-    private var hostTable: Table {
-        var table = Table(["host", "name", "pid", "version", "state", "children", "beat_age", "late", "alarm"])
-        for host in hosts {
-            let report = host.report
-            table.add([
-                .text(report.id), .text(report.name), Cell(report.pid), .text(report.version),
-                .text(report.state.rawValue),
-                Cell(report.children), .number(host.beatAgeSeconds),
-                .flag(Self.isLate(host.beatAgeSeconds, report.state == .stopped)),
-                .text(report.alarm),
-            ])
-        }
-        return table
-    }
-
-    private var childTable: Table {
-        var table = Table([
-            "child", "host", "pid", "connector", "state", "delivery", "connections", "streams", "sent", "failed",
-            "retried", "rate",
-            "p50_ms", "p99_ms", "resident_mib", "beat_age", "late", "last_error",
-        ])
-        for child in children {
-            let beat = child.beat
-            table.add([
-                .integer(beat.childID), .text(child.row.hostID), Cell(beat.pid), .text(child.row.connector.rawValue),
-                .text(beat.state.rawValue), Cell(beat.deliveryID), Cell(beat.connections), Cell(beat.streamsInFlight),
-                .integer(beat.sent), .integer(beat.failed), .integer(beat.retried), .number(beat.rate),
-                .number(beat.latencyP50Milliseconds), .number(beat.latencyP99Milliseconds),
-                .number(Double(beat.residentBytes) / 1_048_576), .number(child.beatAgeSeconds),
-                .flag(Self.isLate(child.beatAgeSeconds, beat.state == .exited)), .text(beat.lastError),
-            ])
+    private var alarmTable: Table {
+        var table = Table(["subject", "alarm"])
+        for alarm in StatusAlarm.all(hosts: hosts, children: children, applications: applications, health: health) {
+            table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table
     }
 
     private var workTable: Table {
-        var table = Table(["application", "account", "connector", "ready_parts", "ready_messages", "highest_priority"])
+        var table = Table([
+            "application", "account", "connector", "ready_parts", "ready_messages", "highest_priority",
+        ])
         for item in work {
             table.add([
-                Cell(item.applicationID), Cell(item.accountID), .text(item.connector.rawValue), Cell(item.readyParts),
-                Cell(item.readyMessages), Cell(item.highestPriority),
+                Cell(applications.first { $0.id == item.applicationID }?.name),
+                Cell(accounts.first { $0.id == item.accountID }?.name), .text(item.connector.rawValue),
+                Cell(item.readyParts), Cell(item.readyMessages), Cell(item.highestPriority),
             ])
         }
         return table
-    }
-
-    private var deliveryTable: Table {
-        DeliveryTable.table(deliveries.filter { !$0.state.isFinal })
-    }
-
-    private static func isLate(_ ageSeconds: Double, _ hasEnded: Bool) -> Bool {
-        !hasEnded && ageSeconds > lateAfterSeconds
     }
 }

@@ -6,12 +6,15 @@ import Store
 import Supervisor
 import UnixSignals
 
-/// `pushmta supervisor`: the process that prepares deliveries and runs the MTA children of one host.
-struct SupervisorCommand: PushMTACommand {
+/// `pushmta supervisor run`: the process that prepares deliveries and runs the MTA children of one host.
+struct SupervisorRunCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
-        commandName: "supervisor",
+        commandName: "run",
         abstract: "Run the supervisor of this host.",
-        discussion: "SIGTERM or SIGINT: drain and end, sent again: end at once. SIGHUP: read the settings again."
+        discussion: """
+            SIGTERM or SIGINT: drain and end, sent again: end at once. SIGHUP: read the settings again and replace the children \
+            one by one. Exit status 75: another supervisor has the folder mta.workingPath.
+            """
     )
 
     @OptionGroup var global: GlobalOptions

@@ -1,0 +1,60 @@
+import Logging
+import ProcessProtocol
+import Store
+import Synchronization
+
+/// Looks what operators and other children have decided: paused and stopped deliveries, and the application's circuit.
+final class ControlWatcher: Sendable {
+    /// So often a child looks that holds anything: with the round trip it is the time in which a pause or stop takes effect.
+    private static let interval = Duration.milliseconds(250)
+    /// So often one that holds nothing looks, for the circuit only.
+    private static let idleInterval = Duration.seconds(1)
+
+    /// Look at once.
+    let signal = Signal()
+    private let store: Store
+    private let sender: Sender
+    private let control: ChildControl
+    private let applicationID: Int32
+    private let logger: Logger
+
+    init(store: Store, sender: Sender, control: ChildControl, applicationID: Int32, logger: Logger) {
+        self.store = store
+        self.sender = sender
+        self.control = control
+        self.applicationID = applicationID
+        self.logger = logger
+    }
+
+    /// Watches until the task is cancelled.
+    func run() async {
+        var isAnswered = true
+        while !Task.isCancelled {
+            let deliveries = sender.desk.withLock { $0.heldDeliveries }
+            await signal.wait(atMost: deliveries.isEmpty ? Self.idleInterval : Self.interval)
+            guard !Task.isCancelled else { return }
+            do {
+                try await look()
+                isAnswered = true
+            } catch {
+                if isAnswered { logger.warning("the states of deliveries could not be read: \(error)") }
+                isAnswered = false
+                // Validity runs on all the same.
+                sender.perform(.deliveryStates([:]))
+            }
+        }
+    }
+
+    private func look() async throws {
+        let (deliveries, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
+        let isClosing = sender.circuit.isClosing
+        let state = try await store.sendingState(application: applicationID, deliveries: deliveries.sorted())
+        sender.perform(.deliveryStates(state.deliveries))
+        // The prober, and who has just closed the circuit, know it better.
+        guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
+        if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
+        control.hurry(.circuitOpen)
+        sender.perform(.circuitFoundOpen)
+        sender.claimSignal.fire()
+    }
+}

@@ -1,0 +1,173 @@
+import Gateways
+import PushCore
+import Store
+
+/// The way from the claim to the gateway.
+extension SendDesk {
+    mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
+        var part = HeldPart(prepared)
+        counters.progress += 1
+        if let halt = Halt(prepared.claimed.deliveryState) { halts[prepared.claimed.deliveryID] = halt }
+        if prepared.claimed.isProbe, circuit == .closed { circuit = .probing }
+        if let end = prepared.delivery.validUntilMilliseconds { nextExpiry = min(nextExpiry, end) }
+        let isHalted = halt(of: part) != nil || prepared.delivery.isExpired(atMilliseconds: now)
+        for decided in prepared.decided where !isHalted || decided.status == .unknown {
+            switch decided.status {
+            case .failed: counters.failed += 1
+            case .unknown: counters.unknown += 1
+            default: break
+            }
+            record(
+                &part,
+                row: decided.row,
+                decided.status,
+                reason: decided.reason,
+                httpStatus: 0,
+                gatewayMessageID: nil
+            )
+        }
+        if !isHalted { counters.retried += Int64(part.retries.count) }
+        // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
+        parts[part.holding] = part
+        if !part.slices.isEmpty { waiting.append(part.holding) }
+        closeIfDone(part.holding, now)
+    }
+
+    /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.
+    mutating func dispatch(_ actions: inout [Action]) {
+        guard maySend else { return }
+        if circuit == .probing {
+            // One message at a time: the next only when the last has its answer.
+            guard inGateway == 0, !isMarking else { return }
+            splitForProbe()
+        }
+        sendDue(&actions)
+        guard !isMarking, !wantsCut, !waiting.isEmpty, circuit != .probing || inGateway == 0 else { return }
+        var marks: [PartMark] = []
+        let before = unsettled
+        for holding in waiting {
+            guard let part = parts[holding], let slice = part.slices.first, halt(of: part) == nil else { continue }
+            guard unsettled == 0 || unsettled + slice.rows.count <= window else { break }
+            unsettled += slice.rows.count
+            marks.append(PartMark(part: holding.part, token: holding.token, through: slice.markThrough))
+            if circuit == .probing { break }
+        }
+        guard !marks.isEmpty else { return }
+        isMarking = true
+        reserved = unsettled - before
+        actions.append(.mark(marks))
+    }
+
+    mutating func marked(_ marks: [PartMark], _ held: Set<Int64>, _ actions: inout [Action]) {
+        endMarking()
+        counters.progress += 1
+        for mark in marks {
+            let holding = mark.holding
+            guard let slice = parts[holding]?.slices.first else { continue }
+            if !held.contains(holding.part) { fence(holding, &actions) }
+            // What must not leave now waits and is marked again; a mark may say too much without harm.
+            guard maySend, var part = parts[holding], !part.isFenced, halt(of: part) == nil else { continue }
+            unsettled += slice.rows.count
+            part.slices.removeFirst()
+            parts[holding] = part
+            if part.slices.isEmpty { waiting.removeAll { $0 == holding } }
+            submit(Flight(holding: holding, rows: slice.rows, batch: slice.batch, open: slice.rows.count), &actions)
+        }
+        actions.append(.claimMore)
+    }
+
+    /// Frees the window's room that was kept for the marked messages; those that are sent take it again.
+    mutating func endMarking() {
+        isMarking = false
+        unsettled -= reserved
+        reserved = 0
+    }
+
+    private mutating func submit(_ flight: Flight, _ actions: inout [Action]) {
+        flights[flight.batch.id] = flight
+        parts[flight.holding]?.inGateway += flight.rows.count
+        inGateway += flight.rows.count
+        actions.append(.submit(flight.batch))
+    }
+
+    /// Leaves one message in the slice that goes next.
+    private mutating func splitForProbe() {
+        guard let holding = waiting.first(where: { parts[$0].map { halt(of: $0) == nil } == true }),
+            let slice = parts[holding]?.slices.first, slice.rows.count > 1
+        else { return }
+        let rest = Array(slice.rows.dropFirst())
+        let first = PreparedPart.Slice(
+            rows: [slice.rows[0]],
+            batch: slice.batch.subset([0], id: newBatchID()),
+            markThrough: slice.rows[0] + 1
+        )
+        let last = PreparedPart.Slice(
+            rows: rest,
+            batch: slice.batch.subset(rest.indices.map { Int32($0 + 1) }, id: newBatchID()),
+            markThrough: slice.markThrough
+        )
+        let others = parts[holding]?.slices.dropFirst() ?? []
+        parts[holding]?.slices = [first, last] + others
+    }
+
+    private mutating func newBatchID() -> Int64 {
+        nextBatchID += 1
+        return nextBatchID
+    }
+
+    // MARK: Sending again
+
+    private mutating func sendDue(_ actions: inout [Action]) {
+        guard !due.isEmpty else { return }
+        let batches = due
+        due = []
+        for (place, batchID) in batches.enumerated() {
+            guard let flight = flights[batchID], flight.waiting > 0, let part = parts[flight.holding] else { continue }
+            // A halted part ends, or goes on when its delivery does.
+            guard halt(of: part) == nil else {
+                due.append(batchID)
+                continue
+            }
+            sendAgain(flight, &actions)
+            if circuit == .probing {
+                due += batches[(place + 1)...]
+                return
+            }
+        }
+    }
+
+    private mutating func sendAgain(_ flight: Flight, _ actions: inout [Action]) {
+        var rest = flight
+        rest.resend = []
+        rest.unsent = []
+        rest.hasPause = false
+        rest.open -= flight.waiting
+        flights[flight.batch.id] = rest.open > 0 ? rest : nil
+        if flight.unsent.count == flight.rows.count {
+            // All of it: as it was.
+            rest.open = flight.rows.count
+            rest.departed = []
+            submit(rest, &actions)
+            return
+        }
+        submitAgain(flight, flight.resend, attempt: flight.attempt + 1, &actions)
+        submitAgain(flight, flight.unsent, attempt: flight.attempt, &actions)
+    }
+
+    private mutating func submitAgain(
+        _ flight: Flight,
+        _ indexes: [Int32],
+        attempt: Int,
+        _ actions: inout [Action]
+    ) {
+        guard !indexes.isEmpty else { return }
+        let again = Flight(
+            holding: flight.holding,
+            rows: indexes.map { flight.rows[Int($0)] },
+            batch: flight.batch.subset(indexes, id: newBatchID()),
+            open: indexes.count,
+            attempt: attempt
+        )
+        submit(again, &actions)
+    }
+}

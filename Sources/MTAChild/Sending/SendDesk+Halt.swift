@@ -1,0 +1,132 @@
+import PushCore
+import Store
+
+extension SendDesk.Halt {
+    /// What a delivery's state means for its parts; nil if they are sent.
+    init?(_ state: DeliveryState) {
+        switch state {
+        case .preparing, .inProgress: return nil
+        case .paused, .editing, .pending: self = .giveBack
+        case .stopped, .failed: self = .close(.canceled, reason: state.rawValue)
+        // It cannot finish with an open part; whatever it is, this child does not go on.
+        case .finished: self = .giveBack
+        }
+    }
+}
+
+/// Deliveries that are paused, stopped or expired, and how their parts end.
+extension SendDesk {
+    /// Why nothing more of the part leaves; nil if it may.
+    func halt(of part: HeldPart) -> Halt? {
+        if let halt = halts[part.claimed.deliveryID] { return halt }
+        return isHurrying ? .giveBack : nil
+    }
+
+    mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
+        let held = heldDeliveries
+        for (delivery, state) in states where held.contains(delivery) {
+            let halt = Halt(state)
+            switch halts[delivery] {
+            // A delivery that was stopped or has expired stays so.
+            case .close?: continue
+            case .giveBack? where halt == nil: halts[delivery] = nil
+            case .giveBack?, nil:
+                guard let halt, halts[delivery] != halt else { continue }
+                halts[delivery] = halt
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    mutating func haltExpired(_ now: Int64, _ actions: inout [Action]) {
+        nextExpiry = .max
+        for part in parts.values where !part.isFenced {
+            guard let end = part.delivery.validUntilMilliseconds else { continue }
+            if now <= end {
+                nextExpiry = min(nextExpiry, end)
+            } else if halts[part.claimed.deliveryID].map({ $0 == .giveBack }) ?? true {
+                halts[part.claimed.deliveryID] = .close(.ignored, reason: "expired")
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    /// Ends the parts of halted deliveries of which nothing is on the wire any more.
+    mutating func settleHalted(_ actions: inout [Action]) {
+        guard isHurrying || !halts.isEmpty else { return }
+        // In the order of the parts, so that the same events have the same effects.
+        for holding in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
+            guard let part = parts[holding], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }
+            switch halt(of: part) {
+            case .close(let status, let reason): closeRest(holding, status, reason)
+            // Its outcomes are in the database before the next owner asks for them.
+            case .giveBack where part.lastBatch <= storedBatch:
+                forget(holding)
+                actions.append(.release(holding, part.recovery))
+            case .giveBack, nil: continue
+            }
+        }
+    }
+
+    /// Ends a part with one outcome for all messages that have none, but for those that may have been sent.
+    private mutating func closeRest(_ holding: PartToken, _ status: MessageStatus, _ reason: String) {
+        abandonWaiting(of: holding)
+        massFailure.drop(holding)
+        guard var part = parts[holding] else { return }
+        waiting.removeAll { $0 == holding }
+        part.slices = []
+        let retries = Set(part.retries.map(\.row))
+        let doubted = part.unanswered.union(part.reported)
+        let resent = part.resent - Int32(part.lost.count { !retries.contains($0) })
+        for row in part.lost.union(part.unanswered).sorted() {
+            counters.unknown += 1
+            record(
+                &part,
+                row: row,
+                .unknown,
+                reason: "sent before, without an answer; not sent again: \(reason)",
+                httpStatus: 0,
+                gatewayMessageID: nil
+            )
+        }
+        part.resent = resent
+        part.isClosing = true
+        part.lastBatch = batchNumber
+        parts[holding] = part
+        outcomes.closing.append(
+            ClosingPart(
+                part: holding.part,
+                token: holding.token,
+                resentAfterAmbiguity: resent,
+                ambiguous: doubted.map { part.sequences[Int($0)] }.sorted(),
+                restStatus: status,
+                restReason: reason
+            )
+        )
+    }
+
+    /// Leaves the messages of a part that wait to be sent again to its next owner, or to the part's end.
+    mutating func abandonWaiting(of holding: PartToken) {
+        for (batchID, flight) in flights where flight.holding == holding && flight.waiting > 0 {
+            unsettled -= flight.waiting
+            var rest = flight
+            rest.open -= flight.waiting
+            rest.resend = []
+            rest.unsent = []
+            flights[batchID] = rest.open > 0 ? rest : nil
+        }
+    }
+
+    /// Lets go of a part.
+    mutating func forget(_ holding: PartToken) {
+        abandonWaiting(of: holding)
+        massFailure.drop(holding)
+        waiting.removeAll { $0 == holding }
+        guard let part = parts.removeValue(forKey: holding) else { return }
+        let delivery = part.claimed.deliveryID
+        // The next claim says how the delivery is then.
+        if halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
+            halts[delivery] = nil
+        }
+    }
+}

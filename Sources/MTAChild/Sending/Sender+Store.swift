@@ -1,0 +1,93 @@
+import Logging
+import ProcessProtocol
+import PushCore
+import Store
+import Synchronization
+
+/// What the database is told: marks, outcomes, parts that go back.
+extension Sender {
+    /// Gives a part back, until the database has it or the child leaves.
+    func release(_ part: PartToken, _ recovery: PartRecovery) {
+        releases.withLock { _ = $0.underWay.insert(part) }
+        Task {
+            // Nobody should claim it, and fail as this child did, before the circuit is known to be open.
+            if control.reason == .circuitOpen { await circuit.settled() }
+            var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
+            while true {
+                do {
+                    _ = try await store.releasePart(part, recovery: recovery)
+                    break
+                } catch {
+                    logger.warning("part \(part.part) could not be given back: \(error)")
+                    // The lease runs out by itself then; the next owner learns the rest from mark, outcomes and journal.
+                    guard !isStopped.withLock({ $0 }) else {
+                        releases.withLock { $0.hasFailed = true }
+                        break
+                    }
+                    try? await Task.sleep(for: backOff.next())
+                }
+            }
+            releases.withLock { releases in
+                releases.underWay.remove(part)
+                releases.done += 1
+            }
+            idleSignal.fire()
+        }
+    }
+
+    /// Grows with everything that the database has taken.
+    var storedSoFar: UInt64 {
+        UInt64(desk.withLock { $0.storedBatch }) + releases.withLock { $0.done }
+    }
+
+    /// Commits marks, one call after the other, until ``stop()``.
+    func markLoop() async {
+        var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
+        for await marks in marks {
+            do {
+                let held = try await store.mark(marks)
+                CrashPoint.afterMark.reached()
+                perform(.marked(marks, held: held))
+                backOff.reset()
+            } catch {
+                logger.warning("the dispatch marks of \(marks.count) parts could not be committed: \(error)")
+                try? await Task.sleep(for: backOff.next())
+                perform(.markFailed)
+            }
+        }
+    }
+
+    /// Stores outcomes, one transaction after the other, until ``stop()`` and nothing is left, or the task is cancelled.
+    func storeLoop() async {
+        while !Task.isCancelled {
+            await storeSignal.wait()
+            while let (batch, windowRows) = desk.withLock({ $0.takeOutcomes() }) {
+                guard let report = await storeUntilDone(batch) else { return }
+                perform(.stored(report, holdings: batch.holdings, windowRows: windowRows))
+            }
+            if isStopped.withLock({ $0 }) { return }
+        }
+    }
+
+    /// Repeats a batch until the database has it: outcomes are facts, and the journal keeps them meanwhile.
+    /// - Returns: nil if the task was cancelled.
+    private func storeUntilDone(_ batch: OutcomeBatch) async -> StoreReport? {
+        var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(10))
+        if !batch.closing.isEmpty { CrashPoint.beforePartEnd.reached() }
+        while !Task.isCancelled {
+            do {
+                // The whole transaction travels in one message: just before it nothing is committed.
+                CrashPoint.beforeCommit.reached()
+                let report = try await store.storeOutcomes(batch)
+                CrashPoint.afterCommit.reached()
+                databaseTrouble.withLock { $0 = "" }
+                return report
+            } catch {
+                databaseTrouble.withLock { $0 = "outcomes cannot be stored: \(error)" }
+                logger.warning("\(batch.count) outcomes could not be stored, trying again: \(error)")
+                try? await Task.sleep(for: backOff.next())
+            }
+        }
+        return nil
+    }
+}

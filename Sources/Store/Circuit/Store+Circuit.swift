@@ -1,0 +1,145 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Opens an application's circuit: every message would fail, so none is sent until a probe passes.
+    ///
+    /// Any number of children may say so at once. When a probe was under way or due it counts as failed, and the next one
+    /// comes later: 5 s, doubling to 300 s.
+    ///
+    /// - Parameters:
+    ///   - account: the routing over which it was found, nil if it concerns all.
+    ///   - holdsTokenEffects: what gateways said about tokens, and say until the circuit is closed, is put aside.
+    public func openCircuit(
+        application: Int32,
+        account: Int32? = nil,
+        reason: String,
+        remedy: String,
+        holdsTokenEffects: Bool = false
+    ) async throws {
+        var statements = [
+            PostgresStatement(
+                Self.openCircuitSQL,
+                [
+                    .int32(application), account.map(PostgresValue.int32) ?? .null, .text(reason), .text(remedy),
+                    .bool(holdsTokenEffects),
+                ]
+            )
+        ]
+        if holdsTokenEffects { statements.append(PostgresStatement(Self.holdSQL, [.int32(application)])) }
+        try await group(statements)
+    }
+
+    private static let openCircuitSQL = """
+        INSERT INTO pushmta_engine.application_health AS h (application_id, external_account_id, state, reason, remedy, opened_at,
+            next_probe_at, probes, token_effects_held)
+        VALUES ($1, $2::integer, 'open', $3, $4, now(), now() + \(CircuitSQL.interval(probes: "0")), 0, $5)
+        ON CONFLICT (application_id) DO UPDATE SET state = 'open',
+            external_account_id = CASE WHEN \(stays) THEN h.external_account_id ELSE excluded.external_account_id END,
+            reason = CASE WHEN \(stays) THEN h.reason ELSE excluded.reason END,
+            remedy = CASE WHEN \(stays) THEN h.remedy ELSE excluded.remedy END,
+            opened_at = CASE WHEN \(CircuitSQL.isOpen) THEN h.opened_at ELSE now() END,
+            probes = CASE WHEN NOT (\(CircuitSQL.isOpen)) THEN 0 WHEN \(isDue) THEN h.probes + 1 ELSE h.probes END,
+            next_probe_at = CASE WHEN \(stays) THEN h.next_probe_at
+                WHEN NOT (\(CircuitSQL.isOpen)) THEN now() + \(CircuitSQL.interval(probes: "0"))
+                ELSE now() + \(CircuitSQL.interval(probes: "h.probes + CASE WHEN \(isDue) THEN 1 ELSE 0 END")) END,
+            token_effects_held = $5 OR h.token_effects_held AND \(CircuitSQL.isOpen),
+            changed_at = CASE WHEN \(stays) THEN h.changed_at ELSE now() END
+        """
+
+    /// An open circuit whose probe is not due: another child said the same a moment ago.
+    private static let stays = "(h.state = 'open' AND h.next_probe_at > now())"
+    /// A due probe that nobody took counts now; one that was taken was counted then.
+    private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
+
+    private static let holdSQL = """
+        UPDATE pushmta_engine.token_event SET state = 'held'
+        WHERE application_id = $1 AND kind = 'invalid' AND state = 'pending'
+        """
+
+    /// Closes an application's circuit, since a message went through; token effects that were held are undone.
+    public func closeCircuit(application: Int32) async throws {
+        _ = try await close(application)
+    }
+
+    /// Closes the circuit of an application at once, because an operator put right what was wrong.
+    ///
+    /// Returns whether it was open; throws ``StoreError`` of code `notFound`.
+    @discardableResult
+    public func resumeApplication(named name: String) async throws -> Bool {
+        try await close(try await application(named: name).id)
+    }
+
+    /// Events that are pending still came while effects were held, or the next duty would have held them: they go too.
+    private func close(_ application: Int32) async throws -> Bool {
+        try await query(Self.closeCircuitSQL, [.int32(application)]).bool(0, 0)
+    }
+
+    private static let closeCircuitSQL = """
+        WITH before AS MATERIALIZED (
+            SELECT h.application_id, \(CircuitSQL.isOpen) AS was_open, h.token_effects_held
+            FROM pushmta_engine.application_health h WHERE h.application_id = $1 FOR NO KEY UPDATE
+        ), closed AS (
+            UPDATE pushmta_engine.application_health h SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
+                next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now()
+            FROM before b WHERE h.application_id = b.application_id
+                AND (h.state, h.reason, h.token_effects_held) IS DISTINCT FROM ('closed', '', false)
+        ), undone AS (
+            UPDATE pushmta_engine.token_event e SET state = 'undone', undone_at = now()
+            FROM before b
+            WHERE b.token_effects_held AND e.application_id = b.application_id AND e.kind = 'invalid'
+                AND e.state IN ('held', 'pending')
+        ), woken AS MATERIALIZED (
+            SELECT pg_notify('pushmta_wake', 'circuit') FROM before WHERE was_open
+        )
+        SELECT coalesce((SELECT was_open FROM before), false) AND (SELECT count(*) FROM woken) >= 0
+        """
+
+    /// Shows trouble that passes by itself, such as a gateway that cannot be reached; "" as reason says that it is over.
+    ///
+    /// The circuit stays as it is, and while it is open so does its own reason.
+    public func showTrouble(
+        application: Int32,
+        account: Int32? = nil,
+        reason: String,
+        remedy: String
+    ) async throws {
+        try await query(
+            """
+            INSERT INTO pushmta_engine.application_health AS h (application_id, external_account_id, state, reason, remedy)
+            SELECT $1, $2::integer, 'closed', $3, $4
+            WHERE $3 <> '' OR EXISTS (SELECT FROM pushmta_engine.application_health o WHERE o.application_id = $1 AND o.reason <> '')
+            ON CONFLICT (application_id) DO UPDATE SET external_account_id = excluded.external_account_id, state = 'closed',
+                reason = excluded.reason, remedy = excluded.remedy, changed_at = now()
+            WHERE NOT (\(CircuitSQL.isOpen)) AND (h.reason <> excluded.reason OR h.remedy <> excluded.remedy)
+            """,
+            [
+                .int32(application), account.map(PostgresValue.int32) ?? .null, .text(reason),
+                .text(reason.isEmpty ? "" : remedy),
+            ]
+        )
+    }
+
+    /// What is known of the applications' health; one that is not listed has a closed circuit and no trouble.
+    public func applicationHealth() async throws -> [ApplicationHealthRow] {
+        let result = try await query(
+            """
+            SELECT h.application_id, pushmta_engine.circuit_of(h.state, h.next_probe_at), h.reason, h.remedy, h.probes, h.opened_at,
+                extract(epoch FROM h.next_probe_at - clock_timestamp())::double precision, h.token_effects_held
+            FROM pushmta_engine.application_health h ORDER BY h.application_id
+            """
+        )
+        return try all(result) { rows, row in
+            ApplicationHealthRow(
+                applicationID: try rows.int32(row, 0),
+                state: try choice(rows, row, 1),
+                reason: try rows.text(row, 2),
+                remedy: try rows.text(row, 3),
+                probes: try rows.int32(row, 4),
+                openedAt: try rows.timeOrNil(row, 5),
+                nextProbeInSeconds: try rows.doubleOrNil(row, 6),
+                tokenEffectsHeld: try rows.bool(row, 7)
+            )
+        }
+    }
+}

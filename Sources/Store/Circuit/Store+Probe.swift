@@ -1,0 +1,43 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Wins the due probe of an application's circuit and claims one part for it; nil if none is due or nothing is ready.
+    ///
+    /// The circuit is `probing` then, and the next probe is due later, should the prober end without a word. Send one message;
+    /// then `closeCircuit` or `openCircuit`.
+    public func claimProbe(application: Int32, account: Int32, child: Int64) async throws -> ClaimedPart? {
+        let result = try await query(
+            Self.claimProbeSQL,
+            [.int32(application), .int32(account), .int64(child)]
+        )
+        return result.rowCount == 0 ? nil : try Self.claimedPart(result, 0, isProbe: true)
+    }
+
+    static let claimProbeSQL = """
+        WITH won AS MATERIALIZED (
+            SELECT h.application_id FROM pushmta_engine.application_health h
+            WHERE h.application_id = $1 AND h.state <> 'closed' AND h.next_probe_at <= now()
+            FOR NO KEY UPDATE SKIP LOCKED
+        ), picked AS MATERIALIZED (
+            SELECT p.id FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
+                AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
+                AND EXISTS (SELECT FROM won)
+                AND \(claimableDelivery)
+            ORDER BY p.priority DESC, p.not_before, p.id
+            LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED
+        ), claimed AS (
+            UPDATE pushmta_engine.delivery_part p
+            SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+            FROM pushmta_engine.delivery d
+            WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
+            RETURNING \(claimedColumns)
+        ), probing AS (
+            UPDATE pushmta_engine.application_health h SET state = 'probing', probes = h.probes + 1, changed_at = now(),
+                next_probe_at = now() + \(CircuitSQL.probingInterval(probes: "h.probes + 1"))
+            FROM won w WHERE h.application_id = w.application_id AND EXISTS (SELECT FROM claimed)
+        )
+        SELECT * FROM claimed
+        """
+}

@@ -1,0 +1,65 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Holds a delivery back: nothing new leaves, what is on its way is settled and recorded. A paused one stays so.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
+    public func pauseDelivery(_ id: Int64) async throws {
+        _ = try await control("SELECT pushmta.pause_delivery($1)", [.int64(id)])
+    }
+
+    /// Lets a paused delivery go on where it was; one that is not held back stays as it is.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
+    public func resumeDelivery(_ id: Int64) async throws {
+        _ = try await control("SELECT pushmta.resume_delivery($1)", [.int64(id)])
+    }
+
+    /// Ends a delivery for good, in any state before its end: nothing new leaves, what is on its way is settled and recorded,
+    /// the rest is canceled without a row for each message.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished or failed.
+    public func stopDelivery(_ id: Int64) async throws {
+        _ = try await control("SELECT pushmta.stop_delivery($1)", [.int64(id)])
+    }
+
+    /// Gives up a delivery, for the operator to see why; parts that nobody has claimed are canceled. One that is at its end
+    /// already stays as it is.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    public func failDelivery(_ id: Int64, reason: String) async throws {
+        _ = try await control("SELECT pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
+    }
+
+    /// A program of an older version locks a part before its delivery, so PostgreSQL may have to break a circle; then it is done
+    /// again.
+    private func control(_ sql: String, _ parameters: [PostgresValue], attempts: Int = 4) async throws -> PostgresResult
+    {
+        do {
+            return try await query(sql, parameters)
+        } catch let error as PostgresError where error.sqlState == "40P01" && attempts > 1 {
+            return try await control(sql, parameters, attempts: attempts - 1)
+        }
+    }
+
+    /// The state of the deliveries that a child holds parts of, and of its application's circuit; one round trip.
+    public func sendingState(application: Int32, deliveries: [Int64]) async throws -> SendingState {
+        let result = try await query(Self.sendingStateSQL, [.int32(application), .int64Array(deliveries)])
+        var state = SendingState(deliveries: [:], circuit: .closed)
+        for row in 0..<result.rowCount {
+            if let id = try result.int64OrNil(row, 0) {
+                state.deliveries[id] = try choice(result, row, 1)
+            } else {
+                state.circuit = try choice(result, row, 1)
+            }
+        }
+        return state
+    }
+
+    static let sendingStateSQL = """
+        SELECT d.id, d.state FROM pushmta_engine.delivery d WHERE d.id = ANY($2)
+        UNION ALL
+        SELECT NULL, h.state FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen)
+        """
+}

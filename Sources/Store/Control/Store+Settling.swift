@@ -1,0 +1,71 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Ends what nobody will send any more: unclaimed parts of stopped and failed deliveries are canceled, those past their
+    /// validity are ignored as expired, each after its doubtful messages were recorded as unknown.
+    ///
+    /// It also puts right parts that are ready or waiting against their delivery's state, and what a step back of the database's
+    /// clock has put off, and notes the end of deliveries that were stopped or failed. Any number of hosts may call it at once; it waits for nobody.
+    ///
+    /// - Parameter limit: parts at most; call again at once when as many were changed.
+    /// - Returns: the number of parts changed.
+    @discardableResult
+    public func settleRest(limit: Int = 1000) async throws -> Int {
+        try await mendClockStep()
+        let due = try await query(Self.dueSQL)
+        guard due.rowCount > 0 else { return 0 }
+        var changed = 0
+        for row in 0..<due.rowCount where changed < limit {
+            changed += try await settle(try due.int64(row, 0), limit: limit - changed)
+        }
+        try await query(Self.endedSQL)
+        return changed
+    }
+
+    /// Parts that are settled in one transaction: each may have a thousand doubtful messages, and whoever pauses or stops the
+    /// delivery waits for it.
+    private static let partsAtOnce = 50
+
+    private func settle(_ delivery: Int64, limit: Int) async throws -> Int {
+        var changed = 0
+        while changed < limit {
+            let most = min(limit - changed, Self.partsAtOnce)
+            let settled = try await query(
+                "SELECT pushmta_engine.settle_delivery($1, $2)",
+                [.int64(delivery), .int32(Int32(clamping: most))]
+            )
+            changed += Int(try settled.int32(0, 0))
+            if try settled.int32(0, 0) < most { break }
+        }
+        return changed
+    }
+
+    /// Deliveries with something to settle. Each branch has an index of its own that is nearly always empty, or reads only the
+    /// unfinished parts of deliveries that are paused or past their validity. The order of the open ones, and the scalar subquery,
+    /// leave those indexes as the only way, whatever the planner believes of a table that was empty a moment ago.
+    static let dueSQL = """
+        WITH open AS MATERIALIZED (
+            SELECT id, state, valid_until <= now() AS expired FROM pushmta_engine.delivery
+            WHERE state IN ('pending', 'preparing', 'in_progress', 'paused')
+            ORDER BY priority DESC, start_at, id LIMIT 100000
+        )
+        SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL
+        UNION
+        SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.id = ANY(ARRAY(SELECT DISTINCT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.state = 'waiting'))
+            AND d.state <> 'paused'
+        UNION
+        SELECT o.id FROM open o
+        WHERE (o.expired OR o.state = 'paused') AND (SELECT true FROM pushmta_engine.delivery_part p
+            WHERE p.delivery_id = o.id AND p.state <> 'done' AND (p.state = 'ready' OR p.state = 'waiting' AND o.expired) LIMIT 1)
+        ORDER BY 1
+        """
+
+    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it.
+    private static let endedSQL = """
+        UPDATE pushmta_engine.delivery d SET finished_at = now(), changed_at = now()
+        WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL AND NOT EXISTS (
+            SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
+        """
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta quarantine list`.
+struct QuarantineListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List what gateways said about tokens, by delivery and reason, newest deliveries first.",
+        discussion: """
+            pending: applied in a moment. held: kept back while the application's circuit is open, because too many tokens were \
+            refused at once. applied: the subscription is disabled. undone: taken back. outdated: the device has registered since.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(help: "Only those of this delivery.")
+    var delivery: Int64?
+
+    @Option(help: "How many lines at most.")
+    var limit: Int = 50
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { store in
+            try await store.tokenEventCounts(delivery: delivery, limit: limit)
+        }
+        var table = Table([
+            "delivery", "application", "reason", "pending", "held", "applied", "undone", "outdated",
+        ])
+        for row in rows {
+            table.add([
+                Cell(row.deliveryID), .text(row.application), .text(row.reason), .integer(row.pending),
+                .integer(row.held), .integer(row.applied), .integer(row.undone), .integer(row.outdated),
+            ])
+        }
+        guard json || !rows.isEmpty else {
+            StandardOutput.line("No gateway has said that a token is bad.")
+            return
+        }
+        table.show(json: json)
+    }
+}

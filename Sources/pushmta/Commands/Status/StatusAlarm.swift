@@ -1,0 +1,69 @@
+import PushCore
+import Store
+
+/// Something that an operator should look at.
+struct StatusAlarm: Sendable {
+    /// What it is about.
+    let subject: String
+    /// What is wrong and, where it is known, what to do.
+    let text: String
+
+    /// All alarms, hosts first.
+    static func all(
+        hosts: [HostRow],
+        children: [ChildOverview],
+        applications: [ApplicationRow],
+        health: [ApplicationHealthRow]
+    ) -> [StatusAlarm] {
+        hosts.flatMap(alarms) + versionAlarm(hosts) + children.compactMap(alarm)
+            + health.compactMap { alarm($0, applications) }
+    }
+
+    private static func alarms(of host: HostRow) -> [StatusAlarm] {
+        let subject = "host \(host.report.name)"
+        var alarms: [StatusAlarm] = []
+        let silence = "it has said nothing for \(Int(host.beatAgeSeconds)) s"
+        switch host.liveness {
+        case .late: alarms.append(StatusAlarm(subject: subject, text: silence))
+        case .gone:
+            alarms.append(
+                StatusAlarm(subject: subject, text: "\(silence): look at that host; others take over what it held")
+            )
+        case .alive, .ended: break
+        }
+        if !host.report.alarm.isEmpty, host.report.state != .stopped {
+            alarms.append(StatusAlarm(subject: subject, text: host.report.alarm))
+        }
+        return alarms
+    }
+
+    private static func versionAlarm(_ hosts: [HostRow]) -> [StatusAlarm] {
+        let mixed = hosts.filter(\.isVersionMixed)
+        guard !mixed.isEmpty else { return [] }
+        let versions = mixed.map { "\($0.report.name) \($0.report.version)" }.joined(separator: ", ")
+        return [
+            StatusAlarm(
+                subject: "versions",
+                text: "hosts run different versions (\(versions)): right during an upgrade, to be ended after it"
+            )
+        ]
+    }
+
+    private static func alarm(of child: ChildOverview) -> StatusAlarm? {
+        guard child.liveness == .late || child.liveness == .gone else { return nil }
+        return StatusAlarm(
+            subject: "child \(child.beat.childID)",
+            text: "it has said nothing for \(Int(child.beatAgeSeconds)) s"
+        )
+    }
+
+    private static func alarm(_ row: ApplicationHealthRow, _ applications: [ApplicationRow]) -> StatusAlarm? {
+        guard row.state != .closed || !row.reason.isEmpty else { return nil }
+        let name = applications.first { $0.id == row.applicationID }?.name ?? String(row.applicationID)
+        let kind = row.state == .closed ? "" : "its circuit is open, no message is sent or failed: "
+        return StatusAlarm(
+            subject: "application \(name)",
+            text: kind + row.reason + (row.remedy.isEmpty ? "" : " (\(row.remedy))")
+        )
+    }
+}

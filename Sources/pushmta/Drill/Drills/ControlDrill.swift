@@ -1,0 +1,139 @@
+import PushCore
+import Store
+
+/// Deliveries are paused, resumed and stopped at random moments.
+struct ControlDrill: Drill {
+    let name = "control"
+    let summary = "pause, resume and stop of running deliveries at random moments"
+    let promise = "nothing new comes to the gateways a second after the order; every message has its outcome"
+    var needs: [DrillNeed] { [.simulator] }
+
+    /// Orders at the least, and at the most until enough of them have met requests on the wire.
+    private static let orders = 24...80
+    /// Deliveries that run at any time, so that the wire is never idle.
+    private static let deliveries = 2
+    /// Each of so many orders is a stop.
+    private static let stopsEvery = 6
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios, .android])
+        var controlled: [ControlledDelivery] = []
+        for number in 1...Self.orders.upperBound {
+            let effective = site.faults.count { $0.counts }
+            if number > Self.orders.lowerBound, effective >= minimumFaults { break }
+            while try await running(site, controlled) < Self.deliveries {
+                controlled.append(try await start(site, audience))
+            }
+            try await site.pause(milliseconds: 100...1_000)
+            let isStop = number % Self.stopsEvery == 0
+            guard let chosen = try await choose(site, controlled, isStop: isStop) else { continue }
+            try await order(site, &controlled[chosen], isStop: isStop)
+        }
+        for index in controlled.indices where controlled[index].isPaused {
+            controlled[index].resumed()
+            try await site.store().resumeDelivery(controlled[index].delivery.id)
+        }
+        try await site.untilOver()
+        try await expectEnds(site, controlled)
+        try expectSilence(site, controlled)
+    }
+
+    private func start(_ site: DrillSite, _ audience: [String]) async throws -> ControlledDelivery {
+        let delivery = try await site.deliver(to: audience, policy: .report)
+        let key = try await site.store().deliveryForSending(delivery.id).trackingKey
+        return ControlledDelivery(delivery, codec: try MessageIDCodec(deliveryID: delivery.id, trackingKey: key))
+    }
+
+    /// How many deliveries are neither held back nor over.
+    private func running(_ site: DrillSite, _ all: [ControlledDelivery]) async throws -> Int {
+        var count = 0
+        for one in all where !one.isPaused && !one.isStopped {
+            if try await !site.progress(one.delivery).state.isFinal { count += 1 }
+        }
+        return count
+    }
+
+    /// A delivery that children send just now; for other orders than a stop as often a paused one.
+    private func choose(_ site: DrillSite, _ all: [ControlledDelivery], isStop: Bool) async throws -> Int? {
+        var running: [Int] = []
+        for (index, one) in all.enumerated() where !one.isPaused && !one.isStopped {
+            let progress = try await site.progress(one.delivery)
+            if progress.state == .inProgress, progress.partsClaimed > 0 { running.append(index) }
+        }
+        let paused = all.indices.filter { all[$0].isPaused }
+        if !isStop, !paused.isEmpty, running.isEmpty || site.random(in: 0...1) == 0 {
+            return site.randomElement(of: paused)
+        }
+        return site.randomElement(of: running.isEmpty ? paused : running)
+    }
+
+    private func order(_ site: DrillSite, _ one: inout ControlledDelivery, isStop: Bool) async throws {
+        let store = try site.store()
+        let id = one.delivery.id
+        let isResume = one.isPaused && !isStop
+        let word = isStop ? "stop" : isResume ? "resume" : "pause"
+        // A delivery may end between choice and order; then there is nothing to hold back.
+        if try await site.progress(one.delivery).state.isFinal { return }
+        if isResume { one.resumed() }
+        // What goes on again interrupts nothing: it counts if enough happens to be on the wire.
+        let least = isResume ? 0 : DrillFault.leastStreams
+        try await site.fault("\(word) of delivery \(id)", minimumStreams: least) {
+            if isStop {
+                try await store.stopDelivery(id)
+            } else if isResume {
+                try await store.resumeDelivery(id)
+            } else {
+                try await store.pauseDelivery(id)
+            }
+        }
+        if !isResume { one.held(forGood: isStop) }
+    }
+
+    private func expectEnds(_ site: DrillSite, _ controlled: [ControlledDelivery]) async throws {
+        let stopped = controlled.filter(\.isStopped)
+        site.expect(stopped.count >= 2, "only \(stopped.count) deliveries were stopped")
+        var canceled: Int64 = 0
+        for one in stopped {
+            let progress = try await site.progress(one.delivery)
+            site.expect(
+                progress.state == .stopped,
+                "delivery \(progress.id) is \(progress.state.rawValue), not stopped"
+            )
+            site.expect(progress.pending == 0, "delivery \(progress.id): \(progress.pending) messages are pending")
+            let settled = progress.sent + progress.canceled
+            site.expect(
+                settled == progress.target,
+                "delivery \(progress.id): \(settled) of \(progress.target) sent or canceled"
+            )
+            canceled += progress.canceled
+        }
+        site.expect(canceled > 0, "no stop canceled a message")
+        let ended = Set(stopped.map(\.delivery.id))
+        try await site.expectAllSent(site.deliveries.filter { !ended.contains($0.id) }, attempts: 1...1)
+    }
+
+    private func expectSilence(_ site: DrillSite, _ controlled: [ControlledDelivery]) throws {
+        var times: [[Double]] = Array(repeating: [], count: controlled.count)
+        for arrival in try site.arrivals() {
+            guard let uuid = MessageUUID(arrival.id) else { continue }
+            // Decryption under another delivery's key gives no number.
+            if let index = controlled.firstIndex(where: { $0.codec.sequence(of: uuid) != nil }) {
+                times[index].append(arrival.time)
+            }
+        }
+        var before = 0
+        for (one, times) in zip(controlled, times) {
+            let found = one.arrivals(times)
+            before += found.before
+            site.expect(
+                found.late.isEmpty,
+                "delivery \(one.delivery.id): \(found.late.count) messages came more than \(ControlledDelivery.limit) s after "
+                    + "the order, the last after \(found.late.max() ?? 0) s"
+            )
+        }
+        site.expect(
+            before > 1_000,
+            "only \(before) messages came in the seconds before the orders: nothing was interrupted"
+        )
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import PushCore
+import Store
+
+extension DrillSite {
+    /// Starts cluster, simulator and a host with two children. The gateways answer after 50 ms and have their own stream limits.
+    ///
+    /// - Parameter adjust: Changes the settings of the host.
+    /// - Returns: The applications, in the order of the platforms.
+    func openGateways(
+        to platforms: [Platform],
+        _ adjust: @escaping @Sendable (inout Settings) -> Void = { _ in }
+    ) async throws -> [String] {
+        try await startCluster()
+        try await startSimulator()
+        try await setPlans(.calm)
+        let host = try addHost("host", DrillHostSetup(children: 2, adjust: adjust))
+        try await host.start()
+        return try await audience(platforms)
+    }
+
+    /// Tells one gateway what to do wrong from now on.
+    func setPlan(_ plan: GatewayPlan, _ gateway: String) async throws {
+        guard let control else { throw DrillSetback("the gateways take no orders") }
+        try await control.post("/faults", plan.json(gateway: gateway, seed: seed))
+    }
+
+    /// Tells both gateways the same.
+    func setPlans(_ plan: GatewayPlan) async throws {
+        for gateway in GatewayPlan.both { try await setPlan(plan, gateway) }
+    }
+
+    /// Everything that the gateways have counted.
+    func gatewayCounts() async throws -> GatewayCounts {
+        guard let control else { throw DrillSetback("the gateways take no orders") }
+        return try JSONDecoder().decode(GatewayCounts.self, from: Data(try await control.get("/counters")))
+    }
+
+    /// Every push that has come to the gateways, in the order of the record.
+    func arrivals() throws -> [GatewayRecordLine] {
+        var lines: [GatewayRecordLine] = []
+        try GatewayRecord.read(recordFile) { lines.append($0) }
+        return lines
+    }
+
+    /// Counts the faults that the gateways did by themselves while enough requests were open.
+    func noteGatewayFaults(_ what: String) async throws -> GatewayCounts {
+        let counts = try await gatewayCounts()
+        noteFaults(what, number: Int(counts.faultsUnderLoad), streams: DrillFault.leastStreams)
+        return counts
+    }
+
+    /// Expects that each message of the deliveries was sent, in a number of attempts within the range.
+    func expectAllSent(_ deliveries: [DrillDelivery], attempts: ClosedRange<Int16>) async throws {
+        for delivery in deliveries {
+            let progress = try await progress(delivery)
+            expect(
+                progress.sent == delivery.messages && progress.target == delivery.messages,
+                "delivery \(delivery.id): \(progress.sent) of \(delivery.messages) sent, \(progress.failed) failed, "
+                    + "\(progress.unknown) unknown, \(progress.ignored) ignored, \(progress.pending) pending"
+            )
+            let wrong = try await store().outcomeRows(delivery: delivery.id).filter { !attempts.contains($0.attempt) }
+            expect(
+                wrong.isEmpty,
+                "delivery \(delivery.id): \(wrong.count) messages took other than \(attempts) attempts, such as number "
+                    + "\(wrong.first?.sequence ?? 0): \(wrong.first?.attempt ?? 0)"
+            )
+        }
+    }
+
+    /// Expects that nothing failed, that what one delivery was to report was reported, and that the others sent it again.
+    func expectAmbiguityByPolicy(_ reported: DrillDelivery) async throws {
+        var resent: Int64 = 0
+        for delivery in deliveries {
+            let progress = try await progress(delivery)
+            expect(progress.failed == 0, "delivery \(delivery.id): \(progress.failed) messages failed")
+            if delivery == reported {
+                expect(progress.unknown > 0, "no message of the reporting delivery \(delivery.id) is unknown")
+                expect(progress.resentAfterAmbiguity == 0, "the reporting delivery sent messages again")
+            } else {
+                expect(progress.unknown == 0, "delivery \(delivery.id): \(progress.unknown) messages are unknown")
+                expect(
+                    progress.sent == progress.target,
+                    "delivery \(delivery.id): \(progress.sent) of \(progress.target) sent"
+                )
+                resent += progress.resentAfterAmbiguity
+            }
+        }
+        expect(resent > 0, "no ambiguous message was sent again")
+    }
+}

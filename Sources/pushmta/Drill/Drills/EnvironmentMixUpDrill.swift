@@ -1,0 +1,53 @@
+import Foundation
+import PushCore
+import Store
+
+/// All devices of an application are registered for the other environment, until somebody puts it right.
+struct EnvironmentMixUpDrill: Drill {
+    let name = "wrong-environment"
+    let summary = "every push token belongs to the other environment (BadDeviceToken), put right later"
+    let promise =
+        "failed 0, tokens lost 0; the circuit is opened by the guard against mass failures and closes; all delivered"
+    var needs: [DrillNeed] { [.simulator] }
+
+    private static let probes = 2
+    /// Messages that one probe may take to be sure.
+    private static let mostPerProbe = 10
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios])
+        // APNs allows one request at a time until one was accepted, which would be never. More of them meet the guard harder.
+        try await site.setPlan(GatewayPlan([("max_concurrent_streams", 300)]), "apns")
+        try await site.control?.post("/environment", "{\"devices\":\"other\"}")
+        let delivery = try await site.deliver(to: audience, policy: .report)
+        try await site.untilCircuits(of: audience, .open, within: .seconds(60))
+        let open = Date().timeIntervalSince1970
+        try await site.untilProbes(of: audience, Self.probes)
+        let middle = try await site.progress(delivery)
+        site.expect(middle.failed == 0, "\(middle.failed) messages failed while the circuit was open")
+        let counts = try await site.noteGatewayFaults("a push to the other environment")
+        let rejected = counts.rejected("BadDeviceToken")
+        site.expect(rejected > 100, "only \(rejected) pushes got BadDeviceToken: the guard had no cause")
+        // Two children with 300 requests each, and the guard needs a hundred answers of each.
+        site.expect(rejected < 5_000, "\(rejected) pushes got BadDeviceToken before the circuit opened")
+        try expectFewProbes(site, after: open)
+        try await site.control?.post("/environment", "{\"devices\":\"own\"}")
+        try await site.untilCircuits(of: audience, .closed, within: .seconds(90))
+        try await site.untilOver()
+        try await site.expectAllSent([delivery], attempts: 1...1)
+        try await site.expectNoTokenLost(audience, delivery)
+    }
+
+    /// A probe may meet a token that is really wrong, so a few are tried, one after the other; never more at once.
+    private func expectFewProbes(_ site: DrillSite, after open: Double) throws {
+        // What was on the wire when the circuit opened comes within a second.
+        let times = try site.arrivals().map(\.time).filter { $0 > open + 1 }
+        site.expect(times.count >= Self.probes, "only \(times.count) pushes came while the circuit was open: no probes")
+        site.expect(
+            times.count <= Self.probes * Self.mostPerProbe,
+            "\(times.count) pushes came while the circuit was open"
+        )
+        let least = zip(times.dropFirst(), times).map { $0 - $1 }.min() ?? 1
+        site.expect(least > 0.04, "two probes were on the wire at once, \(least) s apart")
+    }
+}

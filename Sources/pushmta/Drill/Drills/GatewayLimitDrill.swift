@@ -1,0 +1,55 @@
+import PushCore
+import Store
+
+/// The gateways change the limit of streams while a thousand of them are open.
+struct GatewayLimitDrill: Drill {
+    let name = "gateway-limit"
+    let summary = "stream limit 1000 → 1 → 1000 while requests are open, again and again"
+    let promise = "the limit is obeyed at once, nothing is ambiguous, nothing lost"
+    var needs: [DrillNeed] { [.simulator] }
+
+    private static let rounds = 20
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios, .android])
+        try await site.setLimit(nil)
+        try await site.keepSending(to: audience, policy: .report)
+        for _ in 0..<Self.rounds {
+            try await site.fault("stream limit 1") { try await site.setLimit(1) }
+            // What is open may stay open until its answer; then there is one request on each connection.
+            try await site.until("one request at most on each connection", within: .seconds(20)) {
+                let counts = try await site.gatewayCounts()
+                return counts.byName.allSatisfy { $0.counts.waiting <= $0.counts.connections }
+            }
+            try await site.pause(milliseconds: 50...400)
+            let counts = try await site.gatewayCounts()
+            for (name, gateway) in counts.byName {
+                site.expect(
+                    gateway.waiting <= gateway.connections,
+                    "\(gateway.waiting) requests were open on \(gateway.connections) connections of \(name), whose limit is 1"
+                )
+            }
+            try await site.setLimit(1000)
+        }
+        try await site.setLimit(nil)
+        try await site.untilOver()
+        let counts = try await site.gatewayCounts()
+        for (name, gateway) in counts.byName {
+            site.expect(
+                gateway.limitChanges >= Self.rounds,
+                "\(name) announced only \(gateway.limitChanges) other limits"
+            )
+        }
+        try await site.expectAllSent(site.deliveries, attempts: 1...1)
+    }
+}
+
+extension DrillSite {
+    /// Announces a limit of streams, or each gateway's own; FCM never allows more than 100.
+    fileprivate func setLimit(_ limit: Int64?) async throws {
+        for (gateway, most) in [("apns", Int64.max), ("fcm", 100)] {
+            let faults: [(String, Cell)] = limit.map { [("max_concurrent_streams", .integer(min($0, most)))] } ?? []
+            try await setPlan(GatewayPlan(faults), gateway)
+        }
+    }
+}

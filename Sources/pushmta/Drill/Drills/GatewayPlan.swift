@@ -1,0 +1,37 @@
+/// What the simulated gateways do wrong, as their control port takes it. It replaces whatever they did before.
+struct GatewayPlan: Sendable {
+    /// Both gateways.
+    static let both = ["apns", "fcm"]
+
+    /// Milliseconds until an answer.
+    var latencyMilliseconds: Int64 = 50
+    /// The faults, by the names of the control port.
+    var faults: [(String, Cell)] = []
+
+    /// Nothing but the latency.
+    static let calm = GatewayPlan()
+
+    /// A plan with these faults.
+    init(_ faults: [(String, Cell)] = []) {
+        self.faults = faults
+    }
+
+    /// Rejects a share of the pushes that would have been accepted.
+    static func errors(_ reason: String, rate: Double, retryAfter: String) -> GatewayPlan {
+        GatewayPlan([
+            (
+                "errors",
+                .list([
+                    .object([("reason", .text(reason)), ("rate", .number(rate)), ("retry_after", .text(retryAfter))])
+                ])
+            )
+        ])
+    }
+
+    /// The plan of one gateway as JSON.
+    func json(gateway: String, seed: UInt64) -> String {
+        var pairs: [(String, Cell)] = [("gateway", .text(gateway)), ("seed", .integer(Int64(seed >> 1)))]
+        pairs.append(("latency", .object([("fixed", .integer(latencyMilliseconds))])))
+        return Cell.object(pairs + faults).json
+    }
+}

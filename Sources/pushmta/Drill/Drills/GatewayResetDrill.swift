@@ -1,0 +1,36 @@
+import PushCore
+import Store
+
+/// The gateways reset all connections with requests on them, of which they have accepted one half.
+struct GatewayResetDrill: Drill {
+    let name = "gateway-reset"
+    let summary = "TCP reset of every connection while requests are open; the gateway had taken half of them"
+    let promise = "lost 0; what was on the wire is sent again or reported, as the delivery's policy says"
+    var needs: [DrillNeed] { [.simulator] }
+
+    private static let rounds = 20
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios, .android])
+        for gateway in GatewayPlan.both {
+            try await site.setPlan(GatewayPlan([("unanswered_accepted_share", .number(0.5))]), gateway)
+        }
+        let reported = try await site.deliver(to: audience, policy: .report)
+        try await site.keepSending(to: audience, policy: .resend) {
+            // Ambiguous messages are to come again while faults go on, as often as it takes.
+            $0.maxRetries = 50
+            $0.retryPeriodSeconds = 1
+        }
+        for _ in 0..<Self.rounds {
+            try await site.pause(milliseconds: 100...700)
+            try await site.fault("reset of all connections") { try await site.control?.post("/disconnect", "{}") }
+        }
+        try await site.untilOver()
+        let counts = try await site.gatewayCounts()
+        for (name, gateway) in counts.byName {
+            site.expect(gateway.resets > 0, "\(name) reset no connection")
+            site.expect(gateway.cutOff > 0, "no request of \(name) lost its answer")
+        }
+        try await site.expectAmbiguityByPolicy(reported)
+    }
+}

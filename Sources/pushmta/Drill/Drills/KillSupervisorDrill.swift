@@ -1,0 +1,25 @@
+/// The supervisor dies; its children, who hear of it by the end of their standard input, settle what is on the wire and end.
+/// It is started again at once.
+struct KillSupervisorDrill: Drill {
+    /// The faults after which the rate has to come back before the next one; it takes seconds each time.
+    private static let measuredFaults = 3
+    private static let faults = 21
+
+    let name = "kill-supervisor"
+    let summary = "SIGKILL of the supervisor, which is started again"
+    let promise = "lost 0, no zombie, rate back within lease + 10 s"
+    let messages: Int64 = 100_000
+
+    func run(_ site: DrillSite) async throws {
+        let host = try await site.openHost()
+        for number in 1...Self.faults {
+            _ = try await site.untilBusyChild(of: host)
+            if number <= Self.measuredFaults { try await site.untilSteady() }
+            try await site.pause(milliseconds: 0...500)
+            let fault = try await site.fault("SIGKILL of the supervisor") { try await host.killSupervisor() }
+            try await host.start()
+            if number <= Self.measuredFaults { try await site.expectRecovery(of: host, after: fault) }
+        }
+        try await site.untilOver()
+    }
+}

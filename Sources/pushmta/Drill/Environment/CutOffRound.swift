@@ -1,0 +1,67 @@
+/// One host of a network is cut off from the database, loses its parts to the others, and comes back.
+struct CutOffRound {
+    /// What a host that sends nothing still says to the gateways within `silence`: acknowledgements and PINGs.
+    private static let leastBytes: Int64 = 4_096
+    /// How long a host is looked at to tell whether it sends.
+    private static let silence = Duration.milliseconds(500)
+
+    let site: DrillSite
+    let network: DrillNetwork
+    /// Which host, counted from 0.
+    let host: Int
+    /// The undisturbed rate of all hosts together.
+    let rate: Double
+
+    /// The whole round.
+    ///
+    /// - Parameter keepsJournal: Otherwise the host dies while it is cut off, its journals and its id with it.
+    func run(keepsJournal: Bool) async throws {
+        let place = site.hosts[host]
+        try await untilItSends("host \(place.name) sends")
+        let lostBefore = try await site.lostClaims()
+        try await site.fault("host \(place.name) is cut off from the database") { try await network.cut(host) }
+        try await untilItSends("host \(place.name) still sends when it is cut off")
+        if !keepsJournal {
+            try await site.pause(milliseconds: 0...3_000)
+            try await site.fault("host \(place.name) dies with its journals") {
+                try await place.killAll()
+                try place.clearJournals(keepingHostID: false)
+            }
+        }
+        try await site.until(
+            "parts of host \(place.name) are taken over",
+            within: .seconds(60),
+            every: .milliseconds(100)
+        ) {
+            try await site.lostClaims() > lostBefore
+        }
+        if keepsJournal { try await expectSilence(place) }
+        let heal = try await site.fault("host \(place.name) reaches the database again") {
+            try await network.heal(host)
+        }
+        if !keepsJournal { try await place.start() }
+        try await site.measureRecovery(of: heal.what, to: rate, since: heal.moment)
+        try await untilItSends("host \(place.name) sends again")
+    }
+
+    private func untilItSends(_ what: String) async throws {
+        var last = network.bytesToGateways(host)
+        try await site.until(what, within: .seconds(90), every: Self.silence) {
+            try await site.refill()
+            let now = network.bytesToGateways(host)
+            defer { last = now }
+            return now - last > Self.leastBytes
+        }
+    }
+
+    /// Somebody else has its parts, so it must not send any more; what it sent before was answered long ago.
+    private func expectSilence(_ place: DrillHost) async throws {
+        let before = network.bytesToGateways(host)
+        try await Task.sleep(for: Self.silence)
+        let bytes = network.bytesToGateways(host) - before
+        site.expect(
+            bytes <= Self.leastBytes,
+            "host \(place.name) sent \(bytes) bytes in \(Self.silence) after its parts were taken over"
+        )
+    }
+}

@@ -1,0 +1,11 @@
+import PushCore
+
+/// A delivery of a drill.
+struct DrillDelivery: Sendable, Equatable {
+    /// Its id.
+    let id: Int64
+    /// What becomes of its ambiguous messages.
+    let policy: AmbiguityPolicy
+    /// How many messages its audience asks for.
+    let messages: Int64
+}

@@ -1,0 +1,46 @@
+import CurlClient
+import Foundation
+
+/// The control port of a running simulator.
+struct SimulatorControl: Sendable {
+    /// The simulator's own words about where it listens.
+    let report: SimulatorReport
+    private let client = CurlClient()
+
+    /// The control port of the simulator that printed this report.
+    init(_ report: SimulatorReport) {
+        self.report = report
+    }
+
+    /// What the simulator has counted so far.
+    func counters() async throws -> SimulatorCount {
+        try JSONDecoder().decode(SimulatorCount.self, from: Data(try await get("/counters")))
+    }
+
+    /// The answer to a question.
+    func get(_ path: String) async throws -> [UInt8] {
+        try await perform(CurlRequest(url: address(path)))
+    }
+
+    /// Tells it something: `body` is JSON.
+    @discardableResult
+    func post(_ path: String, _ body: String) async throws -> [UInt8] {
+        try await perform(CurlRequest(method: "POST", url: address(path), body: Array(body.utf8)))
+    }
+
+    private func address(_ path: String) -> String {
+        "http://\(report.control.host):\(report.control.port)\(path)"
+    }
+
+    private func perform(_ request: CurlRequest) async throws -> [UInt8] {
+        let response = try await client.perform(request)
+        guard response.status == 200 else {
+            throw CommandFailure(
+                .software,
+                "The gateway simulator answered \(response.status) to \(request.method) \(request.url): "
+                    + String(decoding: response.body, as: UTF8.self)
+            )
+        }
+        return response.body
+    }
+}

@@ -1,0 +1,85 @@
+import PushCore
+import Testing
+
+@testable import pushmta
+
+@Suite struct DeliveryAccountTests {
+    private func counts(_ account: DeliveryAccount) -> [Int] {
+        [account.count(.lost), account.count(.duplicate), account.count(.unexplained)]
+    }
+
+    @Test func whatIsSentOnceIsInOrder() throws {
+        let account = try AccountCase(outcomes: [(1, .sent), (2, .sent)], gateway: [1: (1, 0), 2: (1, 3)]).account()
+        #expect(account.entries.isEmpty)
+        #expect(account.faults.isEmpty)
+    }
+
+    @Test(arguments: [MessageStatus.sent, .pending]) func whatNeverArrivedIsLost(status: MessageStatus) throws {
+        let account = try AccountCase(outcomes: [(1, status)]).account()
+        #expect(counts(account) == [1, 0, 0])
+    }
+
+    @Test func aMessageWithoutOutcomeIsLostThoughItArrived() throws {
+        let account = try AccountCase(outcomes: [(1, .pending)], gateway: [1: (1, 0)]).account()
+        #expect(counts(account) == [1, 0, 0])
+    }
+
+    @Test func aDuplicateIsExplainedOnlyByAmbiguity() throws {
+        var duplicate = AccountCase(resent: 1, outcomes: [(1, .sent)], ambiguous: [1], gateway: [1: (2, 0)])
+        #expect(counts(try duplicate.account()) == [0, 1, 0])
+        #expect(try duplicate.account().faults.isEmpty)
+        duplicate.ambiguous = []
+        #expect(counts(try duplicate.account()) == [0, 1, 1])
+    }
+
+    @Test func aDuplicateHasToBeCountedAsResent() throws {
+        let account = try AccountCase(outcomes: [(1, .sent)], ambiguous: [1], gateway: [1: (2, 0)]).account()
+        #expect(account.faults.count == 1)
+    }
+
+    @Test func reportAllowsNoDuplicate() throws {
+        let account = try AccountCase(
+            policy: .report,
+            outcomes: [(1, .unknown), (2, .unknown)],
+            ambiguous: [1, 2],
+            gateway: [1: (2, 0), 2: (1, 0)]
+        ).account()
+        #expect(counts(account) == [0, 1, 1])
+        let resent = try AccountCase(policy: .report, resent: 1, outcomes: [(1, .sent)], gateway: [1: (1, 0)]).account()
+        #expect(resent.faults.count == 1)
+    }
+
+    @Test func unknownNeedsAmbiguity() throws {
+        #expect(counts(try AccountCase(outcomes: [(1, .unknown)], gateway: [1: (1, 0)]).account()) == [0, 0, 1])
+        let explained = try AccountCase(policy: .report, outcomes: [(1, .unknown)], ambiguous: [1]).account()
+        #expect(explained.entries.isEmpty)
+    }
+
+    @Test(arguments: [MessageStatus.failed, .ignored, .canceled, .notApplicable])
+    func whatWasAcceptedMayNotBeOnRecordAsEndedOtherwise(status: MessageStatus) throws {
+        #expect(counts(try AccountCase(outcomes: [(1, status)], gateway: [1: (1, 1)]).account()) == [0, 0, 1])
+        #expect(counts(try AccountCase(outcomes: [(1, status)], gateway: [1: (0, 1)]).account()) == [0, 0, 0])
+    }
+
+    @Test func aFailureNeedsAnAnswer() throws {
+        #expect(counts(try AccountCase(outcomes: [(1, .failed)]).account()) == [0, 0, 1])
+        #expect(counts(try AccountCase(outcomes: [(1, .failed)], ambiguous: [1]).account()) == [0, 0, 0])
+        #expect(counts(try AccountCase(outcomes: [(1, .canceled)]).account()) == [0, 0, 0])
+    }
+
+    @Test func everySequenceStandsInTheDatabaseOnce() throws {
+        let twice = try AccountCase(outcomes: [(1, .sent), (1, .sent)], gateway: [1: (1, 0)]).account()
+        #expect(counts(twice) == [0, 0, 1])
+        let stranger = try AccountCase(outcomes: [(1, .sent)], gateway: [1: (1, 0), 2: (1, 0)]).account()
+        #expect(counts(stranger) == [0, 0, 1])
+        let short = try AccountCase(target: 3, outcomes: [(1, .sent)], gateway: [1: (1, 0)]).account()
+        #expect(short.faults.count == 1)
+    }
+
+    @Test func aMessageIsNamedByItsIDAtTheGateway() throws {
+        let account = try AccountCase(outcomes: [(5, .sent)]).account()
+        let entry = try #require(account.entries.first)
+        #expect(MessageUUID(entry.id) != nil)
+        #expect(entry.text.hasPrefix("lost: message 5 of delivery 7 (\(entry.id)): "))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import pushmta
+
+@Suite struct DrillCatalogTests {
+    @Test func everyDrillHasItsOwnName() {
+        let names = DrillCatalog.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(names.allSatisfy { $0 != "all" && $0 != "short" })
+    }
+
+    @Test func theShortSetNeedsNothingOfTheMachine() throws {
+        let short = try DrillCatalog.drills(for: "short")
+        #expect(!short.isEmpty)
+        for drill in short {
+            #expect(drill.needs.allSatisfy { $0 == .simulator || $0 == .crashPoints }, "\(drill.name)")
+        }
+    }
+
+    @Test func theListNamesWhatEachDrillPromises() async throws {
+        let list = try await Program.pushmta().run(["drill", "list", "--json"])
+        #expect(list.status == 0, "\(list.errors)")
+        let rows = try list.rows()
+        #expect(rows.compactMap { $0["drill"] as? String } == DrillCatalog.all.map(\.name))
+        #expect(rows.allSatisfy { ($0["must_end_with"] as? String)?.isEmpty == false })
+    }
+
+    @Test func anUnknownDrillIsRefusedWithTheNamesThereAre() async throws {
+        let run = try await Program.pushmta().run(["drill", "run", "kill-everything"])
+        #expect(run.status == 65)
+        #expect(run.errors.contains("kill-children"))
+        #expect(run.output.isEmpty)
+    }
+
+    @Test func anotherGatewayIsNamedWhole() async throws {
+        let run = try await Program.pushmta().run(["drill", "run", "short", "--apns", "127.0.0.1:1"])
+        #expect(run.status == 64)
+        #expect(run.errors.contains("--record"))
+    }
+}

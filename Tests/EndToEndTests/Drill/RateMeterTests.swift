@@ -1,0 +1,31 @@
+import Testing
+
+@testable import pushmta
+
+@Suite struct RateMeterTests {
+    private let start = ContinuousClock.now
+
+    private func moment(_ seconds: Double) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
+
+    /// 1,000 a second for five seconds, nothing for three, then 1,000 a second again.
+    private var meter: RateMeter {
+        let meter = RateMeter()
+        for tenth in 0...120 {
+            let count = tenth <= 50 ? tenth * 100 : tenth <= 80 ? 5_000 : 5_000 + (tenth - 80) * 100
+            meter.add(RateMeter.Sample(moment: moment(Double(tenth) / 10), count: Int64(count)))
+        }
+        return meter
+    }
+
+    @Test func theUsualRateIsTheMedianBefore() throws {
+        let rate = try #require(meter.medianRate(before: moment(5)))
+        #expect((990...1_010).contains(rate))
+        #expect(meter.medianRate(before: moment(0.5)) == nil)
+    }
+
+    @Test func recoveryIsTheEndOfTheFirstSecondWithTheOldRate() throws {
+        let seconds = try #require(meter.secondsToRate(1_000, after: moment(5)))
+        #expect((3.9...4.1).contains(seconds))
+        #expect(meter.secondsToRate(2_000, after: moment(5)) == nil)
+    }
+}

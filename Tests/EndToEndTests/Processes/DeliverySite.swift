@@ -1,0 +1,127 @@
+import Foundation
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+/// A cluster, a simulator, a supervisor and an application with subscribers, for tests of deliveries.
+struct DeliverySite: Sendable {
+    /// Far more than anything takes, as the machine may be busy.
+    static let limit = Duration.seconds(60)
+
+    /// The processes.
+    let trial: TrialSite
+    /// Its database.
+    let store: Store
+    /// Makes applications and subscribers.
+    let audience: TrialAudience
+    /// The settings of its processes.
+    let settings: Settings
+    /// The gateways.
+    let simulator: SimulatorReport
+    /// The name of the first application, which is also that of its account.
+    let application: String
+
+    /// Runs `body` with a site of its own and removes it afterwards.
+    static func with(
+        subscribers: Int64 = 50,
+        children: Int = 4,
+        _ body: (DeliverySite) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
+        let trial = try TrialSite(folder: folder.path + "/site", programs: beside)
+        do {
+            try await trial.prepare()
+            let settings = try trial.writeSettings(children: children)
+            _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
+            let simulator = try await trial.startSimulator()
+            try await trial.startSupervisor()
+            try await StoreSession.run(settings, role: "test") { store in
+                let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+                let names = try await audience.create([.ios])
+                try await audience.seed(names, count: subscribers)
+                try await body(
+                    DeliverySite(
+                        trial: trial,
+                        store: store,
+                        audience: audience,
+                        settings: settings,
+                        simulator: simulator,
+                        application: names[0]
+                    )
+                )
+            }
+        } catch {
+            try? await trial.stop()
+            try? trial.remove()
+            throw error
+        }
+        try await trial.stop()
+        try trial.remove()
+    }
+
+    /// Starts a delivery to an application.
+    func send(_ content: String = #"{"ios":{"title":"Hello"}}"#, to application: String) async throws -> Int64 {
+        let id = try await store.createDelivery(
+            NewDelivery(label: application, applications: [application], content: content)
+        )
+        try await store.startDelivery(id)
+        return id
+    }
+
+    /// Adds another application with subscribers.
+    func add(_ name: String, account: String) async throws -> String {
+        let new = NewApplication(
+            service: audience.prefix,
+            name: name,
+            platform: .ios,
+            integrationKey: name,
+            bundleID: simulator.credentials.apns.topics[0],
+            account: account
+        )
+        _ = try await store.createApplication(new)
+        try await audience.seed([name], count: 20)
+        return name
+    }
+
+    /// Lets the simulated gateways take so few streams at a time and answer so late that a delivery lasts.
+    func slowDown(streams: Int, milliseconds: Int) async throws {
+        let plan = #"{"max_concurrent_streams":\#(streams),"latency":{"fixed":\#(milliseconds)}}"#
+        try await SimulatorControl(simulator).post("/faults", plan)
+    }
+
+    /// Runs a command of the product with the site's settings.
+    @discardableResult
+    func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
+        let ending = try await Program.pushmta().run(arguments + ["--config", trial.settingsFile])
+        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
+        return ending
+    }
+
+    /// A delivery's counts when they are as asked for.
+    func progress(
+        _ id: Int64,
+        until isReached: (DeliveryProgress) -> Bool = { $0.state.isFinal }
+    ) async throws -> DeliveryProgress {
+        var last = try await store.deliveryProgress(id)
+        try await wait {
+            last = try await store.deliveryProgress(id)
+            return isReached(last)
+        }
+        return last
+    }
+
+    /// Waits until something is so.
+    func wait(_ condition: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now.advanced(by: Self.limit)
+        while try await !condition() {
+            guard ContinuousClock.now < deadline else {
+                Issue.record("the deadline passed")
+                return
+            }
+            await Task.yield()
+        }
+    }
+}

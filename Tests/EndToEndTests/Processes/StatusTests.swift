@@ -1,0 +1,180 @@
+import Foundation
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import pushmta
+
+/// What `status`, `app list` and `quarantine` show of a database that has seen trouble.
+@Suite struct StatusTests {
+    private let program: Program
+    private let database: TestDatabase
+    private let store: Store
+
+    init() async throws {
+        program = try Program.pushmta()
+        database = try await TestDatabase.create()
+        store = Store(configuration: database.configuration())
+    }
+
+    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
+        let ending = try await program.run(
+            arguments,
+            environment: ["PUSHMTA_DATABASE_URL": database.connectionString]
+        )
+        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
+        return ending
+    }
+
+    private func rows(_ table: String, of status: [String: Any]) throws -> [[String: Any]] {
+        try #require(status[table] as? [[String: Any]], "\(table)")
+    }
+
+    /// Makes a host whose last beat is so many seconds old, and returns its id.
+    private func addHost(_ name: String, version: String = "1.0", age: Double = 0, alarm: String = "") async throws
+        -> String
+    {
+        let id = UUID().uuidString.lowercased()
+        try await store.registerHost(
+            HostReport(
+                id: id,
+                name: name,
+                pid: 1,
+                version: version,
+                schemaVersion: Store.schemaVersion,
+                state: .running,
+                journalFolder: "/nowhere",
+                journalReplayed: 3,
+                alarm: alarm
+            )
+        )
+        try await sql(
+            "UPDATE pushmta_engine.mta_host SET last_beat = now() - \(age) * interval '1 s' WHERE id = '\(id)'"
+        )
+        return id
+    }
+
+    private func sql(_ text: String) async throws {
+        let connection = try await database.connect()
+        try await connection.run(script: text)
+        await connection.close()
+    }
+
+    private func addApplication() async throws -> ApplicationRow {
+        _ = try await store.createService(name: "shop", label: "Shop")
+        _ = try await store.createAccount(name: "apns", connector: .iosHTTP2, host: "localhost", port: 443)
+        return try await store.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-ios",
+                platform: .ios,
+                integrationKey: "key",
+                bundleID: "com.example.shop",
+                account: "apns"
+            )
+        )
+    }
+
+    @Test func lateGoneAndMixedHostsAreNamed() async throws {
+        _ = try await addHost("alpha", alarm: "the journal's disk is full")
+        _ = try await addHost("beta", version: "1.1", age: 8)
+        _ = try await addHost("gamma", age: 100)
+        let status = try await run("status", "--json").json()
+        let hosts = try rows("hosts", of: status)
+        let health = Dictionary(
+            uniqueKeysWithValues: hosts.map { ($0["name"] as? String ?? "", $0["health"] as? String ?? "") }
+        )
+        #expect(health == ["alpha": "alive", "beta": "late", "gamma": "gone"])
+        let mixed = Set(hosts.filter { $0["version_mixed"] as? Bool == true }.compactMap { $0["name"] as? String })
+        #expect(mixed.isSuperset(of: ["alpha", "beta"]))
+        let alarms = try rows("alarms", of: status).map { "\($0["subject"] ?? ""): \($0["alarm"] ?? "")" }
+        for words in ["host alpha: the journal's disk", "host beta: it has said", "host gamma: ", "versions: "] {
+            #expect(alarms.contains { $0.hasPrefix(words) }, "\(words) is not in \(alarms)")
+        }
+        #expect(hosts.allSatisfy { $0["journal_replayed"] is Int && $0["late_outcomes"] is Int })
+        let text = try await run("status").output
+        #expect(text.contains("gamma") && text.contains("gone") && text.contains("1.1"))
+    }
+
+    @Test func childrenShowTheirCountersAndTheirEnd() async throws {
+        let application = try await addApplication()
+        let host = try await addHost("alpha")
+        let account = try #require(application.accountID)
+        let row = ChildRow(
+            hostID: host,
+            generation: 1,
+            applicationID: application.id,
+            accountID: account,
+            connector: .iosHTTP2
+        )
+        let living = try await store.insertChild(row)
+        let dead = try await store.insertChild(row)
+        var beat = ChildBeat(childID: living, pid: 7, state: .working, sent: 5, unknown: 2, resentAfterAmbiguity: 3)
+        beat.lateOutcomes = 4
+        try await store.beatChild(beat)
+        try await store.childExited(dead, reason: "signalled", detail: "signal 9", lastWords: "one\ntwo")
+        let status = try await run("status", "--json", "--ended").json()
+        let child = try #require(try rows("children", of: status).first)
+        #expect(child["application"] as? String == "shop-ios" && child["host"] as? String == "alpha")
+        #expect(child["health"] as? String == "alive")
+        #expect(child["unknown"] as? Int == 2 && child["resent_after_ambiguity"] as? Int == 3)
+        #expect(child["late_outcomes"] as? Int == 4)
+        let ended = try #require(try rows("ended_children", of: status).first)
+        #expect(ended["exit_reason"] as? String == "signalled" && ended["last_words"] as? String == "one\ntwo")
+        let text = try await run("status", "--ended").output
+        #expect(text.contains("one | two"))
+    }
+
+    @Test func anOpenCircuitSaysWhyAndIsClosedByHand() async throws {
+        let application = try await addApplication()
+        try await store.openCircuit(
+            application: application.id,
+            account: application.accountID,
+            reason: "APNs answered 403 InvalidProviderToken",
+            remedy: "give the application a key that is not revoked",
+            holdsTokenEffects: false
+        )
+        let row = try #require(try await run("app", "list", "--json").rows().first)
+        #expect(row["circuit"] as? String == "open")
+        #expect((row["circuit_reason"] as? String)?.contains("InvalidProviderToken") == true)
+        #expect((row["circuit_remedy"] as? String)?.contains("not revoked") == true)
+        #expect(row["next_probe_s"] is Double)
+        let alarms = try rows("alarms", of: try await run("status", "--json").json())
+        #expect(alarms.contains { $0["subject"] as? String == "application shop-ios" })
+
+        let resumed = try await run("app", "resume", "shop-ios").output
+        #expect(resumed.contains("is closed") && resumed.contains("InvalidProviderToken"))
+        #expect(try await run("app", "list", "--json").rows().first?["circuit"] as? String == "closed")
+        #expect(try await run("app", "resume", "shop-ios").output.contains("closed already"))
+    }
+
+    @Test func tokenEventsAreListedAndUndone() async throws {
+        let application = try await addApplication()
+        try await store.seedSubscriptions(application: "shop-ios", count: 3)
+        let id = try await store.createDelivery(
+            NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios":{"title":"x"}}"#)
+        )
+        #expect(try await run("quarantine", "list").output.contains("No gateway"))
+        try await sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, reason, since)
+            SELECT \(application.id), id, 'invalid', \(id), 'BadDeviceToken', NULL FROM pushmta_engine.subscription
+            """
+        )
+        let pending = try #require(try await run("quarantine", "list", "--json").rows().first)
+        #expect(pending["delivery"] as? Int64 == id && pending["pending"] as? Int == 3)
+        #expect(pending["application"] as? String == "shop-ios" && pending["reason"] as? String == "BadDeviceToken")
+        _ = try await store.applyTokenEvents(limit: 100)
+        let applied = try await run("quarantine", "list", "--delivery", String(id), "--json").rows().first
+        #expect(applied?["applied"] as? Int == 3)
+
+        #expect(try await run("quarantine", "undo", "--delivery", String(id)).output.contains("undone: 3"))
+        let undone = try await run("quarantine", "list", "--json").rows().first
+        #expect(undone?["undone"] as? Int == 3 && undone?["applied"] as? Int == 0)
+        #expect(try await run("quarantine", "undo", "--delivery", String(id)).output.contains("no token events"))
+        let subscriptions = try await store.subscriptions(application: "shop-ios", service: nil, limit: 10)
+        #expect(subscriptions.count == 3 && subscriptions.allSatisfy { $0.enabled })
+    }
+}

@@ -1,0 +1,87 @@
+import HTTP2
+import NIOCore
+import Synchronization
+import Testing
+
+/// The owner hears of requests before a server does, over real sockets.
+@Suite struct DepartureLoopbackTests {
+    @Test(arguments: [false, true])
+    func theServerSeesNothingThatWasNotAnnounced(_ tls: Bool) async throws {
+        let announced = Mutex(0)
+        let early = Mutex(0)
+        let received = Mutex(0)
+        let server = try await LoopbackServer(tls: tls, settings: HTTP2ServerSettings(maxConcurrentStreams: 50)) {
+            connection,
+            requests in
+            let count = received.withLock {
+                $0 += requests.count
+                return $0
+            }
+            // What is announced later than this was read makes it larger only.
+            if count > announced.withLock({ $0 }) { early.withLock { $0 += 1 } }
+            LoopbackServer.accept(connection, requests)
+        }
+        let test = try await TestClient(port: server.port, tls: tls, connections: 2)
+        let settled = Mutex(0)
+        let tooMany = Mutex(0)
+        test.probe.onCompleted { completions in settled.withLock { $0 += completions.count } }
+        test.probe.onDeparting { departures in
+            let size = departures.reduce(0) { $0 + $1.range.count }
+            let open = announced.withLock { announced in
+                announced += size
+                return announced - settled.withLock { $0 }
+            }
+            // Two connections with 50 streams each.
+            if size > 50 || open > 100 { tooMany.withLock { $0 += 1 } }
+            return true
+        }
+        try await test.probe.seen.wait(for: "two connections") { $0.openings == 2 && $0.limits.count >= 2 }
+        for tag in 1...4 as ClosedRange<Int64> { test.client.submit(TestBatch.make(1_000, tag: tag)) }
+        let seen = try await test.probe.settled(4_000)
+        #expect(seen.answered == 4_000)
+        for tag in 1...4 as ClosedRange<Int64> { #expect(seen.announcements(tag, 1_000).allSatisfy { $0 == 1 }) }
+        #expect(early.withLock { $0 } == 0)
+        #expect(tooMany.withLock { $0 } == 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// Each request is either on the wire, announced before, or comes back; refused at a random moment.
+    @Test func aRefusalInTheMiddleLosesNothing() async throws {
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 20))
+        let test = try await TestClient(port: server.port, connections: 2)
+        let allowed = Int.random(in: 5...60)
+        print("refused after \(allowed) calls")
+        let calls = Mutex(0)
+        let left = Mutex(0)
+        test.probe.onDeparting { departures in
+            let call = calls.withLock {
+                $0 += 1
+                return $0
+            }
+            guard call <= allowed else { return false }
+            left.withLock { $0 += departures.reduce(0) { $0 + $1.range.count } }
+            return true
+        }
+        for tag in 1...3 as ClosedRange<Int64> { test.client.submit(TestBatch.make(1_000, tag: tag)) }
+        let seen = try await test.probe.settled(3_000)
+        for tag in 1...3 as ClosedRange<Int64> { #expect(seen.counts(tag, 1_000).allSatisfy { $0 == 1 }) }
+        #expect(seen.answered == left.withLock { $0 })
+        #expect(seen.answered + seen.unprocessed == 3_000)
+        #expect(server.seen.value.requests == seen.answered)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// What is refused while the client ends is settled before the end.
+    @Test func aRefusalAtTheEndIsSettled() async throws {
+        let server = try await LoopbackServer()
+        let test = try await TestClient(port: server.port)
+        try await test.probe.seen.wait(for: "a connection") { $0.openings == 1 }
+        test.probe.onDeparting { _ in false }
+        test.client.submit(TestBatch.make(500))
+        await test.client.shutdown()
+        #expect(test.seen.counts(1, 500).allSatisfy { $0 == 1 })
+        try await server.stop()
+    }
+}

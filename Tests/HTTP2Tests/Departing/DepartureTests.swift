@@ -1,0 +1,155 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTP2
+
+/// The owner hears of requests before they leave, frame by frame.
+@Suite struct DepartureTests {
+    @Test func isToldBeforeAnythingIsWritten() throws {
+        let client = try EmbeddedConnection(initialLimit: 10)
+        try client.open(limit: 10)
+        let before = Observed<[(streams: Int, bytes: Int)]>([])
+        let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
+        client.probe.onDeparting { _ in
+            let client = bound.value
+            let bytes = (try? client.channel.readOutbound(as: ByteBuffer.self))?.readableBytes ?? 0
+            before.update { $0.append((client.connection.streamsInFlight, bytes)) }
+            return true
+        }
+        client.submit(25)
+        #expect(before.value.map(\.streams) == [0])
+        #expect(client.seen.departures.map { $0.map(\.range) } == [[0..<10]])
+        let headers = try client.clientSaid().filter { $0.kind == .headers }
+        #expect(headers.count == 10)
+        client.serverSays(Frame.status200(1), Frame.status200(3), Frame.status200(5))
+        #expect(before.value.map(\.streams) == [0, 7])
+        #expect(before.value.allSatisfy { $0.bytes == 0 })
+        #expect(client.seen.departures.last?.map(\.range) == [10..<13])
+    }
+
+    @Test func oneCallTellsOfSeveralBatches() throws {
+        let client = try EmbeddedConnection(initialLimit: 10)
+        client.submit(3, tag: 1)
+        client.submit(0, tag: 2)
+        client.submit(4, tag: 3)
+        client.submit(5, tag: 4)
+        try client.open(limit: 10)
+        let departures = try #require(client.seen.departures.first)
+        #expect(departures.map(\.tag) == [1, 3, 4])
+        #expect(departures.map(\.range) == [0..<3, 0..<4, 0..<3])
+        #expect(client.seen.departures.count == 1)
+    }
+
+    /// What the window keeps back is announced when it goes, and once.
+    @Test func theWindowHoldsAnnouncementsBack() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        let body = String(repeating: "x", count: 3_000)
+        client.submit(40) { _ in body }
+        let announced = client.seen.announced
+        #expect(announced < 40)
+        let headers = try client.clientSaid().filter { $0.kind == .headers }
+        #expect(headers.count == announced)
+        while client.seen.announced < 40 {
+            let known = client.seen.announced
+            client.serverSays(Frame.windowUpdate(0, 20_000))
+            try #require(client.seen.announced > known)
+        }
+        #expect(client.seen.announcements(1, 40).allSatisfy { $0 == 1 })
+    }
+
+    @Test func whatMustNotLeaveComesBackUnsent() throws {
+        let client = try EmbeddedConnection(initialLimit: 10)
+        try client.open(limit: 10)
+        client.submit(10, tag: 1)
+        _ = try client.clientSaid()
+        client.submit(10, tag: 2)
+        client.probe.onDeparting { _ in false }
+        client.serverSays(Frame.status200(1))
+        #expect(client.seen.departures.last?.map(\.range) == [0..<1])
+        #expect(client.seen.answered == 1)
+        #expect(client.seen.unprocessed == 10)
+        #expect(client.seen.failures == [HTTP2Failure.Cause](repeating: .cancelled, count: 10))
+        #expect(client.seen.counts(2, 10).allSatisfy { $0 == 1 })
+        #expect(try client.clientSaid().filter { $0.kind == .headers }.isEmpty)
+        // The connection is well: what is on it is settled, and what comes later leaves.
+        client.probe.onDeparting { _ in true }
+        client.serverSays(Frame.status200(3))
+        client.submit(2, tag: 3)
+        #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 2)
+    }
+
+    /// A batch that is refused in the very call that submits it is not settled before that call has returned.
+    @Test func refusalDoesNotComeFromInsideOfSubmit() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        client.probe.onDeparting { _ in false }
+        client.pool.submit(TestBatch.make(5))
+        #expect(client.seen.departures.count == 1)
+        #expect(client.seen.settled.isEmpty)
+        client.channel.embeddedEventLoop.run()
+        #expect(client.seen.unprocessed == 5)
+    }
+
+    /// An owner that submits what came back at once is asked again, in a task of its own each time.
+    @Test func resubmittingFromACompletionDoesNotRecurse() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
+        let asked = Observed(0)
+        client.probe.onDeparting { _ in
+            asked.update { $0 += 1 }
+            return asked.value > 2_000
+        }
+        client.probe.onCompleted { completions in
+            bound.value.pool.submit(completions[0].batch)
+        }
+        client.submit(1)
+        #expect(asked.value == 2_001)
+        #expect(client.seen.unprocessed == 2_000)
+        #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 1)
+    }
+
+    @Test func whatIsSubmittedMeanwhileWaitsItsTurn() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
+        client.probe.onDeparting { departures in
+            if departures[0].batch.tag == 1 { bound.value.pool.submit(TestBatch.make(3, tag: 2)) }
+            return true
+        }
+        client.submit(2, tag: 1)
+        #expect(client.seen.departures.map { $0.map(\.tag) } == [[1], [2]])
+        #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 5)
+    }
+
+    @Test func whatIsSubmittedMeanwhileComesBackWithTheRest() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
+        client.probe.onDeparting { departures in
+            if departures[0].batch.tag == 1 { bound.value.pool.submit(TestBatch.make(3, tag: 2)) }
+            return false
+        }
+        client.submit(2, tag: 1)
+        #expect(client.seen.counts(1, 2) == [1, 1])
+        #expect(client.seen.counts(2, 3) == [1, 1, 1])
+        #expect(client.seen.departures.count == 1)
+    }
+
+    /// A connection that runs out of stream ids leaves announced requests to the next one.
+    @Test func theNextConnectionIsNotAnnouncedTheSameRequests() throws {
+        let client = try EmbeddedConnection { $0.lastStreamID = 13 }
+        try client.open()
+        client.submit(10)
+        #expect(client.seen.departures.map { $0.map(\.range) } == [[0..<10]])
+        #expect(try client.clientSaid().filter { $0.kind == .headers }.count < 10)
+        let second = try client.anotherConnection()
+        second.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.settings([(Frame.maxConcurrentStreams, 100)])))
+        second.pipeline.fireChannelReadComplete()
+        client.submit(1, tag: 2)
+        #expect(client.seen.announcements(1, 10).allSatisfy { $0 == 1 })
+        #expect(client.seen.announcements(2, 1) == [1])
+    }
+}

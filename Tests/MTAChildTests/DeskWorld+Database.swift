@@ -1,0 +1,208 @@
+import Gateways
+import PushCore
+import Testing
+
+@testable import MTAChild
+@testable import Store
+
+/// The database around a desk, and those who change it.
+extension DeskWorld {
+    // MARK: Claims and leases
+
+    mutating func claim(isProbe: Bool = false) {
+        let ready = parts.values.filter { !$0.isClaimed && !$0.isDone && state(of: $0) != .paused }.map(\.id).sorted()
+        guard !ready.isEmpty else { return }
+        let id = ready[Int.random(in: 0..<ready.count, using: &random)]
+        guard var part = parts[id], let state = states[part.delivery.id] else { return }
+        part.token += 1
+        part.isClaimed = true
+        parts[id] = part
+        if desk.heldTokens.isEmpty { leaseEnd = max(leaseEnd, now + 1_000) }
+        if isProbe { isProbing = true }
+        if told[part.delivery.id] != nil, !desk.heldDeliveries.contains(part.delivery.id) {
+            told[part.delivery.id] = nil
+        }
+        perform(.leaseValid(now < leaseEnd))
+        if state != .inProgress { told[part.delivery.id] = state }
+        perform(.prepared(prepare(part, state, isProbe)))
+    }
+
+    private func state(of part: Part) -> DeliveryState { states[part.delivery.id] ?? .inProgress }
+
+    private mutating func prepare(_ part: Part, _ state: DeliveryState, _ isProbe: Bool) -> PreparedPart {
+        var loaded = LoadedPart()
+        loaded.sequences = part.sequences
+        loaded.verdicts = part.sequences.map { $0 % 13 == 5 ? .disabled : .sendable }
+        let recovery = PartRecovery(
+            ambiguous: part.ambiguous.sorted(),
+            softAnswers: part.soft.sorted().map {
+                .init(sequence: $0, attempt: 1, httpStatus: 503, reason: "", notBefore: nil)
+            }
+        )
+        var sorter = RowSorter(
+            sendsLost: part.delivery.ambiguityPolicy == .resend,
+            known: Set(part.rows.keys),
+            recovery: recovery,
+            now: now
+        )
+        var prepared = DeskFixture.part(part.id, size: part.size, delivery: part.delivery)
+        prepared.claimed = DeskFixture.claimed(
+            part.id,
+            size: part.size,
+            token: part.token,
+            delivery: part.delivery.id,
+            policy: part.delivery.ambiguityPolicy,
+            state: state,
+            isProbe: isProbe
+        )
+        prepared.slices = []
+        var rows: [Int32] = []
+        for row in 0..<part.size {
+            switch sorter.sort(row: row, loaded) {
+            case .known: prepared.open -= 1
+            case .send: rows.append(Int32(row))
+            case .decided(let status, let reason):
+                prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
+            case .soft: prepared.softAnswers.append(.init(row: Int32(row), notBeforeMilliseconds: now))
+            }
+        }
+        prepared.lost = sorter.lost
+        prepared.unanswered = sorter.unanswered
+        prepared.resent = sorter.resent
+        while !rows.isEmpty {
+            let slice = Array(rows.prefix(4))
+            rows.removeFirst(slice.count)
+            nextBatch += 1
+            prepared.slices.append(
+                .init(
+                    rows: slice,
+                    batch: DeskFixture.batch(nextBatch, slice.count),
+                    markThrough: slice[slice.count - 1] + 1
+                )
+            )
+        }
+        return prepared
+    }
+
+    func isHeld(_ holding: PartToken) -> Bool {
+        parts[holding.part].map { $0.isClaimed && $0.token == holding.token } ?? false
+    }
+
+    mutating func renew() {
+        let held = desk.heldTokens
+        guard !held.isEmpty else { return }
+        let lost = held.filter { !isHeld($0) && desk.parts[$0]?.isClosing == false }
+        if !lost.isEmpty { perform(.leasesLost(Set(lost))) }
+        leaseEnd = now + 1_000
+        perform(.leaseValid(true))
+    }
+
+    /// A sweep takes a part from this child, as its lease is over.
+    mutating func takeOver() {
+        let lapsed = parts.values.filter { $0.isClaimed && now > leaseEnd }.map(\.id).sorted()
+        guard !lapsed.isEmpty else { return }
+        let id = lapsed[Int.random(in: 0..<lapsed.count, using: &random)]
+        guard var part = parts[id] else { return }
+        part.isClaimed = false
+        part.ambiguous.formUnion(part.sequences.prefix(Int(part.mark)).filter { part.rows[$0] == nil })
+        part.mark = 0
+        parts[id] = part
+    }
+
+    mutating func release(_ holding: PartToken, _ recovery: PartRecovery) {
+        guard isHeld(holding), var part = parts[holding.part] else { return }
+        let onWire = wire.contains { owners[$0.batch]?.holding == holding }
+        if onWire { fail("part \(part.id) goes back with messages on the wire") }
+        part.isClaimed = false
+        part.mark = 0
+        part.soft.formUnion(recovery.softAnswers.map(\.sequence))
+        part.ambiguous.formUnion(recovery.ambiguous)
+        parts[holding.part] = part
+    }
+
+    mutating func answerMark() {
+        guard !marks.isEmpty else { return }
+        let asked = marks.removeFirst()
+        var held: Set<Int64> = []
+        for mark in asked where isHeld(mark.holding) {
+            held.insert(mark.holding.part)
+            let before = parts[mark.holding.part]?.mark ?? 0
+            parts[mark.holding.part]?.mark = max(before, mark.through)
+        }
+        // It may be committed all the same.
+        perform(chance(4) ? .markFailed : .marked(asked, held: held))
+    }
+
+    // MARK: Outcomes
+
+    mutating func store() {
+        guard !stores.isEmpty else { return }
+        let (batch, rows, _) = stores[0]
+        let report = commit(batch)
+        // The answer is lost: the same batch comes again.
+        if chance(4) { return }
+        stores.removeFirst()
+        perform(.stored(report, holdings: batch.holdings, windowRows: rows))
+    }
+
+    private mutating func commit(_ batch: OutcomeBatch) -> StoreReport {
+        var report = StoreReport()
+        for row in batch.allRows {
+            guard var part = parts[row.holding.part] else { continue }
+            let isFact = row.status == .sent || row.status == .failed
+            guard isHeld(row.holding) || isFact else { continue }
+            guard part.rows[row.sequence] == nil else { continue }
+            part.rows[row.sequence] = row.status
+            part.retries.remove(row.sequence)
+            parts[part.id] = part
+            report.inserted += 1
+        }
+        for closing in batch.closing { close(closing, &report) }
+        for holding in batch.holdings where !isHeld(holding) {
+            let isClosed = parts[holding.part].map { $0.isDone && $0.token == holding.token } ?? false
+            if !isClosed { report.fencedParts.append(holding.part) }
+        }
+        return report
+    }
+
+    private mutating func close(_ closing: ClosingPart, _ report: inout StoreReport) {
+        guard var part = parts[closing.holding.part], part.token == closing.holding.token else { return }
+        if part.isDone { return report.closedParts.append(part.id) }
+        guard isHeld(closing.holding) else { return }
+        let retries = Set(closing.retries.flatMap(\.sequences)).filter { part.rows[$0] == nil }
+        if closing.restStatus == nil, retries.count + part.rows.count != part.size {
+            fail("part \(part.id) ends with \(retries.count) + \(part.rows.count) of \(part.size)")
+            return report.unbalancedParts.append(part.id)
+        }
+        for sequence in part.sequences where closing.restStatus != nil && part.rows[sequence] == nil {
+            // Under `report` an ambiguous answer of this owner is a row; what was sent before and is not known, too.
+            if mayBeTaken.contains(sequence) { fail("\(sequence) may have been taken and is \(closing.restReason)") }
+        }
+        part.isDone = true
+        part.isClaimed = false
+        part.retries = retries
+        part.rest = closing.restStatus
+        part.ambiguous.formUnion(closing.ambiguous)
+        parts[part.id] = part
+        report.closedParts.append(part.id)
+    }
+
+    // MARK: Operators
+
+    mutating func changeState() {
+        let ids = states.keys.sorted()
+        let id = ids[Int.random(in: 0..<ids.count, using: &random)]
+        switch states[id] {
+        case .inProgress: states[id] = chance(4) ? .stopped : .paused
+        case .paused: states[id] = .inProgress
+        default: break
+        }
+    }
+
+    mutating func poll() {
+        let held = desk.heldDeliveries
+        let seen = states.filter { held.contains($0.key) }
+        perform(.deliveryStates(seen))
+        for (id, state) in seen { told[id] = state }
+    }
+}

@@ -1,0 +1,234 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+@testable import MTAChild
+@testable import Store
+
+/// What is around a desk: a gateway that answers in any order, a database that answers late or twice, operators.
+struct DeskWorld {
+    /// A part as the database has it.
+    struct Part {
+        let id: Int64
+        let delivery: CompiledDelivery
+        let size: Int
+        var token: Int64 = 0
+        var isClaimed = false
+        var isDone = false
+        var mark: Int32 = 0
+        var rows: [Int32: MessageStatus] = [:]
+        var retries: Set<Int32> = []
+        var rest: MessageStatus?
+        var soft: Set<Int32> = []
+        var ambiguous: Set<Int32> = []
+
+        var sequences: [Int32] { (0..<Int32(size)).map { Int32(id) * 10_000 + $0 } }
+    }
+
+    /// What the journal says last of a message under a token.
+    struct Entry: Hashable {
+        var part: Int64
+        var token: Int64
+        var sequence: Int32
+    }
+
+    var random: SplitMix
+    var desk: SendDesk
+    var now = DeskFixture.start
+    var leaseEnd = DeskFixture.start + 1_000
+    var parts: [Int64: Part] = [:]
+    var states: [Int64: DeliveryState] = [:]
+    /// What the desk was told last.
+    var told: [Int64: DeliveryState] = [:]
+    var marks: [[PartMark]] = []
+    var queue: [(batch: Int64, index: Int32)] = []
+    var wire: [(batch: Int64, index: Int32)] = []
+    var owners: [Int64: (holding: PartToken, sequences: [Int32])] = [:]
+    var resends: [Int64] = []
+    var stores: [(batch: OutcomeBatch, rows: Int, isCommitted: Bool)] = []
+    var journal: [Entry: OutcomeClass?] = [:]
+    /// Messages that a device may have got.
+    var mayBeTaken: Set<Int32> = []
+    var accepted: Set<Int32> = []
+    var isCircuitOpen = false
+    var isProbing = false
+    var isPaused = false
+    var isHurrying = false
+    var isJournalBroken = false
+    var stopsApplication = false
+    var mixesUp = false
+    var nextBatch: Int64 = 1
+    var mostUnsettled = 0
+    var failures: [String] = []
+
+    mutating func fail(_ what: String) { failures.append(what) }
+
+    mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
+
+    mutating func perform(_ event: SendDesk.Event) {
+        for action in desk.handle(event, now: now) {
+            switch action {
+            case .mark(let asked): marks.append(asked)
+            case .journal(let bytes): record(bytes)
+            case .submit(let batch): submit(batch)
+            case .resendLater(let id, _): resends.append(id)
+            case .release(let part, let recovery): release(part, recovery)
+            case .cutJournal:
+                for (entry, answer) in journal where answer == nil && !isJournalBroken {
+                    fail("cut with \(entry) on the wire")
+                }
+                journal = [:]
+                perform(.journalCut)
+            case .cancelQueued: cancelQueued()
+            case .endPause: isPaused = true
+            case .openCircuit: isCircuitOpen = true
+            case .closeCircuit: isProbing = false
+            case .store, .claimMore, .cutJournalLater: break
+            }
+        }
+        if desk.unsettled < 0 { fail("unsettled is \(desk.unsettled)") }
+        if desk.inGateway != queue.count + wire.count + returning.count { fail("\(desk.inGateway) in the gateway") }
+        mostUnsettled = max(mostUnsettled, desk.unsettled)
+        if let taken = desk.takeOutcomes() { stores.append((taken.batch, taken.windowRows, false)) }
+    }
+
+    /// Messages on their way back to the desk, unsent.
+    var returning: [(batch: Int64, index: Int32)] = []
+
+    // MARK: The gateway
+
+    private mutating func submit(_ batch: GatewayRequestBatch) {
+        guard let flight = desk.flights[batch.id], let part = desk.parts[flight.holding] else {
+            return fail("a batch without a flight")
+        }
+        owners[batch.id] = (flight.holding, flight.rows.map { part.sequences[Int($0)] })
+        batches[batch.id] = batch
+        queue += (0..<Int32(batch.count)).map { (batch.id, $0) }
+    }
+
+    var batches: [Int64: GatewayRequestBatch] = [:]
+
+    /// As in the gateway: what waits comes back a little later.
+    private mutating func cancelQueued() {
+        returning += queue
+        queue = []
+    }
+
+    mutating func giveBack() {
+        guard !returning.isEmpty else { return }
+        let (batch, index) = returning.remove(at: Int.random(in: 0..<returning.count, using: &random))
+        perform(
+            .settled(batchID: batch, outcomes: [Outcome(index: index, outcomeClass: .unprocessed, neverLeft: true)])
+        )
+    }
+
+    /// Some of what waits gets streams, if the desk and its journal let it.
+    mutating func depart() {
+        guard let first = queue.first, let batch = batches[first.batch] else { return }
+        let count = queue.prefix { $0.batch == first.batch }.count
+        let taken = Int32(Int.random(in: 1...min(count, 3), using: &random))
+        let indexes = queue.prefix(Int(taken)).map(\.index)
+        let departure = GatewayDeparture(batch: batch, ranges: indexes.map { $0..<$0 + 1 })
+        let isLeaseValid = now < leaseEnd
+        let bytes = desk.departing([departure], now: now, isLeaseValid: { isLeaseValid })
+        let isJournalBroken = bytes != nil && chance(400)
+        guard let bytes, !isJournalBroken else {
+            cancelQueued()
+            if isJournalBroken {
+                self.isJournalBroken = true
+                hurry()
+            }
+            return
+        }
+        record(bytes)
+        queue.removeFirst(Int(taken))
+        for index in indexes { leave(first.batch, index) }
+    }
+
+    private mutating func leave(_ batch: Int64, _ index: Int32) {
+        wire.append((batch, index))
+        guard let owner = owners[batch], let part = parts[owner.holding.part] else { return fail("nobody's message") }
+        let sequence = owner.sequences[Int(index)]
+        let entry = Entry(part: part.id, token: owner.holding.token, sequence: sequence)
+        if journal[entry] != .some(nil) { fail("\(sequence) leaves without an intent") }
+        if now >= leaseEnd { fail("\(sequence) leaves without a lease") }
+        if isHurrying || isPaused || isCircuitOpen { fail("\(sequence) leaves although nothing may") }
+        if let state = told[part.delivery.id], state != .inProgress { fail("\(sequence) leaves, delivery \(state)") }
+        if part.delivery.isExpired(atMilliseconds: now) { fail("\(sequence) leaves after its validity") }
+        if isProbing, wire.count > 1 { fail("a probe is one message") }
+        let row = sequence - Int32(part.id) * 10_000
+        let isHeld = part.isClaimed && part.token == owner.holding.token
+        if !isHeld { fail("\(sequence) leaves although its part was taken over") }
+        if part.mark <= row { fail("\(sequence) leaves before its mark") }
+        if mayBeTaken.contains(sequence), !part.ambiguous.contains(sequence) {
+            fail("\(sequence) is sent twice, and nobody knows")
+        }
+        if part.rows[sequence] == .unknown { fail("\(sequence) is unknown and leaves again") }
+    }
+
+    mutating func answer() {
+        guard !wire.isEmpty else { return }
+        let (batch, index) = wire.remove(at: Int.random(in: 0..<wire.count, using: &random))
+        guard let sequence = owners[batch]?.sequences[Int(index)] else { return fail("nobody's answer") }
+        let outcome = anyOutcome(index)
+        switch outcome.outcomeClass {
+        case .accepted:
+            accepted.insert(sequence)
+            mayBeTaken.insert(sequence)
+        case .ambiguous: mayBeTaken.insert(sequence)
+        case .unprocessed, .permanent, .retry, .stopApplication: break
+        }
+        perform(.settled(batchID: batch, outcomes: [outcome]))
+    }
+
+    private mutating func anyOutcome(_ index: Int32) -> Outcome {
+        if mixesUp, chance(2) {
+            return Outcome(index: index, outcomeClass: .permanent, status: 400, isTokenDoubtful: true)
+        }
+        if stopsApplication, chance(20) { return Outcome(index: index, outcomeClass: .stopApplication, status: 403) }
+        if chance(40) {
+            return Outcome(
+                index: index,
+                outcomeClass: .retry,
+                status: 429,
+                retryAfterMilliseconds: 50,
+                applicationWide: true
+            )
+        }
+        let kinds: [OutcomeClass] = [.accepted, .accepted, .accepted, .permanent, .retry, .unprocessed, .ambiguous]
+        let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
+        let isAnswer = kind != .unprocessed && kind != .ambiguous
+        return Outcome(index: index, outcomeClass: kind, status: isAnswer ? 200 : 0)
+    }
+
+    mutating func hurry() {
+        isHurrying = true
+        perform(.hurry)
+    }
+
+    // MARK: The journal
+
+    private mutating func record(_ bytes: [UInt8]) {
+        guard !isJournalBroken else { return }
+        guard let records = try? DeskFixture.records(bytes), !records.isEmpty else { return fail("a damaged record") }
+        for record in records {
+            switch record {
+            case .intent(let part, let token, let ranges):
+                for sequence in ranges.joined() {
+                    journal.updateValue(nil, forKey: Entry(part: part, token: token, sequence: sequence))
+                }
+            case .answers(let part, let token, _, let answers):
+                for answer in answers {
+                    let entry = Entry(part: part, token: token, sequence: answer.sequence)
+                    // What was held undecided may be decided after a cut.
+                    if journal[entry] == nil, answer.outcomeClass != .permanent {
+                        fail("an answer to \(answer.sequence), which never left")
+                    }
+                    journal[entry] = answer.outcomeClass
+                }
+            case .closed(let part, let token):
+                journal = journal.filter { $0.key.part != part || $0.key.token != token }
+            }
+        }
+    }
+}

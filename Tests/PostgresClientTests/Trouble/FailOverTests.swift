@@ -1,0 +1,102 @@
+import Foundation
+import PostgresClient
+import TestSupport
+import Testing
+
+/// A connection string with several servers leads to the one that can write, whatever happens to the others.
+@Suite struct FailOverTests {
+    @Test func aServerThatBecomesReadOnlyIsLeft() async throws {
+        try await TwoClusters.run { clusters in
+            let keeper = ConnectionKeeper(clusters.configuration())
+            let first = try await keeper.connection()
+            #expect(try await first.execute(TwoClusters.place).text(0, 0) == "first")
+            try await TwoClusters.setReadOnly(clusters.first, true)
+            // The session hears of the change between two statements.
+            let deadline = ContinuousClock.now + .seconds(60)
+            var error: PostgresError?
+            while error == nil {
+                try #require(ContinuousClock.now < deadline)
+                do { try await first.execute(TwoClusters.write) } catch let found as PostgresError { error = found }
+            }
+            #expect(error?.sqlState == "25006")
+            #expect(error?.isRetryable == true && error?.isReadOnlyServer == true)
+            #expect(error?.isConnectionLost == false)
+            #expect(keeper.currentConnection == nil)
+            let second = try await keeper.connection()
+            #expect(try await second.execute(TwoClusters.place).text(0, 0) == "second")
+            try await second.execute(TwoClusters.write)
+            await keeper.close()
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func readOnlyIsNoticedInACopyAndInAScript(_ isCopy: Bool) async throws {
+        let connection = try await TestDatabase.create(.empty).connect()
+        try await connection.run(script: "CREATE TABLE work (id bigint); SET default_transaction_read_only = on")
+        let error = try await postgresError {
+            if isCopy {
+                try await connection.copyIn("COPY work FROM STDIN", rows: Array("1\n".utf8))
+            } else {
+                try await connection.run(script: "SELECT 1; INSERT INTO work VALUES (1)")
+            }
+        }
+        #expect(error.sqlState == "25006")
+        #expect(connection.isReadOnlyServer && connection.isOpen)
+    }
+
+    @Test func whileNoneCanWriteTheKeeperWaits() async throws {
+        try await TwoClusters.run { clusters in
+            try await TwoClusters.setReadOnly(clusters.first, true)
+            try await TwoClusters.setReadOnly(clusters.second, true)
+            let (events, continuation) = AsyncStream.makeStream(of: ConnectionKeeperEvent.self)
+            let keeper = ConnectionKeeper(clusters.configuration(), onEvent: { continuation.yield($0) })
+            let waiter = Task { try await keeper.connection() }
+            for await event in events {
+                guard case .attemptFailed(let error, let attempt, _) = event else { continue }
+                #expect(error.isRetryable)
+                #expect(error.message.contains("read-only"))
+                if attempt == 2 { break }
+            }
+            try await TwoClusters.setReadOnly(clusters.second, false)
+            let connection = try await waiter.value
+            #expect(try await connection.execute(TwoClusters.place).text(0, 0) == "second")
+            await keeper.close()
+        }
+    }
+
+    @Test func aServerThatStoppedIsPassedOver() async throws {
+        try await TwoClusters.run { clusters in
+            let keeper = ConnectionKeeper(clusters.configuration())
+            let first = try await keeper.connection()
+            try await clusters.first.stop(immediately: true)
+            _ = try await postgresError { _ = try await first.nextNotification(deadline: .now + .seconds(60)) }
+            let second = try await keeper.connection()
+            #expect(try await second.execute(TwoClusters.place).text(0, 0) == "second")
+            await keeper.close()
+        }
+    }
+
+    /// A server that takes connections and says nothing, as one with a frozen disk.
+    @Test func aServerThatDoesNotAnswerIsPassedOver() async throws {
+        try await TwoClusters.run { clusters in
+            let process = try await TwoClusters.postmaster(clusters.first)
+            kill(process, SIGSTOP)
+            defer { kill(process, SIGCONT) }
+            let configuration = clusters.configuration("connect_timeout=2")
+            let connection = try await PostgresConnection.connect(configuration)
+            #expect(try await connection.execute(TwoClusters.place).text(0, 0) == "second")
+            await connection.close()
+        }
+    }
+
+    @Test func allRefusalsAreTold() async throws {
+        let name = PostgresApplicationName(role: "test", host: "localhost", pid: 1)
+        let string = "host=/nowhere/one,/nowhere/two port=5432 password=hunter2"
+        let error = try await postgresError {
+            _ = try await PostgresConnection.connect(PostgresConfiguration(string, applicationName: name))
+        }
+        #expect(error.message.contains("/nowhere/one") && error.message.contains("/nowhere/two"))
+        #expect(!error.description.contains("hunter2"))
+        #expect(error.isRetryable)
+    }
+}

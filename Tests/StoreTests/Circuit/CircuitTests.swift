@@ -1,0 +1,177 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Circuit breaker of an application")
+struct CircuitTests {
+    private static let application: Int32 = 1
+    private static let account: Int32 = 1
+
+    private func open(_ store: Store, held: Bool = false) async throws {
+        try await store.openCircuit(
+            application: Self.application,
+            account: Self.account,
+            reason: "InvalidProviderToken",
+            remedy: "set another key",
+            holdsTokenEffects: held
+        )
+    }
+
+    private func due(_ fixture: StoreFixture) async throws {
+        try await fixture.sql("UPDATE pushmta_engine.application_health SET next_probe_at = now() - interval '1 ms'")
+    }
+
+    /// Seconds from the last change to the next probe.
+    private func pause(_ fixture: StoreFixture) async throws -> Int64 {
+        try required(
+            try await fixture.sql(
+                "SELECT extract(epoch FROM next_probe_at - changed_at)::bigint FROM pushmta_engine.application_health"
+            )
+        )
+    }
+
+    private func health(_ fixture: StoreFixture) async throws -> ApplicationHealthRow {
+        try required(try await fixture.store.applicationHealth().first)
+    }
+
+    @Test("While it is open nothing is claimed or ready, except one part for a due probe")
+    func closedDoor() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        let child = try await fixture.child()
+        #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) == nil, "it is closed")
+        try await open(fixture.store)
+        #expect(try await fixture.claim().isEmpty)
+        #expect(try await fixture.store.readyWork().isEmpty)
+        #expect(try await fixture.store.childKinds().map(\.applicationID) == [2])
+        #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) == nil, "it is not due")
+        try await due(fixture)
+        #expect(try await fixture.store.readyWork().map(\.readyParts) == [1])
+        let probe = try required(try await fixture.store.claimProbe(application: 1, account: 1, child: child))
+        #expect(probe.isProbe && probe.fencingToken == 1 && probe.deliveryState == .inProgress)
+        #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) == nil, "one prober")
+        #expect(try await fixture.store.readyWork().isEmpty)
+        let state = try await fixture.store.sendingState(application: 1, deliveries: [])
+        #expect(state.circuit == .probing && state.isCircuitOpen)
+        try await fixture.store.closeCircuit(application: 1)
+        #expect(try await fixture.store.applicationHealth().allSatisfy { $0.state == .closed && $0.reason.isEmpty })
+        #expect(try await fixture.claim(limit: 9).count == 2)
+    }
+
+    @Test("Each failed probe doubles the pause, up to 300 s, however many children report it")
+    func intervals() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 600, partSize: 20)
+        let child = try await fixture.child()
+        try await open(fixture.store)
+        var pauses: [Int64] = []
+        for _ in 0..<8 {
+            try await open(fixture.other)
+            pauses.append(try await pause(fixture))
+            try await due(fixture)
+            #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) != nil)
+            try await open(fixture.store)
+        }
+        #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300])
+        #expect(try await health(fixture).probes == 8)
+    }
+
+    @Test("A due probe that fails before a part is claimed counts as well; a lost prober is replaced")
+    func dueAndLost() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        let child = try await fixture.child()
+        try await open(fixture.store)
+        try await due(fixture)
+        try await open(fixture.store)
+        let counted = try await health(fixture)
+        #expect(counted.probes == 1 && counted.state == .open && (counted.nextProbeInSeconds ?? 0) > 0)
+        #expect(try await pause(fixture) == 10)
+        try await due(fixture)
+        #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) != nil)
+        #expect(try await pause(fixture) == 20)
+        try await due(fixture)
+        #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) != nil)
+    }
+
+    @Test("Without a part there is no probe, and nothing is counted")
+    func nothingToProbe() async throws {
+        let fixture = try await StoreFixture.make()
+        try await open(fixture.store)
+        try await due(fixture)
+        #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: try await fixture.child()) == nil)
+        let row = try await health(fixture)
+        #expect(row.state == .open && row.probes == 0)
+    }
+
+    @Test("Of two children that want the due probe one gets it", .timeLimit(.minutes(2)))
+    func race() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 600, partSize: 20)
+        try await open(fixture.store)
+        let children = [try await fixture.child(), try await fixture.child()]
+        for _ in 0..<10 {
+            try await due(fixture)
+            async let one = fixture.store.claimProbe(application: 1, account: 1, child: children[0])
+            async let two = fixture.other.claimProbe(application: 1, account: 1, child: children[1])
+            let won = try await [one, two].compactMap { $0 }
+            #expect(won.count == 1)
+        }
+        #expect(try await health(fixture).probes == 10)
+    }
+
+    @Test("Trouble that passes by itself is shown and does not open the circuit, nor hide why it is open")
+    func trouble() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        let store = fixture.store
+        try await store.showTrouble(application: 1, reason: "", remedy: "")
+        #expect(try await store.applicationHealth().isEmpty)
+        try await store.showTrouble(application: 1, account: 1, reason: "unreachable", remedy: "wait")
+        #expect(try await health(fixture).reason == "unreachable")
+        #expect(try await store.sendingState(application: 1, deliveries: []).circuit == .closed)
+        #expect(try await fixture.claim().count == 1)
+        try await open(store)
+        try await store.showTrouble(application: 1, reason: "unreachable", remedy: "wait")
+        try await store.showTrouble(application: 1, reason: "", remedy: "")
+        let row = try await health(fixture)
+        #expect(row.reason == "InvalidProviderToken" && row.remedy == "set another key" && row.openedAt != nil)
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta.application WHERE circuit = 'open' AND circuit_reason <> ''"
+            ) == 1
+        )
+        #expect(try await store.resumeApplication(named: "shop-ios"))
+        #expect(try await store.resumeApplication(named: "shop-ios") == false)
+        await #expect { try await store.resumeApplication(named: "shop") } throws: {
+            ($0 as? StoreError)?.code == .notFound
+        }
+        try await store.showTrouble(application: 1, reason: "unreachable", remedy: "wait")
+        try await store.showTrouble(application: 1, reason: "", remedy: "")
+        #expect(try await health(fixture).reason == "")
+    }
+
+    @Test("Who listens hears that a circuit was closed and that a delivery is controlled")
+    func wakeUp() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        try await open(fixture.store)
+        let listener = try await fixture.store.listen()
+        try await fixture.store.closeCircuit(application: 1)
+        #expect(try await listener.next(deadline: .now + .seconds(20)))
+        try await fixture.store.closeCircuit(application: 1)
+        try await fixture.store.pauseDelivery(id)
+        #expect(try await listener.next(deadline: .now + .seconds(20)))
+        #expect(try await listener.next(deadline: .now) == false, "a circuit that was closed says nothing")
+        await listener.close()
+    }
+
+    @Test("What an older program calls an open circuit is trouble that passes")
+    func olderProgram() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.application_health (application_id, state, reason) VALUES (1, 'open', 'unreachable')"
+        )
+        #expect(try await health(fixture).state == .closed)
+        #expect(try await fixture.claim().count == 1)
+        try await open(fixture.store)
+        #expect(try await health(fixture).state == .open)
+        #expect(try await fixture.claim().isEmpty)
+    }
+}

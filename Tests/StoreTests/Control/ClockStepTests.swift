@@ -1,0 +1,64 @@
+import PostgresClient
+import Store
+import TestSupport
+import Testing
+
+/// A row that says it was written in the future is what a step back of the clock leaves behind.
+@Suite("A database clock that is set back")
+struct ClockStepTests {
+    private let later = "interval '20 minutes'"
+
+    @Test("Parts wait no longer than before, those of a retry as long as before")
+    func parts() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
+        let parts = "UPDATE pushmta_engine.delivery_part SET"
+        try await fixture.sql(
+            "\(parts) created_at = now() + \(later), not_before = now() + \(later) WHERE delivery_id = \(id)"
+        )
+        try await fixture.sql(
+            """
+            \(parts) not_before = not_before + interval '1 minute'
+            WHERE id = (SELECT max(id) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id))
+            """
+        )
+        #expect(try await fixture.claim(limit: 2).isEmpty)
+        _ = try await fixture.store.settleRest()
+        #expect(try await fixture.claim(limit: 2).count == 1)
+        let wait = "SELECT count(*) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id) AND state = 'ready'"
+        #expect(
+            try await fixture.sql("\(wait) AND not_before BETWEEN now() + interval '50 s' AND now() + interval '60 s'")
+                == 1
+        )
+    }
+
+    @Test("A delivery that was started for now starts now, a scheduled one when it was meant to")
+    func starts() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 2, partSize: 2)
+        let now = try await fixture.startedDelivery()
+        let scheduled = try await fixture.startedDelivery()
+        let deliveries = "UPDATE pushmta_engine.delivery SET changed_at = now() + \(later), start_at = now() + \(later)"
+        try await fixture.sql("\(deliveries) WHERE id = \(now)")
+        try await fixture.sql("\(deliveries) + interval '1 hour' WHERE id = \(scheduled)")
+        _ = try await fixture.store.settleRest()
+        let due = "SELECT count(*) FROM pushmta_engine.delivery WHERE state = 'pending' AND start_at <= now()"
+        #expect(try await fixture.sql("\(due) AND id = \(now)") == 1)
+        #expect(try await fixture.sql("\(due) AND id = \(scheduled)") == 0)
+    }
+
+    @Test("A probe comes as soon as it would have come")
+    func probes() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 2, partSize: 2)
+        let application = try required(try await fixture.claim().first).applicationID
+        try await fixture.store.openCircuit(application: application, reason: "refused", remedy: "set another key")
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.application_health
+            SET changed_at = now() + \(later), next_probe_at = now() + \(later) + interval '5 s'
+            """
+        )
+        _ = try await fixture.store.settleRest()
+        let soon =
+            "SELECT count(*) FROM pushmta_engine.application_health WHERE next_probe_at <= now() + interval '5 s'"
+        #expect(try await fixture.sql(soon) == 1)
+    }
+}

@@ -1,0 +1,58 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+
+extension StoreFixture {
+    /// A connection in a transaction, which does what another process is in the middle of.
+    func hold(_ script: String) async throws -> PostgresConnection {
+        let connection = try await database.connect()
+        try await connection.run(script: "BEGIN; \(script)")
+        return connection
+    }
+
+    /// Waits until somebody waits for a lock of somebody else.
+    func waitForLock() async throws {
+        let watcher = try await database.connect()
+        let waiting = PostgresStatement(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+            prepare: false
+        )
+        while try await watcher.execute(waiting).int64(0, 0) == 0 { await Task.yield() }
+        await watcher.close()
+    }
+
+    /// Does something while a script of another process is not committed, and commits it once the one waits for the other.
+    func during(_ script: String, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        let holder = try await hold(script)
+        let task = Task { try await body() }
+        try await waitForLock()
+        try await holder.run(script: "COMMIT")
+        try await task.value
+        await holder.close()
+    }
+
+    /// Parts of a delivery in a state.
+    func parts(_ delivery: Int64, _ state: String) async throws -> Int64 {
+        try await sql(
+            "SELECT count(*) FROM pushmta_engine.delivery_part WHERE delivery_id = \(delivery) AND state = '\(state)'"
+        ) ?? -1
+    }
+
+    /// A delivery in parts of so many messages, prepared.
+    static func prepared(messages: Int64, partSize: Int) async throws -> (StoreFixture, Int64) {
+        let fixture = try await make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: messages)
+        let id = try await fixture.startedDelivery()
+        try await fixture.prepare(partSize: partSize)
+        return (fixture, id)
+    }
+
+    /// What the claim of a delivery's first part changes, as a script.
+    static func claimScript(_ delivery: Int64) -> String {
+        """
+        UPDATE pushmta_engine.delivery_part SET state = 'claimed', owner = 1, fencing_token = fencing_token + 1, claimed_at = now()
+        WHERE id = (SELECT min(id) FROM pushmta_engine.delivery_part WHERE delivery_id = \(delivery) AND state IN ('ready', 'waiting'))
+        """
+    }
+}

@@ -1,0 +1,159 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Token events")
+struct TokenEventTests {
+    /// A delivery of which the first messages were refused for their tokens.
+    private func refused(_ number: Int = 5, messages: Int64 = 20) async throws -> (StoreFixture, Int64) {
+        let (fixture, id) = try await StoreFixture.prepared(messages: messages, partSize: 1000)
+        var batch = OutcomeBatch()
+        for part in try await fixture.claim(limit: 100) {
+            let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+            for row in 0..<loaded.count where batch.count < number {
+                batch.append(
+                    part: part.id,
+                    token: 1,
+                    sequence: loaded.sequences[row],
+                    subscriptionID: loaded.subscriptionIDs[row],
+                    status: .failed,
+                    httpStatus: 410,
+                    reason: "Unregistered",
+                    tokenEffect: .invalid(sinceMilliseconds: nil)
+                )
+            }
+        }
+        _ = try await fixture.store.storeOutcomes(batch)
+        return (fixture, id)
+    }
+
+    private func enabled(_ fixture: StoreFixture) async throws -> Int64 {
+        try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE exclusion = 0") ?? -1
+    }
+
+    private func events(_ fixture: StoreFixture, _ state: String) async throws -> Int64 {
+        try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event WHERE state = '\(state)'") ?? -1
+    }
+
+    @Test("A refused token disables its subscription, unless it was registered anew, and can be undone")
+    func applied() async throws {
+        let (fixture, id) = try await refused()
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET registered_at = now() WHERE id = 2")
+        try await fixture.sql("DELETE FROM pushmta_engine.subscription WHERE id = 3")
+        #expect(try await fixture.store.applyTokenEvents(limit: 2) == 2)
+        #expect(try await fixture.store.applyTokenEvents() == 3)
+        #expect(try await fixture.store.applyTokenEvents() == 0)
+        #expect(try await enabled(fixture) == 16)
+        #expect(try await events(fixture, "applied") == 3)
+        #expect(try await events(fixture, "outdated") == 2)
+        // One comes back under a new user, one is disabled for another cause: both stay as they are.
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
+            SELECT application_id, push_token, 'other' FROM pushmta_engine.subscription WHERE id = 4
+            """
+        )
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET disabled_at = now(), disabled_reason = 'token_moved' WHERE id = 5"
+        )
+        #expect(try await fixture.store.undoTokenEvents(delivery: id) == 3)
+        #expect(try await fixture.store.undoTokenEvents(delivery: id) == 0)
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta_engine.subscription WHERE id = 1 AND enabled AND quarantine_status = 0 AND disabled_at IS NULL"
+            ) == 1
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE NOT enabled") == 2)
+        #expect(try await enabled(fixture) == 18)
+        let counts = try await fixture.store.tokenEventCounts()
+        #expect(
+            counts.count == 1 && counts[0].undone == 3 && counts[0].outdated == 2 && counts[0].application == "shop-ios"
+        )
+        #expect(try await fixture.store.tokenEventCounts(delivery: 99).isEmpty)
+        await #expect { try await fixture.store.undoTokenEvents(delivery: 99) } throws: {
+            ($0 as? StoreError)?.code == .notFound
+        }
+    }
+
+    @Test("A token that two deliveries found dead is disabled once")
+    func twice() async throws {
+        let (fixture, id) = try await refused(1)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id)
+            SELECT application_id, subscription_id, kind, NULL FROM pushmta_engine.token_event
+            """
+        )
+        #expect(try await fixture.store.applyTokenEvents() == 2)
+        #expect(try await events(fixture, "applied") == 1)
+        #expect(try await fixture.store.undoTokenEvents(delivery: id) == 1)
+        #expect(try await enabled(fixture) == 20)
+    }
+
+    @Test(
+        "While effects are held nothing is disabled; closing the circuit undoes what was held and what came meanwhile"
+    )
+    func held() async throws {
+        let (fixture, _) = try await refused()
+        let store = fixture.store
+        try await store.openCircuit(application: 1, reason: "doubtful", remedy: "check", holdsTokenEffects: true)
+        #expect(try await events(fixture, "held") == 5)
+        for _ in 0..<2 {
+            try await fixture.sql(
+                "INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind) VALUES (1, 9, 'invalid'), (2, 9, 'invalid')"
+            )
+            #expect(try await store.applyTokenEvents() >= 1)
+        }
+        #expect(try await events(fixture, "held") == 7)
+        try await fixture.sql("UPDATE pushmta_engine.token_event SET state = 'pending' WHERE id = 1")
+        try await store.openCircuit(application: 1, reason: "again", remedy: "check")
+        #expect(try await store.applicationHealth().first?.tokenEffectsHeld == true)
+        try await store.closeCircuit(application: 1)
+        #expect(try await events(fixture, "undone") == 7)
+        #expect(try await enabled(fixture) == 19, "the event of the other application was applied")
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind) VALUES (1, 7, 'invalid')"
+        )
+        #expect(try await store.applyTokenEvents() == 1)
+        #expect(try await events(fixture, "applied") == 2)
+    }
+
+    @Test("Two hosts apply at once, each event once, and neither waits for a locked subscription")
+    func hosts() async throws {
+        let (fixture, id) = try await refused(500, messages: 500)
+        let holder = try await fixture.hold("SELECT 1 FROM pushmta_engine.subscription WHERE id <= 10 FOR UPDATE")
+        let database = fixture.database
+        let decided = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    let store = Store(configuration: database.configuration())
+                    var sum = 0
+                    for _ in 0..<40 { sum += try await store.applyTokenEvents(limit: 40) }
+                    await store.close()
+                    return sum
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(decided == 490)
+        try await holder.run(script: "ROLLBACK")
+        #expect(try await fixture.store.applyTokenEvents() == 10)
+        #expect(try await enabled(fixture) == 0)
+        #expect(try await events(fixture, "applied") == 500)
+        #expect(try await fixture.store.undoTokenEvents(delivery: id) == 500)
+        #expect(try await enabled(fixture) == 500)
+    }
+
+    @Test("An undo waits for events that are just being applied", .timeLimit(.minutes(2)))
+    func undoRace() async throws {
+        let (fixture, id) = try await refused()
+        try await fixture.during("SELECT pushmta_engine.apply_token_events(100)") {
+            let undone = try await fixture.other.undoTokenEvents(delivery: id)
+            #expect(undone == 5)
+        }
+        #expect(try await enabled(fixture) == 20)
+        #expect(try await events(fixture, "undone") == 5)
+    }
+}

@@ -1,0 +1,87 @@
+import ProcessProtocol
+import Testing
+
+@testable import Supervisor
+
+@Suite struct FairnessTests {
+    private let broken = [PlanHarness.offer(PlanHarness.push), PlanHarness.offer(PlanHarness.droid)]
+    private var all: [WorkOnOffer] { broken + [PlanHarness.offer(PlanHarness.other)] }
+
+    private func drain(_ generation: Int32) -> SupervisorAction {
+        .command(generation: generation, .drain, detail: nil)
+    }
+
+    /// Two children whose gateways take nothing, in the only two places.
+    private func brokenGateways() -> PlanHarness {
+        var harness = PlanHarness()
+        harness.start(broken)
+        harness.status(1, 1, .stalled, parts: 2)
+        harness.status(1, 2, .stalled, parts: 2)
+        return harness
+    }
+
+    @Test func stalledChildrenGiveWayAtOnce() {
+        var harness = brokenGateways()
+        #expect(harness.at(2, .work(all)) == [drain(2)])
+        let freed = harness.gone(2.5, 2, .exited(status: 0))
+        #expect(freed.contains(.spawn(generation: 3, PlanHarness.other)), "it waited for half a second")
+    }
+
+    @Test func aChildInWhichNothingMovesGivesWayThoughItDoesNotKnowYet() {
+        var harness = PlanHarness()
+        harness.start(broken)
+        for second in 1...5 {
+            harness.status(Double(second), 1, parts: 2, progress: 1)
+            harness.status(Double(second), 2, parts: 2, sent: Int64(second), progress: UInt64(second))
+        }
+        #expect(harness.at(5.1, .work(all)) == [drain(1)])
+    }
+
+    @Test func aLateStatusLineIsNoStandstill() {
+        var harness = PlanHarness()
+        harness.start(broken)
+        for generation: Int32 in 1...2 { harness.status(1, generation, parts: 2, sent: 5, progress: 5) }
+        #expect(harness.at(6, .work(all)).isEmpty, "on a machine that is busy lines are late")
+    }
+
+    @Test func theOneThatGaveWayAsksNobodyElseToLeaveForAWhile() {
+        var harness = brokenGateways()
+        harness.at(2, .work(all))
+        harness.gone(3, 2, .exited(status: 0))
+        harness.status(4, 3, parts: 1, sent: 5, progress: 5)
+        for second in 4...11 {
+            harness.status(Double(second), 1, .stalled, parts: 2)
+            harness.status(Double(second), 3, parts: 1, sent: Int64(second), progress: UInt64(second))
+        }
+        #expect(!harness.actions.contains(drain(1)) && !harness.actions.contains(drain(3)))
+        #expect(harness.at(12, .tick) == [drain(1)], "then the two broken ones take turns in one place")
+    }
+
+    @Test func aFreePlaceIsForThemAsForAnyone() {
+        var harness = brokenGateways()
+        harness.at(2, .work(all))
+        harness.gone(3, 2, .exited(status: 0))
+        let free = harness.gone(5, 3, .exited(status: 0))
+        #expect(free.contains(.spawn(generation: 4, PlanHarness.other)), "the healthy kind comes first")
+        harness.at(6, .work(broken))
+        #expect(harness.gone(7, 4, .exited(status: 0)).contains(.spawn(generation: 5, PlanHarness.droid)))
+    }
+
+    @Test func aMessageEndsTheSetBack() {
+        var setBack = SetBack()
+        let time = ManualTime()
+        let lengths = (0..<7).map { _ in
+            setBack.gaveWay(at: time[0])
+            return (1...400).first { !setBack.isStandingBack(at: time[Double($0)]) }
+        }
+        #expect(lengths == [10, 20, 40, 80, 160, 300, 300])
+        var harness = brokenGateways()
+        harness.at(2, .work(all))
+        #expect(harness.plan.isStandingBack(PlanHarness.droid, at: harness.time[3]))
+        harness.gone(3, 2, .exited(status: 0))
+        harness.at(4, .work(broken))
+        harness.gone(5, 3, .exited(status: 0))
+        harness.status(7, 4, parts: 1, sent: 1, progress: 1)
+        #expect(!harness.plan.isStandingBack(PlanHarness.droid, at: harness.time[7]))
+    }
+}

@@ -1,0 +1,80 @@
+import PostgresClient
+import PushCore
+import Store
+import SystemPackage
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SupervisorSite {
+    /// The row of a child.
+    func row(of child: Int64) async throws -> ChildRow {
+        try #require(try await store.children(includeExited: true).first { $0.beat.childID == child }?.row)
+    }
+
+    /// The header that a child of this site writes.
+    func header(_ child: Int64) throws -> JournalHeader {
+        let data = FileManager.default.contents(atPath: folder.path.appending("host/host-id").string)
+        let text = String(decoding: try #require(data).prefix(36), as: UTF8.self)
+        return JournalHeader(childID: child, generation: 1, hostID: try #require(UUID(uuidString: text)))
+    }
+
+    /// Claims a part in the name of a child and, with a header, journals that half of it was about to be sent and what came
+    /// back.
+    func holdPart(child: Int64, header: JournalHeader? = nil, damage: Bool = false) async throws -> ClaimedPart {
+        let row = try await row(of: child)
+        let parts = try await store.claimParts(
+            application: row.applicationID,
+            account: row.accountID,
+            child: child,
+            limit: 1
+        )
+        let part = try #require(parts.first)
+        _ = try await store.mark([PartMark(part: part.id, token: part.fencingToken, through: part.size)])
+        guard let header else { return part }
+        var bytes: [UInt8] = []
+        JournalEncoder.append(header, to: &bytes)
+        for record in Self.records(part) { JournalEncoder.append(record, to: &bytes) }
+        if damage {
+            JournalEncoder.appendIntent(part: part.id, token: part.fencingToken, ranges: [6...9], to: &bytes)
+            bytes[bytes.count - 1] ^= 0x55
+        }
+        try folder.write(bytes, to: "host/child-\(child).journal")
+        return part
+    }
+
+    /// Takes the database away from the supervisor, as a server that has gone does, or gives it back.
+    func setDatabaseAway(_ isAway: Bool) async throws {
+        let statements = [
+            "UPDATE pg_database SET datallowconn = \(!isAway) WHERE datname = current_database()",
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE \(isAway) AND datname = current_database() AND application_name LIKE '%supervisor%'
+            """,
+        ]
+        for statement in statements {
+            _ = try await connection.execute(PostgresStatement(statement, prepare: false))
+        }
+    }
+
+    private static func records(_ part: ClaimedPart) -> [JournalRecord] {
+        [
+            .intent(part: part.id, token: part.fencingToken, ranges: [1...5]),
+            .answers(
+                part: part.id,
+                token: part.fencingToken,
+                timeMilliseconds: 0,
+                [
+                    JournalAnswer(sequence: 1, outcomeClass: .accepted, status: 200),
+                    JournalAnswer(sequence: 2, outcomeClass: .permanent, status: 400, reason: "BadTopic"),
+                    JournalAnswer(sequence: 3, outcomeClass: .retry, status: 503, reason: "ServiceUnavailable"),
+                    JournalAnswer(sequence: 4, outcomeClass: .unprocessed),
+                ]
+            ),
+        ]
+    }
+}
