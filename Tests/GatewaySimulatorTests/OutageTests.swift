@@ -64,6 +64,27 @@ struct OutageTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aSenderThatBreaksOffIsNoted() async throws {
+        try await Fixture.run { (fixture) async throws in
+            let steady = try await warm(fixture)
+            let probe = try await warm(fixture)
+            // A connection that ends with nothing on it breaks nothing.
+            let idle = try await warm(fixture)
+            await idle.close()
+            try fixture.simulator.setFaults(stall(), for: .apns)
+            steady.submit(Batches.apns(fixture, ids: Batches.ids(20)))
+            probe.submit(Batches.apns(fixture, ids: Batches.ids(30)))
+            _ = await counters(fixture) { $0.waiting == 50 }
+            await probe.close()
+            let after = await counters(fixture) { $0.connections == 1 }
+            #expect(after.breaks == [50])
+            #expect(after.waiting == 20)
+            try fixture.simulator.setFaults(FaultPlan(), for: .apns)
+            try await steady.settled(21)
+            await steady.close()
+        }
+    }
+
     @Test(.timeLimit(.minutes(1))) func aShareIsTakenOnlyWhenItsAnswerIsDue() async throws {
         try await Fixture.run { (fixture) async throws in
             let probe = try await warm(fixture)

@@ -104,6 +104,7 @@ extension DeskWorld {
         let id = lapsed[Int.random(in: 0..<lapsed.count, using: &random)]
         guard var part = parts[id] else { return }
         part.isClaimed = false
+        seen.insert("part taken over")
         part.ambiguous.formUnion(part.sequences.prefix(Int(part.mark)).filter { part.rows[$0] == nil })
         part.mark = 0
         parts[id] = part
@@ -140,7 +141,10 @@ extension DeskWorld {
         let (batch, rows, _) = stores[0]
         let report = commit(batch)
         // The answer is lost: the same batch comes again.
-        if chance(4) { return }
+        if chance(4) {
+            seen.insert("commit's answer lost")
+            return
+        }
         stores.removeFirst()
         perform(.stored(report, holdings: batch.holdings, windowRows: rows))
     }
@@ -152,6 +156,11 @@ extension DeskWorld {
             let isFact = row.status == .sent || row.status == .failed
             guard isHeld(row.holding) || isFact else { continue }
             guard part.rows[row.sequence] == nil else { continue }
+            if row.status == .ignored, mayBeTaken.contains(row.sequence) {
+                fail("\(row.sequence) may have been taken and is ignored")
+            }
+            if !isHeld(row.holding) { seen.insert("late fact") }
+            seen.insert(row.status.name)
             part.rows[row.sequence] = row.status
             part.retries.remove(row.sequence)
             parts[part.id] = part
@@ -178,6 +187,11 @@ extension DeskWorld {
             // Under `report` an ambiguous answer of this owner is a row; what was sent before and is not known, too.
             if mayBeTaken.contains(sequence) { fail("\(sequence) may have been taken and is \(closing.restReason)") }
         }
+        for sequence in retries where mayBeTaken.contains(sequence) && !closing.ambiguous.contains(sequence) {
+            fail("\(sequence) may have been taken and is retried off the record")
+        }
+        if !retries.isEmpty { seen.insert("retry") }
+        if closing.restStatus != nil { seen.insert(closing.restReason) }
         part.isDone = true
         part.isClaimed = false
         part.retries = retries

@@ -60,6 +60,8 @@ struct DeskWorld {
     var nextBatch: Int64 = 1
     var mostUnsettled = 0
     var failures: [String] = []
+    /// What has happened, so that a schedule in which nothing happens is noticed.
+    var seen: Set<String> = []
 
     mutating func fail(_ what: String) { failures.append(what) }
 
@@ -72,17 +74,26 @@ struct DeskWorld {
             case .journal(let bytes): record(bytes)
             case .submit(let batch): submit(batch)
             case .resendLater(let id, _): resends.append(id)
-            case .release(let part, let recovery): release(part, recovery)
+            case .release(let part, let recovery):
+                seen.insert("part given back")
+                release(part, recovery)
             case .cutJournal:
                 for (entry, answer) in journal where answer == nil && !isJournalBroken {
                     fail("cut with \(entry) on the wire")
                 }
+                seen.insert("journal cut")
                 journal = [:]
                 perform(.journalCut)
             case .cancelQueued: cancelQueued()
-            case .endPause: isPaused = true
-            case .openCircuit: isCircuitOpen = true
-            case .closeCircuit: isProbing = false
+            case .endPause:
+                seen.insert("project-wide 429")
+                isPaused = true
+            case .openCircuit(_, let holds):
+                seen.insert(holds ? "mass failure" : "application stopped")
+                isCircuitOpen = true
+            case .closeCircuit:
+                seen.insert("circuit closed")
+                isProbing = false
             case .store, .claimMore, .cutJournalLater: break
             }
         }
@@ -133,8 +144,10 @@ struct DeskWorld {
         let bytes = desk.departing([departure], now: now, isLeaseValid: { isLeaseValid })
         let isJournalBroken = bytes != nil && chance(400)
         guard let bytes, !isJournalBroken else {
+            if !isLeaseValid { seen.insert("refused without lease") }
             cancelQueued()
             if isJournalBroken {
+                seen.insert("journal broken")
                 self.isJournalBroken = true
                 hurry()
             }

@@ -28,12 +28,15 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     public var cutOff = 0
     /// SETTINGS frames that announced another stream limit to an open connection.
     public var limitChanges = 0
+    /// For each connection whose sender broke off while requests waited on it, in order and at most the first 10,000: the requests
+    /// that were open at the gateway at that moment, those of the connection included.
+    public var breaks: [Int] = []
     /// Faults of any kind that came while at least 100 requests were open: refused, disowned, unanswered or wrongly rejected
     /// pushes (a revoked key's and a mix-up's among them), GOAWAYs, resets, changes of the limit.
     public var faultsUnderLoad = 0
 
     enum CodingKeys: String, CodingKey {
-        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting
+        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks
         case uniqueAccepted = "unique_accepted"
         case connectionsOpened = "connections_opened"
         case highestConcurrentStreams = "highest_concurrent_streams"

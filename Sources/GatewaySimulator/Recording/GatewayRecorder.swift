@@ -15,6 +15,8 @@ final class GatewayRecorder: Sendable {
     /// Requests that wait for their answer; event loops change it more often than anybody reads it.
     private let waiting = Atomic<Int>(0)
 
+    /// So many breaks are kept: a drill causes some hundreds.
+    private static let mostBreaks = 10_000
     /// So many open requests make a fault one under load: enough that it meets requests in every stage.
     private static let load = 100
 
@@ -78,6 +80,14 @@ final class GatewayRecorder: Sendable {
         state.withLock { state in
             count(&state.counters)
             if isUnderLoad { state.counters.faultsUnderLoad += 1 }
+        }
+    }
+
+    /// Notes how many requests were open when a sender broke off one of its connections.
+    func connectionBroken() {
+        let open = waiting.load(ordering: .relaxed)
+        state.withLock { state in
+            if state.counters.breaks.count < Self.mostBreaks { state.counters.breaks.append(open) }
         }
     }
 

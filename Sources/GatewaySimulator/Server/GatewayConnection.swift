@@ -57,6 +57,10 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     }
 
     func closed(_ connection: HTTP2ServerConnection) {
+        if !isDropped, connection.activeStreams > 0 {
+            countStreams()
+            loop.recorder.connectionBroken()
+        }
         http = nil
         countStreams()
         loop.closed(id: connection.id)

@@ -37,6 +37,7 @@ final class ControlWatcher: Sendable {
                 try await look()
                 isAnswered = true
             } catch {
+                guard !Task.isCancelled else { return }
                 if isAnswered { logger.warning("the states of deliveries could not be read: \(error)") }
                 isAnswered = false
                 // Validity runs on all the same.

@@ -73,7 +73,8 @@ final class LeaseKeeper: Sendable {
             extend(from: moment)
             return true
         } catch {
-            logger.warning("the leases of \(held.count) parts could not be renewed: \(error)")
+            // At the end of the child everything under way is cancelled, which is no trouble.
+            if !Task.isCancelled { logger.warning("the leases of \(held.count) parts could not be renewed: \(error)") }
             return false
         }
     }

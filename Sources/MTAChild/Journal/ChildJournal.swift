@@ -56,8 +56,15 @@ final class ChildJournal: Sendable {
             guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
                 throw Failure(description: "the journal \(path) is locked by another process")
             }
-            try file.resize(to: 0)
-            try file.writeAll(bytes)
+            do {
+                try file.resize(to: 0)
+                try file.writeAll(bytes)
+            } catch {
+                // Nothing was claimed: a journal without its header would only be a riddle.
+                unlink(path)
+                try? file.close()
+                throw error
+            }
         } catch let error as Failure {
             throw error
         } catch {

@@ -58,7 +58,7 @@ final class Claimer: Sendable {
                 backOff.reset()
                 if parts.isEmpty { await sender.claimSignal.wait(atMost: Self.pollInterval) }
             } catch {
-                logger.warning("no parts could be claimed, trying again: \(error)")
+                if !Task.isCancelled { logger.warning("no parts could be claimed, trying again: \(error)") }
                 losses.note()
                 try? await Task.sleep(for: backOff.next())
             }
@@ -140,7 +140,7 @@ final class Claimer: Sendable {
             logger.warning(
                 "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)"
             )
-            await giveBack(part)
+            giveBack(part)
             // Whatever it is may last: not at once again.
             try? await Task.sleep(for: Self.pollInterval)
         }
@@ -154,17 +154,10 @@ final class Claimer: Sendable {
         } catch {
             logger.warning("the state of delivery \(part.deliveryID) could not be set: \(error)")
         }
-        await giveBack(part)
+        giveBack(part)
     }
 
-    private func giveBack(_ part: ClaimedPart) async {
-        let holding = PartToken(part: part.id, token: part.fencingToken)
-        do {
-            _ = try await store.releasePart(holding)
-        } catch {
-            logger.warning("part \(part.id) could not be given back: \(error)")
-            // It is when the database answers again; at the latest the supervisor's sweep takes it after a lease.
-            losses.note()
-        }
+    private func giveBack(_ part: ClaimedPart) {
+        sender.release(PartToken(part: part.id, token: part.fencingToken), PartRecovery())
     }
 }

@@ -15,6 +15,9 @@ struct PreparedPart: Sendable {
     struct Soft: Sendable {
         var row: Int32
         var notBeforeMilliseconds: Int64
+        /// How long it was to wait when that was decided, in milliseconds; it never waits longer, as the database's clock may
+        /// have been set back since.
+        var longestDelayMilliseconds = Int64.max
     }
 
     /// Messages that are sent together: rows of the part, and the request batch in the same order.

@@ -97,7 +97,7 @@ final class ChildReporter: Sendable {
         do {
             try await store.beatChild(beat)
         } catch {
-            logger.warning("the child's row could not be updated: \(error)")
+            if !Task.isCancelled { logger.warning("the child's row could not be updated: \(error)") }
         }
     }
 

@@ -37,7 +37,9 @@ struct HealthReporter: Sendable {
             try await store.showTrouble(application: applicationID, account: accountID, reason: text, remedy: remedy)
             return true
         } catch {
-            logger.warning("the state of application \(applicationID) could not be shown: \(error)")
+            if !Task.isCancelled {
+                logger.warning("the state of application \(applicationID) could not be shown: \(error)")
+            }
             return false
         }
     }

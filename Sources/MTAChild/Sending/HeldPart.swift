@@ -59,7 +59,7 @@ struct HeldPart: Sendable {
             token: claimed.fencingToken,
             retries: retrySets(now: now),
             resentAfterAmbiguity: resent + Int32(unanswered.count),
-            ambiguous: unanswered.union(reported).map { sequences[Int($0)] }.sorted()
+            ambiguous: unanswered.union(lost).union(reported).map { sequences[Int($0)] }.sorted()
         )
     }
 
@@ -67,7 +67,7 @@ struct HeldPart: Sendable {
     private func retrySets(now: Int64) -> [RetrySet] {
         var sets: [Int: RetrySet] = [:]
         for soft in retries {
-            let delay = max(0, soft.notBeforeMilliseconds - now)
+            let delay = min(max(0, soft.notBeforeMilliseconds - now), max(0, soft.longestDelayMilliseconds))
             // A set for each doubling of the waiting time: few parts, and nobody waits more than twice as long as needed.
             let bucket = delay == 0 ? 0 : 64 - delay.leadingZeroBitCount
             var set = sets.removeValue(forKey: bucket) ?? RetrySet(sequences: [], delayMilliseconds: 0)
@@ -79,10 +79,14 @@ struct HeldPart: Sendable {
     }
 
     /// What a next owner has to know of the messages that were answered softly, or not at all.
+    ///
+    /// One that may have arrived stays in doubt, whatever a later attempt was answered.
     var recovery: PartRecovery {
-        PartRecovery(
-            ambiguous: unanswered.union(reported).map { sequences[Int($0)] }.sorted(),
-            softAnswers: retries.map { soft in
+        let soft = retries.filter { !unanswered.contains($0.row) && !lost.contains($0.row) }
+        let doubted = retries.lazy.map(\.row).filter { unanswered.contains($0) || lost.contains($0) }
+        return PartRecovery(
+            ambiguous: doubted.map { sequences[Int($0)] }.sorted(),
+            softAnswers: soft.map { soft in
                 PartRecovery.SoftAnswer(
                     sequence: sequences[Int(soft.row)],
                     attempt: claimed.attempt,

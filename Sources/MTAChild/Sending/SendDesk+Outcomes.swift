@@ -180,7 +180,7 @@ extension SendDesk {
         }
         part.unanswered.insert(row)
         answer.notBeforeMilliseconds = notBefore
-        postpone(&part, row, notBefore)
+        postpone(&part, row, notBefore, now)
     }
 
     private mutating func retry(
@@ -190,20 +190,24 @@ extension SendDesk {
         _ now: Int64,
         _ answer: inout JournalAnswer
     ) {
-        switch retryDecision(part, outcome, now) {
-        case .again(let notBefore):
+        let decision = retryDecision(part, outcome, now)
+        if case .again(let notBefore) = decision {
             answer.notBeforeMilliseconds = notBefore
-            postpone(&part, row, notBefore)
-            return
-        case .expired:
-            record(&part, row: row, .ignored, reason: "expired", httpStatus: outcome.status, gatewayMessageID: nil)
-        case .exhausted:
+            return postpone(&part, row, notBefore, now)
+        }
+        if part.lost.contains(row) {
+            // An earlier attempt may have arrived, whatever became of this one.
+            counters.unknown += 1
+            final(&part, row, .unknown, outcome)
+        } else if decision == .exhausted {
             counters.failed += 1
             // For the journal too it was the last attempt.
             answer.outcomeClass = .permanent
-            record(&part, row: row, .failed, reason: outcome.reason, httpStatus: outcome.status, gatewayMessageID: nil)
+            final(&part, row, .failed, outcome)
+        } else {
+            record(&part, row: row, .ignored, reason: "expired", httpStatus: outcome.status, gatewayMessageID: nil)
+            outcomeWindowRows += 1
         }
-        outcomeWindowRows += 1
     }
 
     private mutating func retryDecision(_ part: HeldPart, _ outcome: Outcome, _ now: Int64) -> RetryDecision {
@@ -216,9 +220,11 @@ extension SendDesk {
         )
     }
 
-    private mutating func postpone(_ part: inout HeldPart, _ row: Int32, _ notBefore: Int64) {
+    private mutating func postpone(_ part: inout HeldPart, _ row: Int32, _ notBefore: Int64, _ now: Int64) {
         part.open -= 1
-        part.retries.append(.init(row: row, notBeforeMilliseconds: notBefore))
+        part.retries.append(
+            .init(row: row, notBeforeMilliseconds: notBefore, longestDelayMilliseconds: notBefore - now)
+        )
         counters.retried += 1
         unsettled -= 1
     }

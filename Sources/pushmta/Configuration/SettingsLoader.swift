@@ -11,7 +11,7 @@ struct SettingsLoader: Sendable {
     static let environmentPrefix = "PUSHMTA"
     /// Variables of the same prefix that are not settings: the file's name, and those of the package's build.
     static let otherVariables: Set<String> = [
-        "PUSHMTA_CONFIG", "PUSHMTA_TARGETS", "PUSHMTA_WARNINGS_AS_ERRORS",
+        "PUSHMTA_CONFIG", "PUSHMTA_TARGETS", "PUSHMTA_WARNINGS_AS_ERRORS", "PUSHMTA_CRASH_POINT",
     ]
 
     /// The file named by a flag.

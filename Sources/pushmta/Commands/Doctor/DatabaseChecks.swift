@@ -28,14 +28,14 @@ struct DatabaseChecks: Sendable {
         var results = [
             CheckResult("database", .ok, "reachable"), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
         ]
-        results.append(await durability(store))
+        results += await durability(store)
         results += await applications(store)
         results += await gateways(store)
         await store.close()
         return results
     }
 
-    private func durability(_ store: Store) async -> CheckResult {
+    private func durability(_ store: Store) async -> [CheckResult] {
         do {
             let found = try await store.durabilitySettings()
             let wrong = found.filter { setting in
@@ -44,16 +44,24 @@ struct DatabaseChecks: Sendable {
             let text = found.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
             guard wrong.isEmpty else {
                 let names = wrong.map(\.name).joined(separator: ", ")
-                return CheckResult(
-                    "durability",
-                    .failed,
-                    "\(text). Turn \(names) on: what was committed may be lost in a crash."
-                )
+                let finding = "\(text). Turn \(names) on: what was committed may be lost in a crash."
+                return [CheckResult("durability", .failed, finding)]
             }
-            return CheckResult("durability", .ok, text)
+            return [CheckResult("durability", .ok, text), failOver(found)]
         } catch {
-            return CheckResult("durability", .failed, "\(error)")
+            return [CheckResult("durability", .failed, "\(error)")]
         }
+    }
+
+    /// Whether a replica that becomes the primary has everything that was committed. Many installations have no replica, so it
+    /// is no failure.
+    private func failOver(_ found: [(name: String, value: String)]) -> CheckResult {
+        let standbys = found.first { $0.name == "synchronous_standby_names" }?.value ?? ""
+        let finding =
+            standbys.isEmpty
+            ? "commits wait for no replica: one that takes over may lack the last of them, and messages be sent twice or lost"
+            : "commits wait for \(standbys): a replica that takes over has all of them"
+        return CheckResult("fail-over", .ok, finding)
     }
 
     private func applications(_ store: Store) async -> [CheckResult] {

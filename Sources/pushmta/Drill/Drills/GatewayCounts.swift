@@ -20,11 +20,13 @@ struct GatewayCounts: Sendable, Decodable {
         var waiting: Int64
         /// Connections that are open now.
         var connections: Int64
+        /// For each connection that its sender broke off with requests on it: the requests that were open at the gateway then.
+        var breaks: [Int64]
         /// Faults that came while at least 100 requests waited.
         var faultsUnderLoad: Int64
 
         enum CodingKeys: String, CodingKey {
-            case accepted, rejected, refused, goaways, resets, waiting, connections
+            case accepted, rejected, refused, goaways, resets, waiting, connections, breaks
             case cutOff = "cut_off"
             case limitChanges = "limit_changes"
             case faultsUnderLoad = "faults_under_load"
