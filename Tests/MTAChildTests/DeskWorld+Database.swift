@@ -105,7 +105,7 @@ extension DeskWorld {
         guard var part = parts[id] else { return }
         part.isClaimed = false
         seen.insert("part taken over")
-        part.ambiguous.formUnion(part.sequences.prefix(Int(part.mark)).filter { part.rows[$0] == nil })
+        part.ambiguous.formUnion(part.sequences.prefix(Int(part.mark)))
         part.mark = 0
         parts[id] = part
     }

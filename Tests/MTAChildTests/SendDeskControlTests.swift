@@ -140,6 +140,7 @@ import Testing
         let (batch, actions) = try #require(store(&desk, closed: [1]))
         let end = try #require(batch.closing.first)
         #expect(end.restStatus == .canceled && end.restReason == "stopped")
+        #expect(end.ambiguous == [10_001], "on record; what an earlier owner left in doubt is so already")
         #expect(end.resentAfterAmbiguity == 0, "nothing was sent again")
         let rows = Dictionary(uniqueKeysWithValues: batch.allRows.map { ($0.sequence, $0.status) })
         #expect(rows == [10_000: .sent, 10_001: .unknown, 10_004: .unknown])

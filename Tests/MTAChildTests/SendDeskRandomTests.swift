@@ -110,6 +110,8 @@ import Testing
             for sequence in part.sequences {
                 let ends = (part.rows[sequence] == nil ? 0 : 1) + (part.retries.contains(sequence) ? 1 : 0)
                 #expect(ends == 1 || ends == 0 && (part.rest != nil || !part.isDone), "\(place): \(sequence) \(ends)")
+                let isOnRecord = part.rows[sequence] != .unknown || part.ambiguous.contains(sequence)
+                #expect(isOnRecord, "\(place): \(sequence) is unknown, and never was in doubt")
                 guard world.accepted.contains(sequence) else { continue }
                 let isKnown = part.rows[sequence] == .sent
                 #expect(isKnown || part.ambiguous.contains(sequence), "\(place): \(sequence) was taken")

@@ -85,7 +85,7 @@ struct HeldPart: Sendable {
         let soft = retries.filter { !unanswered.contains($0.row) && !lost.contains($0.row) }
         let doubted = retries.lazy.map(\.row).filter { unanswered.contains($0) || lost.contains($0) }
         return PartRecovery(
-            ambiguous: doubted.map { sequences[Int($0)] }.sorted(),
+            ambiguous: reported.union(doubted).map { sequences[Int($0)] }.sorted(),
             softAnswers: soft.map { soft in
                 PartRecovery.SoftAnswer(
                     sequence: sequences[Int(soft.row)],

@@ -21,8 +21,8 @@ extension Migration {
                     JOIN delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
                     WHERE p.id = ANY(parts) AND p.parent_part_id IS NOT NULL AND r.ambiguous <> '{}') o $$;
 
-            -- Records the doubtful messages of parts as unknown, as far as they have no outcome; a soft answer is a known one. The
-            -- caller holds the parts or has locked them. Returns how many.
+            -- Records the doubtful messages of parts as unknown, as far as they have no outcome: an earlier send may have arrived,
+            -- whatever a later one was answered. The caller holds the parts or has locked them. Returns how many.
             CREATE FUNCTION pushmta_engine.record_unknown(parts bigint[], words text) RETURNS bigint LANGUAGE plpgsql
                 SET search_path = pushmta_engine, pg_temp AS $$
             DECLARE
@@ -50,9 +50,6 @@ extension Migration {
                     FROM part p JOIN delivery_part q ON q.id = p.parent_part_id
                     JOIN delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
                     CROSS JOIN LATERAL unnest(r.ambiguous) u(sequence)
-                    EXCEPT
-                    SELECT r.part_id, u.sequence FROM delivery_part_recovery r CROSS JOIN LATERAL unnest(r.soft_sequences) u(sequence)
-                    WHERE r.part_id = ANY(doubtful)
                 ), made AS (
                     INSERT INTO broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, attempt, reason)
                     SELECT p.delivery_id, p.subscription_ids[x.place], p.id, n.sequence, p.log_day, 9, p.attempt, words

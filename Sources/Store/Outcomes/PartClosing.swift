@@ -134,7 +134,16 @@ enum PartClosing {
         ), doubted AS (
             INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
             SELECT k.id, k.fencing_token, array_agg(DISTINCT a.sequence)
-            FROM unnest($13::bigint[], $14::integer[]) a(part_id, sequence) JOIN closed k ON k.id = a.part_id
+            FROM (
+                SELECT a.part_id, a.sequence FROM unnest($13::bigint[], $14::integer[]) a(part_id, sequence)
+                UNION ALL
+                SELECT w.part_id, w.sequence
+                FROM wanted w
+                JOIN pushmta_engine.delivery_part p ON p.id = w.part_id
+                JOIN pushmta_engine.delivery_part q ON q.id = p.parent_part_id
+                JOIN pushmta_engine.delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
+                WHERE w.sequence = ANY(r.ambiguous)
+            ) a JOIN closed k ON k.id = a.part_id
             GROUP BY k.id, k.fencing_token
             ON CONFLICT (part_id, fencing_token) DO NOTHING
         ), made AS MATERIALIZED (

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The end of what nobody sends any more")
 struct SettlingTests {
-    @Test("Doubtful messages become unknown, as far as they have neither outcome nor soft answer; the rest is canceled")
+    @Test("Doubtful messages become unknown, as far as they have no outcome; the rest is canceled")
     func doubtful() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let first = try required(try await fixture.claim().first)
@@ -23,13 +23,35 @@ struct SettlingTests {
         #expect(try await fixture.parts(id, "waiting") == 1, "parts with doubtful messages are settled by the duty")
         #expect(try await fixture.store.settleRest() == 1)
         let outcomes = try await fixture.store.outcomeRows(delivery: id)
-        #expect(outcomes.filter { $0.status == .unknown }.map(\.sequence) == [3, 5, 6])
+        #expect(outcomes.filter { $0.status == .unknown }.map(\.sequence) == [3, 4, 5, 6])
         #expect(outcomes.filter { $0.status == .sent }.map(\.sequence) == [1, 2])
         #expect(try await fixture.store.ambiguousMessages(delivery: id) == [1, 2, 3, 4, 5, 6])
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
         #expect(
             try await fixture.sql("SELECT fencing_token FROM pushmta_engine.delivery_part WHERE id = \(first.id)") == 3
         )
+    }
+
+    @Test("Doubt goes on from one retry part to the next")
+    func retriedTwice() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
+        let part = try required(try await fixture.claim().first)
+        var batch = OutcomeBatch()
+        batch.append(part, try await fixture.store.loadPart(part, fieldNames: []), rows: 0..<18, .sent)
+        let retry = RetrySet(sequences: [19, 20], delayMilliseconds: 0)
+        batch.closing = [ClosingPart(part: part.id, token: 1, retries: [retry], ambiguous: [19])]
+        #expect(try await fixture.store.storeOutcomes(batch).retryParts == 1)
+        // Both are answered softly now: the first may have arrived all the same.
+        let second = try required(try await fixture.claim().first)
+        var again = OutcomeBatch()
+        again.closing = [ClosingPart(part: second.id, token: 1, retries: [retry])]
+        #expect(try await fixture.store.storeOutcomes(again).retryParts == 1)
+        try await fixture.store.stopDelivery(id)
+        _ = try await fixture.store.settleRest()
+        let outcomes = try await fixture.store.outcomeRows(delivery: id)
+        #expect(outcomes.filter { $0.status == .unknown }.map(\.sequence) == [19])
+        #expect(outcomes.filter { $0.status == .canceled }.map(\.sequence) == [20])
+        #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
     @Test("What the part before closed with as ambiguous is unknown in a retry part that nobody sends")

@@ -8,14 +8,18 @@ struct CrashPointsDrill: Drill {
     let promise = "lost 0, counts exact, duplicates only among ambiguous messages"
     var needs: [DrillNeed] { [.crashPoints, .simulator] }
 
+    private static let messagesPerPart = 100
     /// Deaths at each point, at the least.
     private static let times = 3
     /// Rounds over all points at the most, until enough deaths have met full wires.
     private static let rounds = 3
-    /// How long a process may take to get there. A kind of children whose start failed is held back for a minute.
-    private static let limit = Duration.seconds(120)
-    /// How long the gateway may take to see that a sender is gone.
-    private static let breakLimit = Duration.seconds(3)
+    /// How long a process may take to get there; then the host is started anew, in case that all had been there before they
+    /// could die of it.
+    private static let limit = Duration.seconds(30)
+    /// How often the host is started for one death.
+    private static let starts = 4
+    /// How long the gateway may take to see that a sender is gone. The next child is not yet at work then.
+    private static let breakLimit = Duration.milliseconds(300)
     /// The variable that arms a crash point.
     private static let variable = "PUSHMTA_CRASH_POINT"
 
@@ -23,7 +27,9 @@ struct CrashPointsDrill: Drill {
         try await site.startCluster()
         // Debug builds are slow: with longer answers enough requests are open all the same.
         try await site.startSimulator(DrillGateway(latencyMilliseconds: 150))
-        var host = try site.addHost("host", DrillHostSetup(children: 2))
+        // Small parts: every step of the protocol comes often.
+        let setup = DrillHostSetup(children: 2) { $0.mta.preparation.messagesPerPart = Self.messagesPerPart }
+        var host = try site.addHost("host", setup)
         let audience = try await site.audience([.ios, .android])
         try await site.keepSending(to: audience, policy: .resend)
         for round in 1...Self.rounds {
@@ -49,8 +55,7 @@ struct CrashPointsDrill: Drill {
             guard FileManager.default.createFile(atPath: file, contents: nil) else {
                 throw DrillSetback("\(file) cannot be written")
             }
-            if host.supervisorID == nil { try await host.start() }
-            let streams = try await untilDead(site, point, file: file, audience)
+            let streams = try await untilDead(site, host, point, file: file, audience)
             site.noteFaults("death \(number) at visit \(visit) of \(point.rawValue)", number: 1, streams: streams)
         }
         try await host.stop()
@@ -60,12 +65,12 @@ struct CrashPointsDrill: Drill {
     /// started again only after a minute, and late enough that the wire is full.
     private static func visits(_ point: CrashPoint) -> ClosedRange<Int> {
         switch point {
-        case .afterClaim: 2...4
-        case .afterMark: 3...10
-        case .beforeCommit, .afterCommit: 4...12
+        case .afterClaim: 10...20
+        case .afterMark: 45...90
+        case .beforeCommit, .afterCommit: 6...20
         case .afterIntent, .beforeWrite, .afterAnswer: 20...80
-        case .beforePartEnd: 2...5
-        case .midChunk: 1...2
+        case .beforePartEnd: 8...20
+        case .midChunk: 1...4
         }
     }
 
@@ -75,21 +80,18 @@ struct CrashPointsDrill: Drill {
     ///   then those that its children have just after its death.
     private func untilDead(
         _ site: DrillSite,
+        _ host: DrillHost,
         _ point: CrashPoint,
         file: String,
         _ audience: [String]
     ) async throws -> Int64 {
-        let before = try await site.gatewayCounts()
-        var isPreparing = point != .midChunk
-        try await site.until("a death at \(point.rawValue)", within: Self.limit) {
-            guard FileManager.default.fileExists(atPath: file) else { return true }
-            try await site.refill()
-            if !isPreparing, try await site.streams() >= DrillFault.leastStreams {
-                // Only a delivery that begins has chunks to prepare.
-                _ = try await site.deliver(to: audience)
-                isPreparing = true
-            }
-            return false
+        var before = try await site.gatewayCounts()
+        for start in 1...Self.starts {
+            if host.supervisorID == nil { try await host.start() }
+            if try await isDead(site, point, file: file, audience) { break }
+            guard start < Self.starts else { throw DrillSetback("nothing died at \(point.rawValue)") }
+            try await host.stop()
+            before = try await site.gatewayCounts()
         }
         guard point != .midChunk else { return try await site.streams() }
         var streams: Int64 = 0
@@ -103,5 +105,27 @@ struct CrashPointsDrill: Drill {
             try await Task.sleep(for: .milliseconds(20))
         }
         return streams
+    }
+
+    /// Waits, as long as a process may take.
+    private func isDead(
+        _ site: DrillSite,
+        _ point: CrashPoint,
+        file: String,
+        _ audience: [String]
+    ) async throws -> Bool {
+        var isPreparing = point != .midChunk
+        let deadline = ContinuousClock.now.advanced(by: Self.limit)
+        while ContinuousClock.now < deadline {
+            guard FileManager.default.fileExists(atPath: file) else { return true }
+            try await site.refill()
+            if !isPreparing, try await site.streams() >= DrillFault.leastStreams {
+                // Only a delivery that begins has chunks to prepare.
+                _ = try await site.deliver(to: audience)
+                isPreparing = true
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return !FileManager.default.fileExists(atPath: file)
     }
 }
