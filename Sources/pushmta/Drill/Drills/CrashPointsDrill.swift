@@ -7,6 +7,9 @@ struct CrashPointsDrill: Drill {
     let summary = "a process dies at every step of the protocol on purpose (debug builds)"
     let promise = "lost 0, counts exact, duplicates only among ambiguous messages"
     var needs: [DrillNeed] { [.crashPoints, .simulator] }
+    /// Few messages do: there are new deliveries as long as there are points to die at.
+    var messages: Int64 { 20_000 }
+    var isShort: Bool { CrashPoint.isCompiledIn }
 
     private static let messagesPerPart = 100
     /// Deaths at each point, at the least.
