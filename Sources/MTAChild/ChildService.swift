@@ -35,6 +35,13 @@ struct ChildService: Sendable {
             control: control,
             logger: logger
         )
+        let watcher = ControlWatcher(
+            store: loadStore,
+            sender: sender,
+            control: control,
+            applicationID: arguments.applicationID,
+            logger: logger
+        )
         let claimer = Claimer(
             store: loadStore,
             preparer: preparer,
@@ -42,15 +49,10 @@ struct ChildService: Sendable {
             leases: leases,
             control: control,
             losses: losses,
+            watchSignal: watcher.signal,
+            clock: clock,
             arguments: arguments,
             settings: settings,
-            logger: logger
-        )
-        let watcher = ControlWatcher(
-            store: loadStore,
-            sender: sender,
-            control: control,
-            applicationID: arguments.applicationID,
             logger: logger
         )
         let marking = Task { await sender.markLoop() }
@@ -84,8 +86,7 @@ struct ChildService: Sendable {
             try? await settleStore.childExited(
                 arguments.childID,
                 reason: reason.rawValue,
-                detail: "",
-                lastWords: ""
+                saidByItself: true
             )
         }
         reporter.writeLine(exitReason: reason)
@@ -121,18 +122,27 @@ struct ChildService: Sendable {
     /// A child that is to end and lacks nothing but the database's answers leaves after so long: its journal has the rest.
     private static let longestWaitForDatabase = Duration.seconds(5)
 
+    /// So often a child that hurries asks the gateway again for what waits there.
+    private static let hurryInterval = Duration.seconds(1)
+
     /// Waits until nothing is held any more; after the drain time, or at once when the gateway takes nothing, what is not on
     /// the wire is given back.
     /// - Returns: false if the database did not take the last of it.
     private func settle() async -> Bool {
         let end = ContinuousClock.now + .seconds(settings.drainTimeoutSec)
         var hasHurried = false
+        var hurriedAt = ContinuousClock.now
         var stored = sender.storedSoFar
         var lastStored = ContinuousClock.now
         while !sender.isIdle {
             let now = ContinuousClock.now
             if !hasHurried, control.isHurrying || !sender.isGatewayWell || now >= end {
                 hasHurried = true
+                hurriedAt = now
+                sender.perform(.hurry)
+            } else if hasHurried, now - hurriedAt >= Self.hurryInterval {
+                // What was submitted at the same moment has missed the first.
+                hurriedAt = now
                 sender.perform(.hurry)
             }
             if !hasHurried || sender.desk.withLock({ $0.inGateway > 0 }) || stored != sender.storedSoFar {
@@ -188,7 +198,8 @@ struct ChildService: Sendable {
                 sender.claimSignal.fire()
             }
             // Each second, as that clock may be set: then validity and waiting times are judged by the new one.
-            if let time = try? await settleStore.databaseClock() { clock.set(time) }
+            let asked = ContinuousClock.now
+            if let time = try? await settleStore.databaseClock() { clock.set(time, askedAt: asked) }
         }
     }
 }

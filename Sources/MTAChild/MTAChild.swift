@@ -76,7 +76,12 @@ public final class MTAChild: Sendable {
 
     private func connect(_ role: String, _ losses: ConnectionLosses) async throws -> Store {
         let name = PostgresApplicationName(role: role, host: ProcessInfo.processInfo.hostName, pid: getpid())
-        return try await Store.connect(PostgresConfiguration(settings.database.url, applicationName: name)) { event in
+        let configuration = PostgresConfiguration(
+            settings.database.url,
+            applicationName: name,
+            lockTimeoutMilliseconds: Store.lockTimeoutMilliseconds
+        )
+        return try await Store.connect(configuration) { event in
             if case .lost = event { losses.note() }
         }
     }
@@ -124,7 +129,7 @@ public final class MTAChild: Sendable {
             )
             let reason = await service.run(isProbing: isCircuitOpen)
             await Self.atMost(Self.patience) { await gateway.shutdown() }
-            if sender.needsNoJournal { journal.remove() }
+            if sender.isIdle { journal.remove() }
             return reason
         } catch let error as PostgresError {
             logger.critical("the child cannot work with the database: \(error)")

@@ -10,6 +10,11 @@ public final class Store: Sendable {
     let keeper: ConnectionKeeper
     let configuration: PostgresConfiguration
 
+    /// How long a process that holds leases, or looks after them, waits for a lock. Renewals share its connection and wait behind
+    /// whatever waits: somebody's open transaction, with the lock of one delivery, must not cost the leases of all. A lease lasts
+    /// 15 s and is renewed every 5 s, so that two such waits fit in between; what has failed is done again.
+    public static let lockTimeoutMilliseconds = 2_000
+
     /// The schema version that this program was made for.
     public static let schemaVersion: Int32 = Migration.all.last?.version ?? 0
 

@@ -58,6 +58,7 @@ struct OutageTests {
             let after = await counters(fixture) { $0.resets == 1 && $0.waiting == 0 }
             #expect(after.cutOff == 40)
             #expect(after.faultsUnderLoad == 0)
+            #expect(after.leastWaitingAtFault == nil)
             #expect(after.accepted == 41)
             #expect(after.goAways == 0)
             await probe.close()
@@ -100,6 +101,7 @@ struct OutageTests {
             fixture.simulator.dropConnections(.apns)
             try await probe.settled(201)
             #expect(fixture.simulator.counters().apns.faultsUnderLoad == 1)
+            #expect(fixture.simulator.counters().apns.leastWaitingAtFault == 200)
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
             // What was not taken before the end of its connection is not taken afterwards.
             let after = await counters(fixture) { $0.unanswered > 0 }
@@ -138,6 +140,30 @@ struct OutageTests {
             #expect(first == 1)
             #expect(fixture.simulator.counters().apns.limitChanges == 4)
             await probe.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aLimitThatChangesDuringTheHandshakeIsAnnounced() async throws {
+        try await Fixture.run { (fixture) async throws in
+            let port = fixture.simulator.fcmPort
+            let witness = try await RawConnection.open(fixture, port: port)
+            #expect(try await witness.limit() == 100)
+            let late = try await RawConnection.open(fixture, port: port) {
+                // Connections are accepted one after the other: the silent one was before this one.
+                let further = try await RawConnection.open(fixture, port: port)
+                _ = try await further.limit()
+                await further.close()
+                var plan = FaultPlan()
+                plan.maxConcurrentStreams = 1
+                try fixture.simulator.setFaults(plan, for: .fcm)
+                // What was open heard of the plan, so whoever is to be told was told.
+                #expect(try await witness.limit() == 1)
+            }
+            late.sendPing(1)
+            _ = try await late.frame(type: RawFrame.ping)
+            #expect(late.lastLimit == 1)
+            await late.close()
+            await witness.close()
         }
     }
 

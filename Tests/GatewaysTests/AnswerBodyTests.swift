@@ -14,6 +14,20 @@ struct AnswerBodyTests {
         #expect(odd.timestamp == nil)
     }
 
+    @Test(
+        "A time that no token can have become invalid at is none",
+        arguments: [
+            ("1454948015990", 1_454_948_015_990), ("0", 0), ("253402300799999", 253_402_300_799_999),
+            ("253402300800000", nil), ("-1", nil), ("1454948015990000000", nil), ("9223372036854775807", nil),
+            ("-9223372036854775808", nil), ("9223372036854775808", nil), ("1e300", nil),
+        ] as [(String, Int64?)]
+    )
+    func absurdTime(_ text: String, _ time: Int64?) {
+        let body = APNsErrorBody(Array(#"{"reason":"Unregistered","timestamp":\#(text)}"#.utf8))
+        #expect(body.reason == "Unregistered")
+        #expect(body.timestamp == time)
+    }
+
     @Test("What is no APNs error is empty", arguments: ["", "{", "[]", "null", "{\"reason\":7}", "<html>", "\u{0}"])
     func noAPNsError(_ text: String) {
         let body = APNsErrorBody(Array(text.utf8))

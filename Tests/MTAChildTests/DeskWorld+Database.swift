@@ -67,7 +67,7 @@ extension DeskWorld {
             }
         }
         prepared.lost = sorter.lost
-        prepared.unanswered = sorter.unanswered
+        prepared.unanswered = part.delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
         while !rows.isEmpty {
             let slice = Array(rows.prefix(4))
@@ -153,7 +153,7 @@ extension DeskWorld {
         var report = StoreReport()
         for row in batch.allRows {
             guard var part = parts[row.holding.part] else { continue }
-            let isFact = row.status == .sent || row.status == .failed
+            let isFact = (row.status == .sent || row.status == .failed) && !row.isDecision
             guard isHeld(row.holding) || isFact else { continue }
             guard part.rows[row.sequence] == nil else { continue }
             if row.status == .ignored, mayBeTaken.contains(row.sequence) {

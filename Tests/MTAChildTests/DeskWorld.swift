@@ -76,8 +76,9 @@ struct DeskWorld {
             case .resendLater(let id, _): resends.append(id)
             case .release(let part, let recovery):
                 seen.insert("part given back")
-                release(part, recovery)
+                releases.append((part, recovery))
             case .cutJournal:
+                if !releases.isEmpty { fail("cut while \(releases.count) parts are on their way back") }
                 for (entry, answer) in journal where answer == nil && !isJournalBroken {
                     fail("cut with \(entry) on the wire")
                 }
@@ -101,6 +102,17 @@ struct DeskWorld {
         if desk.inGateway != queue.count + wire.count + returning.count { fail("\(desk.inGateway) in the gateway") }
         mostUnsettled = max(mostUnsettled, desk.unsettled)
         if let taken = desk.takeOutcomes() { stores.append((taken.batch, taken.windowRows, false)) }
+    }
+
+    /// Parts on their way to the database.
+    var releases: [(part: PartToken, recovery: PartRecovery)] = []
+
+    /// The database gets one of them.
+    mutating func finishRelease() {
+        guard !releases.isEmpty else { return }
+        let (part, recovery) = releases.remove(at: Int.random(in: 0..<releases.count, using: &random))
+        release(part, recovery)
+        perform(.released(part))
     }
 
     /// Messages on their way back to the desk, unsent.

@@ -232,7 +232,7 @@ import Testing
         #expect(desk.outcomes.count == 1)
         _ = desk.handle(.settled(batchID: 100, outcomes: [accepted(2)]), now: now)
         let (batch, _) = try #require(store(&desk, closed: [1]))
-        #expect(batch.count == 3 && batch.tokenEvents.count == 1 && batch.closing.count == 1)
+        #expect(batch.count == 3 && batch.effects.count == 1 && batch.closing.count == 1)
         #expect(desk.isEmpty && desk.unsettled == 0)
     }
 

@@ -38,7 +38,10 @@ import Testing
         case 0...2: world.answerMark()
         case 3...6: world.depart()
         case 7...11: world.answer()
-        case 12...13: world.giveBack()
+        case 12: world.giveBack()
+        case 13:
+            world.giveBack()
+            world.finishRelease()
         case 14 where !world.resends.isEmpty:
             let place = Int.random(in: 0..<world.resends.count, using: &world.random)
             world.perform(.resendDue(batchID: world.resends.remove(at: place)))
@@ -72,7 +75,7 @@ import Testing
             if world.isProbing, world.desk.parts.isEmpty { world.isCircuitOpen = true }
             let mayClaim = !world.isHurrying && !world.isCircuitOpen
             let isLeft = world.parts.values.contains { !$0.isDone && !$0.isClaimed }
-            if world.desk.isEmpty, !mayClaim || !isLeft { return }
+            if world.desk.isEmpty, world.desk.releasing.isEmpty, !mayClaim || !isLeft { return }
         }
     }
 

@@ -57,7 +57,7 @@ import Testing
         #expect(batch.count == 2)
         #expect(rows == 2)
         #expect(batch.closing.map(\.holding) == [PartToken(part: 1, token: 1)])
-        #expect(batch.tokenEvents.map(\.reason) == ["Unregistered"])
+        #expect(batch.effects.map(\.reason) == ["Unregistered"])
         var report = StoreReport()
         report.closedParts = [1]
         _ = desk.handle(.stored(report, holdings: batch.holdings, windowRows: rows), now: now)

@@ -170,10 +170,15 @@ struct ContractTests {
             child.beat.pid == 42 && child.beat.deliveryID == 16 && child.beat.sent == 7
                 && child.row.connector == .iosHTTP2 && child.exitReason == nil
         )
-        try await fixture.store.childExited(id, reason: "drained")
-        try await fixture.store.childExited(id, reason: "signalled", lastWords: "late")
+        // Its own word counts more than nobody's, its supervisor's judgement more than its own.
+        try await fixture.store.childExited(id, reason: "drained", saidByItself: true)
+        try await fixture.store.childExited(id, reason: "orphaned")
         #expect(try await fixture.store.children().isEmpty)
         #expect(try await fixture.store.children(includeExited: true).first?.exitReason == "drained")
+        try await fixture.store.childExited(id, reason: "signalled", detail: "signal 11", lastWords: "ouch")
+        try await fixture.store.childExited(id, reason: "idle", saidByItself: true)
+        let ended = try required(try await fixture.store.children(includeExited: true).first)
+        #expect(ended.exitReason == "signalled" && ended.exitDetail == "signal 11" && ended.lastWords == "ouch")
         #expect(try await fixture.store.hosts().first?.report.name == "one")
         #expect(try await fixture.store.childKinds().count == 2)
     }

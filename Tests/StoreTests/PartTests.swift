@@ -100,6 +100,13 @@ struct PartTests {
         #expect(try await store.partsHeld(byChild: owner) == [PartToken(part: part.id, token: 1)])
     }
 
+    @Test("A claim tells the database's time")
+    func claimedAt() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart()
+        let now = try await fixture.store.databaseClock()
+        #expect(part.claimedAt <= now && part.claimedAt > now.advanced(byMilliseconds: -600_000))
+    }
+
     @Test("A released part is claimed with the next token and knows what may have been sent")
     func release() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
@@ -123,12 +130,15 @@ struct PartTests {
         let second = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
         #expect(second.fencingToken == 2 && second.mayHaveHistory && second.dispatchMark == 0)
         let known = try await store.recovery(second)
-        #expect(known.ambiguous == [3, 4] && known.ambiguousThrough == 0 && known.softAnswers == [answer])
+        #expect(known.ambiguous == [3, 4] && known.ambiguousThrough == 0 && known.softAnswers.count == 1)
+        let found = try required(known.softAnswers.first)
+        #expect(found.sequence == 9 && found.attempt == 1 && found.httpStatus == 503 && found.reason == "later")
+        #expect(found.notBefore == answer.notBefore && (found.longestDelayMilliseconds ?? 0) > 0)
         _ = try await store.mark([PartMark(part: part.id, token: 2, through: 20)])
         #expect(try await store.releasePart(PartToken(part: part.id, token: 2), ambiguousThroughMark: true))
         let third = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
         let all = try await store.recovery(third)
-        #expect(all.ambiguousThrough == 20 && all.ambiguous == [3, 4] && all.softAnswers == [answer])
+        #expect(all.ambiguousThrough == 20 && all.ambiguous == [3, 4] && all.softAnswers == [found])
     }
 
     @Test("Nothing is claimed over an account that is not active")

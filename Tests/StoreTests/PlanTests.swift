@@ -49,6 +49,9 @@ struct PlanTests {
             "'{1}', '{1}', '{1}', '{0}', '{0}', '{0}', '{0}', '{0}', 'claimed'"
         )
         #expect(fence.contains("delivery_part_pkey"))
+        let inherited = try await plan(fixture, Store.inheritedDoubtSQL, "bigint", "1")
+        #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
+        #expect(!inherited.contains("Seq Scan"))
         let work = try await plan(fixture, Store.readyWorkSQL, "", "")
         #expect(work.contains("delivery_part_claim") || work.contains("delivery_part_unfinished"))
     }

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 import TestSupport
@@ -174,6 +175,20 @@ struct PreparationTests {
         try await fixture.prepare()
         #expect(try await fixture.store.finishDeliveries() == [id])
         #expect(try await fixture.store.deliveryProgress(id).state == .finished)
+    }
+
+    @Test("A delivery that somebody holds is not waited for, and holds up no other", .timeLimit(.minutes(1)))
+    func finishBesideALock() async throws {
+        let fixture = try await StoreFixture.make()
+        let held = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        let free = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        let holder = try await fixture.hold("SELECT FROM pushmta_engine.delivery WHERE id = \(held) FOR UPDATE")
+        #expect(try await fixture.store.finishDeliveries() == [free])
+        try await holder.run(script: "COMMIT")
+        #expect(try await fixture.store.finishDeliveries() == [held])
+        await holder.close()
     }
 
     @Test("A delivery that cannot be prepared fails with its reason, and the next one is taken")

@@ -34,6 +34,8 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     /// Faults of any kind that came while at least 100 requests were open: refused, disowned, unanswered or wrongly rejected
     /// pushes (a revoked key's and a mix-up's among them), GOAWAYs, resets, changes of the limit.
     public var faultsUnderLoad = 0
+    /// The fewest requests that were open at one of the faults in `faultsUnderLoad`; nil when there was none.
+    public var leastWaitingAtFault: Int?
 
     enum CodingKeys: String, CodingKey {
         case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks
@@ -44,10 +46,18 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
         case cutOff = "cut_off"
         case limitChanges = "limit_changes"
         case faultsUnderLoad = "faults_under_load"
+        case leastWaitingAtFault = "least_waiting_at_fault"
     }
 
     /// Counters that stand at zero.
     public init() {}
+
+    /// Counts faults that came while so many requests were open.
+    mutating func countFaults(_ number: Int, waiting: Int) {
+        guard number > 0 else { return }
+        faultsUnderLoad += number
+        leastWaitingAtFault = min(leastWaitingAtFault ?? waiting, waiting)
+    }
 
     /// Pushes that were rejected for whatever reason.
     public var rejectedTotal: Int { rejected.values.reduce(0, +) }

@@ -29,9 +29,9 @@ final class GatewayRecorder: Sendable {
     /// Takes the pushes of one read, before their answers leave.
     func record(_ pushes: [RecordedPush], refused: Int, injected: Int, concurrentStreams: Int) {
         // The requests of this read are not counted as waiting yet.
-        let faultsUnderLoad = isUnderLoad || concurrentStreams >= Self.load ? refused + injected : 0
+        let open = max(waiting.load(ordering: .relaxed), concurrentStreams)
         state.withLock { state in
-            state.counters.faultsUnderLoad += faultsUnderLoad
+            if open >= Self.load { state.counters.countFaults(refused + injected, waiting: open) }
             for push in pushes {
                 guard push.key != .none else {
                     state.rejected[Int(push.answer)] += 1
@@ -73,13 +73,11 @@ final class GatewayRecorder: Sendable {
         waiting.add(change, ordering: .relaxed)
     }
 
-    private var isUnderLoad: Bool { waiting.load(ordering: .relaxed) >= Self.load }
-
     private func countFault(_ count: (inout GatewayCounters) -> Void) {
-        let isUnderLoad = isUnderLoad
+        let open = waiting.load(ordering: .relaxed)
         state.withLock { state in
             count(&state.counters)
-            if isUnderLoad { state.counters.faultsUnderLoad += 1 }
+            if open >= Self.load { state.counters.countFaults(1, waiting: open) }
         }
     }
 

@@ -33,6 +33,8 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func opened(_ connection: HTTP2ServerConnection) {
         http = connection
         loop.opened(self, id: connection.id)
+        // The plan may have changed during the TLS handshake, when nobody told this connection of it.
+        adjustLimit()
         followFreeze()
         leaveAtOnce()
     }

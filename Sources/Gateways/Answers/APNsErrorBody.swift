@@ -1,3 +1,5 @@
+import PushCore
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -8,7 +10,7 @@ import Foundation
 struct APNsErrorBody: Sendable, Equatable {
     /// The reason, word for word; empty when there is none.
     var reason = ""
-    /// When the token became invalid, in milliseconds since 1970.
+    /// When the token became invalid, in milliseconds since 1970; nil when that is not there, or absurd.
     var timestamp: Int64?
 
     private struct Fields: Decodable {
@@ -31,6 +33,6 @@ struct APNsErrorBody: Sendable, Equatable {
     init(_ body: [UInt8]) {
         guard !body.isEmpty, let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else { return }
         reason = ReasonText.storable(fields.reason ?? "")
-        timestamp = fields.timestamp
+        timestamp = TokenEffect.credibleTime(fields.timestamp)
     }
 }

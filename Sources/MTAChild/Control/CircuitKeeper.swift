@@ -7,6 +7,7 @@ import Synchronization
 final class CircuitKeeper: Sendable {
     private struct State {
         var closing = 0
+        var opening = 0
         var last: Task<Void, Never>?
     }
 
@@ -26,21 +27,32 @@ final class CircuitKeeper: Sendable {
     /// Whether the database may not know yet that a probe of this child has closed the circuit.
     var isClosing: Bool { state.withLock { $0.closing > 0 } }
 
+    /// Whether the database may not know yet that this child has opened the circuit.
+    var isOpening: Bool { state.withLock { $0.opening > 0 } }
+
     /// Returns when the database knows the latest state.
     func settled() async {
         await state.withLock { $0.last }?.value
     }
 
-    func open(reason: String, remedy: String, holdsTokenEffects: Bool) {
-        logger.error("the circuit of the application opens: \(reason); \(remedy)")
+    /// Counts as under way from now on, though the reason is known a moment later.
+    func open(remedy: String, holdsTokenEffects: Bool, reason: @escaping @Sendable () async throws -> String) {
+        state.withLock { $0.opening += 1 }
+        let words = Task {
+            let words = (try? await reason()) ?? "the gateway refuses every message"
+            logger.error("the circuit of the application opens: \(words); \(remedy)")
+            return words
+        }
         tell { [store, applicationID, accountID] in
             try await store.openCircuit(
                 application: applicationID,
                 account: accountID,
-                reason: reason,
+                reason: await words.value,
                 remedy: remedy,
                 holdsTokenEffects: holdsTokenEffects
             )
+        } done: {
+            self.state.withLock { $0.opening -= 1 }
         }
     }
 

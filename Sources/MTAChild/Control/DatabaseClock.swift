@@ -8,16 +8,24 @@ final class DatabaseClock: Sendable {
     private struct Reading {
         var milliseconds: Int64
         var at: ContinuousClock.Instant
+        var askedAt: ContinuousClock.Instant
     }
 
     private let reading: Mutex<Reading>
 
     init(_ time: DatabaseTime) {
-        reading = Mutex(Reading(milliseconds: time.microsecondsSince1970 / 1_000, at: .now))
+        let now = ContinuousClock.now
+        reading = Mutex(Reading(milliseconds: time.microsecondsSince1970 / 1_000, at: now, askedAt: now))
     }
 
-    func set(_ time: DatabaseTime) {
-        reading.withLock { $0 = Reading(milliseconds: time.microsecondsSince1970 / 1_000, at: .now) }
+    /// Takes a new reading, unless one that was asked for after it came first: that one may have seen the clock set.
+    ///
+    /// - Parameter moment: when the database was asked.
+    func set(_ time: DatabaseTime, askedAt moment: ContinuousClock.Instant) {
+        reading.withLock { reading in
+            guard moment >= reading.askedAt else { return }
+            reading = Reading(milliseconds: time.microsecondsSince1970 / 1_000, at: .now, askedAt: moment)
+        }
     }
 
     /// Milliseconds since 1970 on the database's clock.

@@ -59,7 +59,7 @@ final class LeaseKeeper: Sendable {
             try? await Task.sleep(for: .milliseconds(250))
             let now = ContinuousClock.now
             // What is being given back is still this child's, until the database has heard of it.
-            let held = sender.desk.withLock { $0.heldTokens } + sender.releasing
+            let held = sender.desk.withLock { $0.heldTokens + $0.releasing }
             if held.isEmpty { next = now }
             guard !held.isEmpty, now >= next else { continue }
             next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))

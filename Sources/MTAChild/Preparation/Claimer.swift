@@ -17,6 +17,9 @@ final class Claimer: Sendable {
     private let leases: LeaseKeeper
     private let control: ChildControl
     private let losses: ConnectionLosses
+    /// Has the states of the held deliveries looked at.
+    private let watchSignal: Signal
+    private let clock: DatabaseClock
     private let arguments: ChildArguments
     private let settings: ChildSettings
     private let logger: Logger
@@ -28,6 +31,8 @@ final class Claimer: Sendable {
         leases: LeaseKeeper,
         control: ChildControl,
         losses: ConnectionLosses,
+        watchSignal: Signal,
+        clock: DatabaseClock,
         arguments: ChildArguments,
         settings: ChildSettings,
         logger: Logger
@@ -38,6 +43,8 @@ final class Claimer: Sendable {
         self.leases = leases
         self.control = control
         self.losses = losses
+        self.watchSignal = watchSignal
+        self.clock = clock
         self.arguments = arguments
         self.settings = settings
         self.logger = logger
@@ -92,6 +99,7 @@ final class Claimer: Sendable {
             child: arguments.childID
         )
         guard let probe else { return false }
+        clock.set(probe.claimedAt, askedAt: moment)
         leases.claimed(at: moment)
         await prepare(probe)
         return true
@@ -107,6 +115,8 @@ final class Claimer: Sendable {
             limit: limit
         )
         if !parts.isEmpty { CrashPoint.afterClaim.reached() }
+        // A delivery may be younger than the last look at that clock, which may have been set meanwhile.
+        if let last = parts.last { clock.set(last.claimedAt, askedAt: moment) }
         if holdsNothing, !parts.isEmpty { leases.claimed(at: moment) }
         await withTaskGroup(of: Void.self) { group in
             for part in parts {
@@ -119,10 +129,11 @@ final class Claimer: Sendable {
     /// Asks which parts still carry this child's token, and gives back those of which it never heard: the answer to their
     /// claim was lost. No claim is under way meanwhile, and what was claimed before is with the desk.
     private func compare() async throws {
-        let believed = sender.desk.withLock { $0.heldTokens }
+        let (believed, before) = sender.desk.withLock { ($0.heldTokens, $0.releasing.union($0.parts.keys)) }
         let held = Set(try await store.partsHeld(byChild: arguments.childID))
         leases.loseParts(believed.filter { !held.contains($0) })
-        let known = sender.desk.withLock { Set($0.parts.keys) }.union(sender.releasing)
+        // Also what it answered for when it asked: that may have gone back since.
+        let known = sender.desk.withLock { $0.releasing.union($0.parts.keys) }.union(before)
         for part in held.subtracting(known).sorted(by: { $0.part < $1.part }) {
             logger.notice("part \(part.part) was claimed without an answer: giving it back")
             _ = try await store.releasePart(part)
@@ -131,7 +142,11 @@ final class Claimer: Sendable {
 
     private func prepare(_ part: ClaimedPart) async {
         do {
-            sender.perform(.prepared(try await preparer.prepare(part)))
+            let prepared = try await preparer.prepare(part)
+            let isNew = sender.desk.withLock { !$0.heldDeliveries.contains(part.deliveryID) }
+            sender.perform(.prepared(prepared))
+            // An order that came while the part was loaded was not looked for.
+            if isNew { watchSignal.fire() }
         } catch let error as ContentError {
             await refuse(part, reason: String(describing: error))
         } catch let error as MessageIDError {
@@ -158,6 +173,6 @@ final class Claimer: Sendable {
     }
 
     private func giveBack(_ part: ClaimedPart) {
-        sender.release(PartToken(part: part.id, token: part.fencingToken), PartRecovery())
+        sender.perform(.refused(PartToken(part: part.id, token: part.fencingToken)))
     }
 }

@@ -41,9 +41,10 @@ final class PartPreparer: Sendable {
         var recovery = PartRecovery()
         // A retry part may have late outcomes too: facts of an owner of the first part that was fenced after its end.
         if part.mayHaveHistory || part.attempt > 1 { known = try await store.knownOutcomes(part) }
+        let inherited = part.attempt > 1 ? try await store.inheritedDoubt(part) : []
         if part.mayHaveHistory { recovery = try await store.recovery(part) }
         let loaded = try await loading
-        return render(part, delivery, loaded, known: known, recovery: recovery)
+        return render(part, delivery, loaded, known: known, recovery: recovery, inherited: inherited)
     }
 
     private func delivery(_ id: Int64) async throws -> CompiledDelivery {
@@ -63,7 +64,8 @@ final class PartPreparer: Sendable {
         _ delivery: CompiledDelivery,
         _ loaded: LoadedPart,
         known: Set<Int32>,
-        recovery: PartRecovery
+        recovery: PartRecovery,
+        inherited: Set<Int32>
     ) -> PreparedPart {
         var prepared = PreparedPart(
             claimed: part,
@@ -76,6 +78,7 @@ final class PartPreparer: Sendable {
             sendsLost: sendsLost && delivery.ambiguityPolicy == .resend,
             known: known,
             recovery: recovery,
+            inherited: inherited,
             now: clock.nowMilliseconds
         )
         var rows: [Int32] = []
@@ -86,19 +89,27 @@ final class PartPreparer: Sendable {
             case .send: rows.append(Int32(row))
             case .decided(let status, let reason):
                 prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
-            case .soft(let notBefore):
-                prepared.softAnswers.append(.init(row: Int32(row), notBeforeMilliseconds: notBefore))
+            case .soft(let notBefore, let longestDelay):
+                prepared.softAnswers.append(
+                    .init(
+                        row: Int32(row),
+                        notBeforeMilliseconds: notBefore,
+                        longestDelayMilliseconds: longestDelay
+                    )
+                )
             }
         }
         prepared.lost = sorter.lost
-        prepared.unanswered = sorter.unanswered
+        prepared.doubted = sorter.doubted
+        // Under `report` nobody sends again what is in doubt, so the soft answer was the last word.
+        prepared.unanswered = delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
         var start = 0
         while start < rows.count {
             let end = min(start + Self.sliceSize, rows.count)
             let slice = renderer.render(rows[start..<end], batchID: newBatchID())
-            prepared.decided.append(contentsOf: slice.tooLong)
+            for tooLong in slice.tooLong { refuse(tooLong, in: &prepared) }
             if !slice.rows.isEmpty {
                 prepared.slices.append(
                     .init(rows: slice.rows, batch: slice.batch, markThrough: rows[end - 1] + 1)
@@ -107,5 +118,17 @@ final class PartPreparer: Sendable {
             start = end
         }
         return prepared
+    }
+
+    /// A payload has become too long: the message fails, unless it may have arrived before.
+    private func refuse(_ tooLong: PreparedPart.Decided, in prepared: inout PreparedPart) {
+        var decided = tooLong
+        let isLost = prepared.lost.remove(tooLong.row) != nil
+        if isLost { prepared.resent -= 1 }
+        if isLost || prepared.doubted.contains(tooLong.row) {
+            decided.status = .unknown
+            decided.reason = "sent before, without an answer, and now: \(tooLong.reason)"
+        }
+        prepared.decided.append(decided)
     }
 }

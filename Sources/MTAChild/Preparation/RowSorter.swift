@@ -9,31 +9,36 @@ struct RowSorter {
         case send
         case decided(MessageStatus, reason: String)
         /// It was answered softly before, and waits for the retry part.
-        case soft(notBeforeMilliseconds: Int64)
+        case soft(notBeforeMilliseconds: Int64, longestDelayMilliseconds: Int64)
     }
 
     private let sendsLost: Bool
     private let known: Set<Int32>
     private let ambiguous: Set<Int32>
     private let ambiguousThrough: Int
-    private let soft: [Int32: Int64]
+    private let soft: [Int32: PartRecovery.SoftAnswer]
+    private let inherited: Set<Int32>
+    private let now: Int64
     /// Rows of messages that are to be sent although an earlier owner may have sent them.
     private(set) var lost: Set<Int32> = []
+    /// Rows of messages that are to be sent although a send of the part before may have arrived.
+    private(set) var doubted: Set<Int32> = []
     /// Rows with a soft answer that an earlier owner sent without getting an answer.
     private(set) var unanswered: Set<Int32> = []
     /// Messages that are sent again although the gateway may have had them, now or by an owner since lost.
     private(set) var resent: Int32 = 0
 
-    /// - Parameter sendsLost: whether a message that an earlier owner may have sent is sent again.
-    init(sendsLost: Bool, known: Set<Int32>, recovery: PartRecovery, now: Int64) {
+    /// - Parameters:
+    ///   - sendsLost: whether a message that an earlier owner may have sent is sent again.
+    ///   - inherited: messages that the part before handed over in doubt; they are on record there, and counted.
+    init(sendsLost: Bool, known: Set<Int32>, recovery: PartRecovery, inherited: Set<Int32> = [], now: Int64) {
         self.sendsLost = sendsLost
+        self.inherited = inherited
+        self.now = now
         self.known = known
         ambiguous = Set(recovery.ambiguous)
         ambiguousThrough = Int(recovery.ambiguousThrough)
-        soft = Dictionary(
-            recovery.softAnswers.map { ($0.sequence, $0.notBefore.map { $0.microsecondsSince1970 / 1_000 } ?? now) },
-            uniquingKeysWith: { _, later in later }
-        )
+        soft = Dictionary(recovery.softAnswers.map { ($0.sequence, $0) }, uniquingKeysWith: { _, later in later })
     }
 
     mutating func sort(row: Int, _ loaded: LoadedPart) -> Verdict {
@@ -45,22 +50,31 @@ struct RowSorter {
             return .known
         }
         let isAmbiguous = isListed || row < ambiguousThrough
-        if !soft.isEmpty, let notBefore = soft[sequence] {
+        if !soft.isEmpty, let answer = soft[sequence] {
             if isAmbiguous { unanswered.insert(Int32(row)) }
-            return .soft(notBeforeMilliseconds: notBefore)
+            return .soft(
+                notBeforeMilliseconds: answer.notBefore.map { $0.microsecondsSince1970 / 1_000 } ?? now,
+                longestDelayMilliseconds: answer.longestDelayMilliseconds ?? .max
+            )
         }
         if isAmbiguous, !sendsLost {
             return .decided(.unknown, reason: "sent by a process that died before the answer was recorded")
         }
+        let isInherited = !inherited.isEmpty && inherited.contains(sequence)
         let verdict = loaded.verdicts[row]
         guard verdict == .sendable else {
-            return isAmbiguous
-                ? .decided(.unknown, reason: "sent by a process that died, and now: \(verdict.reason)")
+            if isAmbiguous {
+                return .decided(.unknown, reason: "sent by a process that died, and now: \(verdict.reason)")
+            }
+            return isInherited
+                ? .decided(.unknown, reason: "sent before, without an answer, and now: \(verdict.reason)")
                 : .decided(.notApplicable, reason: verdict.reason)
         }
         if isAmbiguous {
             lost.insert(Int32(row))
             resent += 1
+        } else if isInherited {
+            doubted.insert(Int32(row))
         }
         return .send
     }

@@ -17,6 +17,8 @@ struct HeldPart: Sendable {
     var retries: [PreparedPart.Soft]
     /// Messages without an outcome that an earlier owner may have sent.
     var lost: Set<Int32>
+    /// Messages that the part before handed over in doubt, which stands on record there: none ends as if it had never arrived.
+    let doubted: Set<Int32>
     /// Messages without an outcome to which this owner got no answer, and which go to a retry part.
     var unanswered: Set<Int32> = []
     /// Messages to which this owner got no answer, and which are `unknown`: kept on record, as those that are sent again are.
@@ -39,6 +41,7 @@ struct HeldPart: Sendable {
         slices = prepared.slices[...]
         retries = prepared.softAnswers
         lost = prepared.lost
+        doubted = prepared.doubted
         unanswered = prepared.unanswered
         resent = prepared.resent
     }

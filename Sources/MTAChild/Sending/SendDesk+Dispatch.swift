@@ -23,7 +23,8 @@ extension SendDesk {
                 decided.status,
                 reason: decided.reason,
                 httpStatus: 0,
-                gatewayMessageID: nil
+                gatewayMessageID: nil,
+                isDecision: true
             )
         }
         if !isHalted { counters.retried += Int64(part.retries.count) }

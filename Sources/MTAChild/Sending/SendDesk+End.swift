@@ -42,7 +42,7 @@ extension SendDesk {
         for holding in holdings where report.unbalancedParts.contains(holding.part) {
             guard let part = parts[holding], part.isClosing else { continue }
             forget(holding)
-            actions.append(.release(holding, part.recovery))
+            giveBack(holding, part.recovery, &actions)
         }
         actions.append(.claimMore)
     }
@@ -59,6 +59,14 @@ extension SendDesk {
         dropIfFenced(holding)
     }
 
+    /// A newer claim of the same part, by this child itself, proves that an older one was lost.
+    mutating func fenceOlder(_ claimed: ClaimedPart, _ actions: inout [Action]) {
+        let older = parts.keys.filter { $0.part == claimed.id && $0.token < claimed.fencingToken }
+        guard !older.isEmpty else { return }
+        for holding in older { fence(holding, &actions) }
+        actions.append(.cancelQueued)
+    }
+
     /// Lets go of a fenced part once nothing of it is on the wire.
     mutating func dropIfFenced(_ holding: PartToken) {
         guard let part = parts[holding], part.isFenced, part.inGateway == 0 else { return }
@@ -66,10 +74,11 @@ extension SendDesk {
     }
 
     mutating func cutIfQuiet(_ actions: inout [Action]) {
-        guard wantsCut, unsettled == 0, !isMarking, flights.isEmpty, outcomes.isEmpty, batchesBeingStored == 0 else {
-            return
-        }
+        guard wantsCut, !isCutting, unsettled == 0, !isMarking, flights.isEmpty, outcomes.isEmpty,
+            batchesBeingStored == 0, releasing.isEmpty
+        else { return }
         if parts.values.allSatisfy({ $0.retries.isEmpty }) {
+            isCutting = true
             actions.append(.cutJournal)
         } else {
             // Soft answers of a part that is not at its end stand in the journal only: another time.

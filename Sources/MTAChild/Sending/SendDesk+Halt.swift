@@ -51,6 +51,19 @@ extension SendDesk {
         }
     }
 
+    /// Asks once more for what a halted delivery has in the gateway: an order to submit may have been carried out after the order
+    /// to give back that followed it, as they come from several threads.
+    mutating func cancelHalted(_ actions: inout [Action]) {
+        guard isHurrying || !halts.isEmpty else { return }
+        if parts.values.contains(where: { $0.inGateway > 0 && halt(of: $0) != nil }) { actions.append(.cancelQueued) }
+    }
+
+    /// Hands a part back to the database, which has it when ``Event/released(_:)`` says so.
+    mutating func giveBack(_ holding: PartToken, _ recovery: PartRecovery, _ actions: inout [Action]) {
+        releasing.insert(holding)
+        actions.append(.release(holding, recovery))
+    }
+
     /// Ends the parts of halted deliveries of which nothing is on the wire any more.
     mutating func settleHalted(_ actions: inout [Action]) {
         guard isHurrying || !halts.isEmpty else { return }
@@ -62,7 +75,7 @@ extension SendDesk {
             // Its outcomes are in the database before the next owner asks for them.
             case .giveBack where part.lastBatch <= storedBatch:
                 forget(holding)
-                actions.append(.release(holding, part.recovery))
+                giveBack(holding, part.recovery, &actions)
             case .giveBack, nil: continue
             }
         }

@@ -147,8 +147,7 @@ extension SendDesk {
             final(&part, row, .sent, outcome)
         case .permanent:
             counters.failed += 1
-            final(&part, row, .failed, outcome)
-            noteToken(part, row, outcome)
+            final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect)
         // The rest are decisions: a fenced owner makes none.
         case .ambiguous, .retry, .unprocessed, .stopApplication:
             guard !part.isFenced else {
@@ -195,15 +194,15 @@ extension SendDesk {
             answer.notBeforeMilliseconds = notBefore
             return postpone(&part, row, notBefore, now)
         }
-        if part.lost.contains(row) {
+        if part.lost.contains(row) || part.doubted.contains(row) {
             // An earlier attempt may have arrived, whatever became of this one.
             counters.unknown += 1
             final(&part, row, .unknown, outcome)
         } else if decision == .exhausted {
             counters.failed += 1
-            // For the journal too it was the last attempt.
-            answer.outcomeClass = .permanent
-            final(&part, row, .failed, outcome)
+            // The journal keeps what the gateway said: out of it the giving up would come as a fact, which another owner of the
+            // part may know better. It costs one more attempt at most.
+            final(&part, row, .failed, outcome, isDecision: true)
         } else {
             record(&part, row: row, .ignored, reason: "expired", httpStatus: outcome.status, gatewayMessageID: nil)
             outcomeWindowRows += 1
@@ -229,26 +228,39 @@ extension SendDesk {
         unsettled -= 1
     }
 
-    private mutating func final(_ part: inout HeldPart, _ row: Int32, _ status: MessageStatus, _ outcome: Outcome) {
+    private mutating func final(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ status: MessageStatus,
+        _ outcome: Outcome,
+        tokenEffect: TokenEffect = .none,
+        isDecision: Bool = false
+    ) {
         record(
             &part,
             row: row,
             status,
             reason: outcome.reason,
             httpStatus: outcome.status,
-            gatewayMessageID: outcome.gatewayMessageID
+            gatewayMessageID: outcome.gatewayMessageID,
+            tokenEffect: tokenEffect,
+            isDecision: isDecision
         )
         outcomeWindowRows += 1
     }
 
     /// Adds a final outcome to the batch for the database.
+    ///
+    /// - Parameter isDecision: a `failed` that no gateway said; other statuses speak for themselves.
     mutating func record(
         _ part: inout HeldPart,
         row: Int32,
         _ status: MessageStatus,
         reason: String,
         httpStatus: Int16,
-        gatewayMessageID: String?
+        gatewayMessageID: String?,
+        tokenEffect: TokenEffect = .none,
+        isDecision: Bool = false
     ) {
         part.isDecided(row)
         part.lastBatch = batchNumber
@@ -261,22 +273,9 @@ extension SendDesk {
             httpStatus: httpStatus,
             reason: reason,
             gatewayMessageID: gatewayMessageID,
-            attempt: part.claimed.attempt
-        )
-    }
-
-    private mutating func noteToken(_ part: HeldPart, _ row: Int32, _ outcome: Outcome) {
-        guard case .invalid(let since) = outcome.tokenEffect else { return }
-        outcomes.tokenEvents.append(
-            TokenEventRow(
-                applicationID: applicationID,
-                subscriptionID: part.subscriptionIDs[Int(row)],
-                kind: .invalid,
-                deliveryID: part.claimed.deliveryID,
-                sequence: part.sequences[Int(row)],
-                reason: outcome.reason,
-                sinceMilliseconds: since
-            )
+            attempt: part.claimed.attempt,
+            tokenEffect: tokenEffect,
+            isDecision: isDecision
         )
     }
 }

@@ -5,6 +5,10 @@ import Store
 extension SendDesk {
     enum Event: Sendable {
         case prepared(PreparedPart)
+        /// A claimed part that cannot be prepared goes back as it came.
+        case refused(PartToken)
+        /// The database has a part back.
+        case released(PartToken)
         /// The database has committed marks; `held` are the parts that still carry this child's token.
         case marked([PartMark], held: Set<Int64>)
         /// The database could not be asked for marks.

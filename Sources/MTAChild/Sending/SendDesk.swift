@@ -32,6 +32,10 @@ struct SendDesk: Sendable {
     var isPaused = false
     var isHurrying = false
     var wantsCut = false
+    /// The one cut that was asked for is not done: a second one, carried out later, would take what came after the first.
+    var isCutting = false
+    /// Parts that go back and that the database may not have yet: what is known of their messages stands in the journal only.
+    var releasing: Set<PartToken> = []
     /// Deliveries of which nothing more leaves.
     var halts: [Int64: Halt] = [:]
     /// When the first of the held deliveries expires, in milliseconds on the database's clock.
@@ -62,7 +66,7 @@ struct SendDesk: Sendable {
         parts.isEmpty && outcomes.isEmpty && batchesBeingStored == 0 && flights.isEmpty && !isMarking
     }
 
-    /// The parts whose leases have to be renewed.
+    /// The parts that this child answers for.
     var heldTokens: [PartToken] { parts.values.filter { !$0.isFenced }.map(\.holding) }
 
     /// The deliveries of the held parts.
@@ -86,7 +90,11 @@ struct SendDesk: Sendable {
     mutating func handle(_ event: Event, now: Int64) -> [Action] {
         var actions: [Action] = []
         switch event {
-        case .prepared(let part): prepared(part, now, &actions)
+        case .prepared(let part):
+            fenceOlder(part.claimed, &actions)
+            prepared(part, now, &actions)
+        case .refused(let holding): giveBack(holding, PartRecovery(), &actions)
+        case .released(let holding): releasing.remove(holding)
         case .marked(let marks, let held): marked(marks, held, &actions)
         case .markFailed: endMarking()
         case .settled(let batchID, let settled): self.settled(batchID, settled, now, &actions)
@@ -102,12 +110,16 @@ struct SendDesk: Sendable {
         case .paused(let paused):
             if !isPaused, paused { actions.append(.cancelQueued) }
             isPaused = paused
-        case .deliveryStates(let states): take(states, &actions)
+        case .deliveryStates(let states):
+            take(states, &actions)
+            cancelHalted(&actions)
         case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
         case .circuitFoundOpen: circuitFoundOpen(&actions)
         case .hurry: hurry(&actions)
         case .journalLong: wantsCut = true
-        case .journalCut: wantsCut = false
+        case .journalCut:
+            wantsCut = false
+            isCutting = false
         }
         finish(now, &actions)
         return actions

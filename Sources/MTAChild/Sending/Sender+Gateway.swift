@@ -51,15 +51,15 @@ extension Sender {
     func openCircuit(_ reason: String, _ holdsTokenEffects: Bool) {
         control.hurry(.circuitOpen)
         // The gateway says more about an answer in an event that follows it in the same turn of the loop.
-        eventLoop.execute {
+        let message = eventLoop.submit { () -> String in
             let event = self.trouble.withLock { $0.application }
             let stop = event?.kind == .applicationStopped ? event : nil
-            self.circuit.open(
-                reason: holdsTokenEffects ? reason : stop?.message ?? "the gateway refuses every message: \(reason)",
-                remedy: holdsTokenEffects ? HealthReporter.mixUpRemedy : HealthReporter.stopRemedy,
-                holdsTokenEffects: holdsTokenEffects
-            )
-            self.claimSignal.fire()
+            return holdsTokenEffects ? reason : stop?.message ?? "the gateway refuses every message: \(reason)"
         }
+        circuit.open(
+            remedy: holdsTokenEffects ? HealthReporter.mixUpRemedy : HealthReporter.stopRemedy,
+            holdsTokenEffects: holdsTokenEffects
+        ) { try await message.get() }
+        claimSignal.fire()
     }
 }

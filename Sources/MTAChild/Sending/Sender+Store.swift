@@ -8,10 +8,9 @@ import Synchronization
 extension Sender {
     /// Gives a part back, until the database has it or the child leaves.
     func release(_ part: PartToken, _ recovery: PartRecovery) {
-        releases.withLock { _ = $0.underWay.insert(part) }
         Task {
             // Nobody should claim it, and fail as this child did, before the circuit is known to be open.
-            if control.reason == .circuitOpen { await circuit.settled() }
+            if circuit.isOpening { await circuit.settled() }
             var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
             while true {
                 do {
@@ -20,24 +19,19 @@ extension Sender {
                 } catch {
                     logger.warning("part \(part.part) could not be given back: \(error)")
                     // The lease runs out by itself then; the next owner learns the rest from mark, outcomes and journal.
-                    guard !isStopped.withLock({ $0 }) else {
-                        releases.withLock { $0.hasFailed = true }
-                        break
-                    }
+                    guard !isStopped.withLock({ $0 }) else { return }
                     try? await Task.sleep(for: backOff.next())
                 }
             }
-            releases.withLock { releases in
-                releases.underWay.remove(part)
-                releases.done += 1
-            }
+            released.add(1, ordering: .relaxed)
+            perform(.released(part))
             idleSignal.fire()
         }
     }
 
     /// Grows with everything that the database has taken.
     var storedSoFar: UInt64 {
-        UInt64(desk.withLock { $0.storedBatch }) + releases.withLock { $0.done }
+        UInt64(desk.withLock { $0.storedBatch }) + released.load(ordering: .relaxed)
     }
 
     /// Commits marks, one call after the other, until ``stop()``.

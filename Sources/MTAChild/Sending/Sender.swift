@@ -12,13 +12,6 @@ import Synchronization
 /// journaled on the event loop before its messages get streams, an answer before the loop goes on, hence before its stream
 /// slot is used again.
 final class Sender: GatewayDelegate {
-    struct Releases {
-        var underWay: Set<PartToken> = []
-        var hasFailed = false
-        /// Grows with each part that the database has back.
-        var done: UInt64 = 0
-    }
-
     let desk: Mutex<SendDesk>
     let lease = LeaseClock()
     let circuit: CircuitKeeper
@@ -32,7 +25,8 @@ final class Sender: GatewayDelegate {
     let eventLoop: any EventLoop
     let logger: Logger
     let storeSignal = Signal()
-    let releases = Mutex(Releases())
+    /// Grows with each part that the database has back.
+    let released = Atomic<UInt64>(0)
     let isStopped = Mutex(false)
     let trouble = Mutex(GatewayTrouble())
     let databaseTrouble = Mutex("")
@@ -88,14 +82,8 @@ final class Sender: GatewayDelegate {
     /// Whether the gateway takes messages, as far as is known.
     var isGatewayWell: Bool { gatewayTrouble == nil }
 
-    /// Nothing is held, on its way, or being given back.
-    var isIdle: Bool { desk.withLock { $0.isEmpty } && releases.withLock { $0.underWay.isEmpty } }
-
-    /// Everything that the journal tells is in the database.
-    var needsNoJournal: Bool { isIdle && !releases.withLock { $0.hasFailed } }
-
-    /// Parts that the database does not have back yet.
-    var releasing: [PartToken] { releases.withLock { Array($0.underWay) } }
+    /// Nothing is held, on its way, or being given back: everything that the journal tells is in the database.
+    var isIdle: Bool { desk.withLock { $0.isEmpty && $0.releasing.isEmpty } }
 
     /// Tells the desk what happened and does what it says.
     func perform(_ event: SendDesk.Event) {

@@ -14,6 +14,7 @@ enum SessionSettings {
             "tcp_keepalives_idle = 5", "tcp_keepalives_interval = 3", "tcp_keepalives_count = 3",
         ]
         if let limit = configuration.statementTimeoutMilliseconds { first.append("statement_timeout = \(limit)") }
+        if let limit = configuration.lockTimeoutMilliseconds { first.append("lock_timeout = \(limit)") }
         var second: [String] = []
         if serverVersion >= 120_000 { second.append("tcp_user_timeout = 10000") }
         // A statement that runs or waits for a lock looks for its client as well.

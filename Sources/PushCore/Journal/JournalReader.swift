@@ -96,7 +96,8 @@ struct JournalReader {
         }
         if flags.contains(.tokenInvalidSince) {
             guard let since: Int64 = number() else { return nil }
-            answer.tokenEffect = .invalid(sinceMilliseconds: since)
+            // A journal of an older version holds whatever the gateway said.
+            answer.tokenEffect = .invalid(sinceMilliseconds: TokenEffect.credibleTime(since))
         } else if flags.contains(.tokenInvalid) {
             answer.tokenEffect = .invalid(sinceMilliseconds: nil)
         }

@@ -4,7 +4,7 @@ public enum PartState: String, Sendable, Hashable, Codable, CaseIterable {
     case ready
     /// A child holds it under a fencing token and a lease.
     case claimed
-    /// It is held back: its delivery is paused, or its application's circuit is open.
+    /// It is held back: its delivery is paused.
     case waiting
     /// All its messages have an outcome or were handed to a retry part.
     case done

@@ -7,4 +7,12 @@ public enum TokenEffect: Sendable, Hashable {
     /// `sinceMilliseconds` is the gateway's own time of the fact in milliseconds since 1970 (APNs' 410 gives one), so
     /// that a registration after it is not undone; nil when the gateway gave none.
     case invalid(sinceMilliseconds: Int64?)
+
+    /// A gateway's time of a fact, in milliseconds since 1970, or nil if it lies before 1970 or after the year 9999.
+    ///
+    /// Such a time says nothing, a wrong unit for example; and one that the database cannot represent would keep everything that is
+    /// stored with it from being stored, each time anew.
+    public static func credibleTime(_ milliseconds: Int64?) -> Int64? {
+        milliseconds.flatMap { (0...253_402_300_799_999).contains($0) ? $0 : nil }
+    }
 }

@@ -36,11 +36,11 @@ extension StoreError {
     /// The way out of each refusal, as the functions' hints say it.
     private static let remedies: [String: String] = [
         "PM001": "pushmta app list shows the applications; pushmta app add makes one",
-        "PM002": "pushmta status shows the deliveries",
+        "PM002": "pushmta delivery list shows the deliveries",
         "PM003": "create another delivery to send again",
         "PM004": #"give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}"#,
         "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
         "PM006": "fill pushmta.delivery_target before the start",
-        "PM008": "pushmta status shows the deliveries and their states",
+        "PM008": "pushmta delivery list shows the deliveries and their states",
     ]
 }

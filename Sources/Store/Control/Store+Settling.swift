@@ -44,8 +44,17 @@ extension Store {
     /// Deliveries with something to settle. Each branch has an index of its own that is nearly always empty, or reads only the
     /// unfinished parts of deliveries that are paused or past their validity. The order of the open ones, and the scalar subquery,
     /// leave those indexes as the only way, whatever the planner believes of a table that was empty a moment ago.
+    ///
+    /// Waiting parts are many while large deliveries are paused, so their index is not read through but asked for one delivery
+    /// after the other. It finds those of ended deliveries too, where an older program left them.
     static let dueSQL = """
-        WITH open AS MATERIALIZED (
+        WITH RECURSIVE waiting AS (
+            (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.state = 'waiting' ORDER BY p.delivery_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT p.delivery_id FROM pushmta_engine.delivery_part p
+                WHERE p.state = 'waiting' AND p.delivery_id > w.delivery_id ORDER BY p.delivery_id LIMIT 1)
+            FROM waiting w WHERE w.delivery_id IS NOT NULL
+        ), open AS MATERIALIZED (
             SELECT id, state, valid_until <= now() AS expired FROM pushmta_engine.delivery
             WHERE state IN ('pending', 'preparing', 'in_progress', 'paused')
             ORDER BY priority DESC, start_at, id LIMIT 100000
@@ -53,7 +62,7 @@ extension Store {
         SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL
         UNION
         SELECT d.id FROM pushmta_engine.delivery d
-        WHERE d.id = ANY(ARRAY(SELECT DISTINCT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.state = 'waiting'))
+        WHERE d.id = ANY(ARRAY(SELECT w.delivery_id FROM waiting w))
             AND d.state <> 'paused'
         UNION
         SELECT o.id FROM open o
@@ -62,10 +71,14 @@ extension Store {
         ORDER BY 1
         """
 
-    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it.
+    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it. One that another
+    /// transaction has locked is left to a later call and does not hold up the others.
     private static let endedSQL = """
         UPDATE pushmta_engine.delivery d SET finished_at = now(), changed_at = now()
-        WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL AND NOT EXISTS (
-            SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
+        WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL AND d.id = ANY(ARRAY(
+            SELECT e.id FROM pushmta_engine.delivery e
+            WHERE e.state IN ('stopped', 'failed') AND e.finished_at IS NULL AND NOT EXISTS (
+                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = e.id AND p.state <> 'done')
+            FOR NO KEY UPDATE OF e SKIP LOCKED))
         """
 }

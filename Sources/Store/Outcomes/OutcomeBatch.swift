@@ -20,6 +20,7 @@ public struct OutcomeBatch: Sendable {
         var status: MessageStatus
         var httpStatus: Int16
         var attempt: Int16
+        var isDecision: Bool
     }
 
     /// An outcome by itself.
@@ -32,6 +33,8 @@ public struct OutcomeBatch: Sendable {
         var attempt: Int16
         var reason: String?
         var gatewayMessageID: String?
+        /// It counts only while the owner holds the part, whatever the status.
+        var isDecision = false
     }
 
     /// More runs than this cost more than the rows they save.
@@ -39,7 +42,7 @@ public struct OutcomeBatch: Sendable {
 
     /// What an outcome says about its message's token; whose it is stands in the part.
     struct Effect: Sendable {
-        var part: Int64
+        var holding: PartToken
         var sequence: Int32
         var reason: String
         var sinceMilliseconds: Int64?
@@ -54,8 +57,6 @@ public struct OutcomeBatch: Sendable {
 
     /// Parts that end with this batch.
     public var closing: [ClosingPart] = []
-    /// Token events that the outcomes bring.
-    public var tokenEvents: [TokenEventRow] = []
 
     /// Number of outcomes.
     public private(set) var count = 0
@@ -64,7 +65,7 @@ public struct OutcomeBatch: Sendable {
     public var holdings: Set<PartToken> { Set(counts.keys).union(closing.map(\.holding)) }
 
     /// Whether there is nothing to store.
-    public var isEmpty: Bool { count == 0 && closing.isEmpty && tokenEvents.isEmpty }
+    public var isEmpty: Bool { count == 0 && closing.isEmpty }
 
     /// An empty batch; `capacity` is a hint.
     public init(capacity: Int = 1000) {
@@ -78,6 +79,8 @@ public struct OutcomeBatch: Sendable {
     ///   - status: a final status; `pending` is ignored.
     ///   - reason: the gateway's words, "" if none.
     ///   - tokenEffect: what the answer means for the token; recorded in the same transaction.
+    ///   - isDecision: the owner decided it, and no gateway said it: an owner that has lost the part brings no such outcome, though
+    ///     its status is `failed`.
     public mutating func append(
         part: Int64,
         token: Int64,
@@ -88,17 +91,24 @@ public struct OutcomeBatch: Sendable {
         reason: String = "",
         gatewayMessageID: String? = nil,
         attempt: Int16 = 1,
-        tokenEffect: TokenEffect = .none
+        tokenEffect: TokenEffect = .none,
+        isDecision: Bool = false
     ) {
         guard status != .pending else { return }
         let holding = PartToken(part: part, token: token)
         if case .invalid(let since) = tokenEffect {
-            effects.append(Effect(part: part, sequence: sequence, reason: reason, sinceMilliseconds: since))
+            effects.append(Effect(holding: holding, sequence: sequence, reason: reason, sinceMilliseconds: since))
         }
         count += 1
         counts[holding, default: StatusCounts()].add(1, status)
         if reason.isEmpty {
-            let key = RunKey(holding: holding, status: status, httpStatus: httpStatus, attempt: attempt)
+            let key = RunKey(
+                holding: holding,
+                status: status,
+                httpStatus: httpStatus,
+                attempt: attempt,
+                isDecision: isDecision
+            )
             if let run = runIndex(key) {
                 runs[run].append(sequence, subscriptionID, gatewayMessageID)
                 return
@@ -113,7 +123,8 @@ public struct OutcomeBatch: Sendable {
                 httpStatus: httpStatus,
                 attempt: attempt,
                 reason: reason.isEmpty ? nil : reason,
-                gatewayMessageID: gatewayMessageID
+                gatewayMessageID: gatewayMessageID,
+                isDecision: isDecision
             )
         )
     }
@@ -143,7 +154,8 @@ public struct OutcomeBatch: Sendable {
                         httpStatus: run.key.httpStatus,
                         attempt: run.key.attempt,
                         reason: nil,
-                        gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index]
+                        gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index],
+                        isDecision: run.key.isDecision
                     )
                 }
             }
@@ -164,11 +176,11 @@ extension OutcomeBatch {
                 httpStatus: row.httpStatus,
                 reason: row.reason ?? "",
                 gatewayMessageID: row.gatewayMessageID,
-                attempt: row.attempt
+                attempt: row.attempt,
+                isDecision: row.isDecision
             )
         }
-        let parts = Set(wanted.map(\.part))
-        effects = other.effects.filter { parts.contains($0.part) }
+        effects = other.effects.filter { wanted.contains($0.holding) }
     }
 }
 

@@ -68,10 +68,11 @@ struct CarefulPass {
         return report
     }
 
-    /// What a gateway answered stays true, whoever holds the part now; what an owner decided counts only while it held the part.
+    /// What a gateway answered stays true, whoever holds the part now; what an owner decided counts only while it held the part:
+    /// the one after it may hear of a message otherwise that this one gave up.
     /// A token that the part has not had yet is of another database, or of one that was set back.
     private func mayStore(_ row: OutcomeBatch.Row, _ found: [Int64: Found]) -> Bool {
-        guard row.status != .sent, row.status != .failed else {
+        if !row.isDecision, row.status == .sent || row.status == .failed {
             return fenced || found[row.holding.part].map { row.holding.token <= $0.token } ?? false
         }
         return isHeld(row.holding, found) || isClosed(row.holding, found)
@@ -229,11 +230,8 @@ struct CarefulPass {
 
     private func insertTokenEvents(_ inserted: [Inserted], _ transaction: PostgresTransaction) async throws {
         let messages = Set(inserted.map(\.message))
-        let sequences = Set(messages.map(\.sequence))
-        let events = batch.tokenEvents.filter { sequences.contains($0.sequence) }
-        if !events.isEmpty { try await transaction.execute(TokenEventInsert.statement(events)) }
-        let effects = batch.effects.filter { messages.contains(Message(part: $0.part, sequence: $0.sequence)) }
-        if !effects.isEmpty { try await transaction.execute(TokenEventInsert.statement(effects)) }
+        let effects = batch.effects.filter { messages.contains(Message(part: $0.holding.part, sequence: $0.sequence)) }
+        if !effects.isEmpty { try await transaction.execute(TokenEventInsert.statement(effects, ofHeldParts: false)) }
     }
 
     private func describe(

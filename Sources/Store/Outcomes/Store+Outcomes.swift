@@ -39,8 +39,7 @@ extension Store {
         if !fences.isEmpty { statements.append(PartFence.statement(fences)) }
         statements += batch.runs.map(BroadLogInsert.run)
         if !batch.rows.isEmpty { statements.append(BroadLogInsert.rows(batch.rows)) }
-        if !batch.tokenEvents.isEmpty { statements.append(TokenEventInsert.statement(batch.tokenEvents)) }
-        if !batch.effects.isEmpty { statements.append(TokenEventInsert.statement(batch.effects)) }
+        if !batch.effects.isEmpty { statements.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
         if !batch.closing.isEmpty { statements += PartClosing.statements(batch.closing) }
         let results = try await group(statements).dropFirst(locks.count)
         var report = StoreReport()

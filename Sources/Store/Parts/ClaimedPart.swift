@@ -31,6 +31,9 @@ public struct ClaimedPart: Sendable {
     /// Whether it was claimed to probe an open circuit: send one message of it.
     public let isProbe: Bool
 
+    /// The database's clock at the claim.
+    public let claimedAt: DatabaseTime
+
     /// Whether an earlier owner may have left outcomes or sent messages: then read `knownOutcomes` and `recovery` first.
     public var mayHaveHistory: Bool { fencingToken > 1 }
 
@@ -49,7 +52,8 @@ public struct ClaimedPart: Sendable {
         hasVariables: Bool,
         ambiguityPolicy: AmbiguityPolicy,
         deliveryState: DeliveryState = .inProgress,
-        isProbe: Bool = false
+        isProbe: Bool = false,
+        claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0)
     ) {
         self.id = id
         self.deliveryID = deliveryID
@@ -65,5 +69,6 @@ public struct ClaimedPart: Sendable {
         self.ambiguityPolicy = ambiguityPolicy
         self.deliveryState = deliveryState
         self.isProbe = isProbe
+        self.claimedAt = claimedAt
     }
 }

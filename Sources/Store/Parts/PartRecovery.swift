@@ -12,14 +12,25 @@ public struct PartRecovery: Sendable {
         public let reason: String
         /// Not to be sent again before; nil if the gateway did not say.
         public let notBefore: DatabaseTime?
+        /// How long that was when the answer was put on record, in milliseconds on the database's clock, which may have been set back
+        /// since; nil if it is not known. `releasePart` does not ask for it.
+        public let longestDelayMilliseconds: Int64?
 
         /// A soft answer of one message.
-        public init(sequence: Int32, attempt: Int16, httpStatus: Int16, reason: String, notBefore: DatabaseTime?) {
+        public init(
+            sequence: Int32,
+            attempt: Int16,
+            httpStatus: Int16,
+            reason: String,
+            notBefore: DatabaseTime?,
+            longestDelayMilliseconds: Int64? = nil
+        ) {
             self.sequence = sequence
             self.attempt = attempt
             self.httpStatus = httpStatus
             self.reason = reason
             self.notBefore = notBefore
+            self.longestDelayMilliseconds = longestDelayMilliseconds
         }
     }
 
@@ -39,4 +50,15 @@ public struct PartRecovery: Sendable {
 
     /// Whether there is nothing to remember.
     public var isEmpty: Bool { ambiguousThrough == 0 && ambiguous.isEmpty && softAnswers.isEmpty }
+}
+
+extension PartRecovery.SoftAnswer {
+    /// Whether it counts and not the other one, which an earlier owner left of the same message.
+    ///
+    /// An owner that gives a part back repeats what it found. If the clock was set back in between, the first record has the true
+    /// waiting time.
+    func replaces(_ other: Self) -> Bool {
+        guard attempt == other.attempt, notBefore == other.notBefore else { return attempt >= other.attempt }
+        return (longestDelayMilliseconds ?? 0) <= (other.longestDelayMilliseconds ?? 0)
+    }
 }

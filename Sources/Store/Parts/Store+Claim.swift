@@ -47,7 +47,7 @@ extension Store {
 
     static let claimedColumns = """
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
-            p.application_id, d.ambiguity_policy, p.not_before, d.state
+            p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp()
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -65,7 +65,8 @@ extension Store {
             hasVariables: try rows.bool(row, 8),
             ambiguityPolicy: try choice(rows, row, 11),
             deliveryState: try choice(rows, row, 13),
-            isProbe: isProbe
+            isProbe: isProbe,
+            claimedAt: try rows.time(row, 14)
         )
     }
 
@@ -106,14 +107,8 @@ extension Store {
         }
         let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
         for row in 0..<soft.rowCount {
-            let answer = PartRecovery.SoftAnswer(
-                sequence: try soft.int32(row, 0),
-                attempt: try soft.int16(row, 1),
-                httpStatus: try soft.int16(row, 2),
-                reason: try soft.textOrNil(row, 3) ?? "",
-                notBefore: try soft.timeOrNil(row, 4)
-            )
-            if let other = answers[answer.sequence], other.attempt > answer.attempt { continue }
+            let answer = try Self.softAnswer(soft, row)
+            if let other = answers[answer.sequence], !answer.replaces(other) { continue }
             answers[answer.sequence] = answer
         }
         recovery.ambiguous = Set(recovery.ambiguous).sorted()
@@ -121,13 +116,26 @@ extension Store {
         return recovery
     }
 
+    private static func softAnswer(_ rows: PostgresResult, _ row: Int) throws -> PartRecovery.SoftAnswer {
+        PartRecovery.SoftAnswer(
+            sequence: try rows.int32(row, 0),
+            attempt: try rows.int16(row, 1),
+            httpStatus: try rows.int16(row, 2),
+            reason: try rows.textOrNil(row, 3) ?? "",
+            notBefore: try rows.timeOrNil(row, 4),
+            longestDelayMilliseconds: try rows.int64OrNil(row, 5)
+        )
+    }
+
     private static let recoverySQL = """
         SELECT ambiguous_through, ambiguous FROM pushmta_engine.delivery_part_recovery
         WHERE part_id = $1 AND fencing_token < $2 ORDER BY fencing_token
         """
 
+    /// A row carries the moment at which it was written, on the same clock as its waiting times: the difference outlives a step.
     private static let softAnswersSQL = """
-        SELECT s.sequence, s.attempt, s.http_status, s.reason, s.not_before
+        SELECT s.sequence, s.attempt, s.http_status, s.reason, s.not_before,
+            greatest(ceil(extract(epoch FROM s.not_before - r.created_at) * 1000), 0)::bigint
         FROM pushmta_engine.delivery_part_recovery r
         CROSS JOIN LATERAL unnest(r.soft_sequences, r.soft_attempts, r.soft_http_statuses, r.soft_reasons, r.soft_not_before)
             s(sequence, attempt, http_status, reason, not_before)

@@ -11,37 +11,52 @@ extension Store {
     ///   - part: the part under the token that must still stand.
     ///   - recovery: what the owner's journal says, or what a draining owner hands back.
     ///   - ambiguousThroughMark: the journal is lost: every message up to the dispatch mark without an outcome is ambiguous.
-    /// - Returns: false if the token has moved on or the part has ended; then nothing was changed.
+    ///   - renewal: the renewal counter that must still stand, for one who takes the part for the owner's silence: the owner may
+    ///     have renewed since, even while this waited for the row.
+    ///   - waits: whether to wait for who has locked the part or its delivery: somebody's open transaction may last for hours.
+    /// - Returns: false if the token has moved on or the part has ended, or if it is locked and this does not wait; then nothing
+    ///   was changed.
     @discardableResult
     public func releasePart(
         _ part: PartToken,
         recovery: PartRecovery = PartRecovery(),
-        ambiguousThroughMark: Bool = false
+        ambiguousThroughMark: Bool = false,
+        renewal: Int64? = nil,
+        waits: Bool = true
     ) async throws -> Bool {
         let soft = recovery.softAnswers
         let result = try await query(
-            Self.releaseSQL,
+            waits ? Self.releaseSQL : Self.releaseFreeSQL,
             [
                 .int64(part.part), .int64(part.token), .bool(ambiguousThroughMark), .int32(recovery.ambiguousThrough),
                 .int32Array(recovery.ambiguous), .int32Array(soft.map(\.sequence)), .int16Array(soft.map(\.attempt)),
                 .int16Array(soft.map(\.httpStatus)), .textArray(soft.map(\.reason)),
                 .int64ArrayWithNulls(soft.map { $0.notBefore?.microsecondsSince1970 }), .bool(!recovery.isEmpty),
+                .int64OrNull(renewal),
             ]
         )
         return try result.int64(0, 0) > 0
     }
 
     /// The mark starts anew with the next owner; what it meant for this one stands in the recovery row.
-    private static let releaseSQL = """
-        WITH delivery AS MATERIALIZED (
+    private static let releaseSQL = releaseSQL(turn: DeliveryLock.turn(of: "its"), ifLocked: "")
+
+    private static let releaseFreeSQL = releaseSQL(turn: DeliveryLock.freeTurn(of: "its"), ifLocked: "SKIP LOCKED")
+
+    private static func releaseSQL(turn: String, ifLocked: String) -> String {
+        """
+        WITH its AS MATERIALIZED (
+            SELECT p.delivery_id AS id FROM pushmta_engine.delivery_part p WHERE p.id = $1
+        ), delivery AS MATERIALIZED (
             SELECT d.id, d.state FROM pushmta_engine.delivery d
-            WHERE d.id = (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.id = $1)
-            FOR KEY SHARE
+            WHERE d.id = (SELECT id FROM its) AND \(turn)
+            FOR KEY SHARE \(ifLocked)
         ), before AS MATERIALIZED (
             SELECT p.id, p.dispatch_mark, \(DeliveryLock.partState) AS state
             FROM delivery d JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id
             WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = 'claimed'
-            FOR NO KEY UPDATE OF p
+                AND ($12::bigint IS NULL OR p.renewal = $12)
+            FOR NO KEY UPDATE OF p \(ifLocked)
         ), released AS (
             UPDATE pushmta_engine.delivery_part p
             SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0
@@ -59,4 +74,5 @@ extension Store {
         )
         SELECT count(*) FROM released
         """
+    }
 }

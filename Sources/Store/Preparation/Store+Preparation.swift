@@ -34,7 +34,8 @@ extension Store {
 
     /// Bad data, a violated constraint or a refusal of the schema's functions: repeating it brings the same.
     private static func isOfTheDelivery(_ error: any Error) -> Bool {
-        if error is StoreError { return true }
+        // What this program does not understand a newer one may have written, and may prepare.
+        if let error = error as? StoreError { return [.notFound, .invalid, .conflict].contains(error.code) }
         let state = (error as? PostgresError)?.sqlState ?? ""
         return ["22", "23", "42", "P0"].contains { state.hasPrefix($0) }
     }
@@ -137,13 +138,17 @@ extension Store {
         }
     }
 
-    /// Ends deliveries that are prepared and have no open part; returns their ids.
+    /// Ends deliveries that are prepared and have no open part; returns their ids. It waits for nobody: one that another
+    /// transaction has locked is ended by a later call, so that it does not hold up all the others.
     public func finishDeliveries() async throws -> [Int64] {
         let result = try await query(
             """
             UPDATE pushmta_engine.delivery d SET state = 'finished', finished_at = now(), changed_at = now()
-            WHERE d.state = 'in_progress' AND d.prepared AND d.kind = 'batch' AND NOT EXISTS (
-                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
+            WHERE d.state = 'in_progress' AND d.prepared AND d.id = ANY(ARRAY(
+                SELECT f.id FROM pushmta_engine.delivery f
+                WHERE f.state = 'in_progress' AND f.prepared AND f.kind = 'batch' AND NOT EXISTS (
+                    SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = f.id AND p.state <> 'done')
+                FOR NO KEY UPDATE OF f SKIP LOCKED))
             RETURNING d.id
             """
         )

@@ -38,16 +38,25 @@ extension Store {
         )
     }
 
-    /// Says why a child ended, with its last words on standard error. The first reason stays.
-    public func childExited(_ id: Int64, reason: String, detail: String = "", lastWords: String = "") async throws {
+    /// Says why a child ended, with its last words on standard error.
+    ///
+    /// What the child says of itself counts until its supervisor, which sees the real end, has judged it: a child may crash
+    /// after its goodbye. `orphaned` is said of ends that nobody saw, and replaces nothing.
+    public func childExited(
+        _ id: Int64,
+        reason: String,
+        detail: String = "",
+        lastWords: String = "",
+        saidByItself: Bool = false
+    ) async throws {
         try await query(
             """
-            UPDATE pushmta_engine.mta_child SET state = 'exited', exited_at = clock_timestamp(),
+            UPDATE pushmta_engine.mta_child SET state = 'exited', exited_at = coalesce(exited_at, clock_timestamp()),
                 exit_reason = $2, exit_detail = $3, last_words = $4, parts_held = 0, connections = 0, streams_in_flight = 0,
                 rate = 0
-            WHERE id = $1 AND exited_at IS NULL
+            WHERE id = $1 AND (exited_at IS NULL OR NOT $5 AND $2 <> 'orphaned')
             """,
-            [.int64(id), .text(reason), .text(detail), .text(lastWords)]
+            [.int64(id), .text(reason), .text(detail), .text(lastWords), .bool(saidByItself)]
         )
     }
 

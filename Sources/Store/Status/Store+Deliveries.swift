@@ -17,6 +17,24 @@ extension Store {
         return try all(result, Self.progress)
     }
 
+    /// The deliveries that have not ended, newest first: all that were started, however many are newer, and of those that are
+    /// still edited only what is among the newest.
+    public func unfinishedDeliveries(amongNewest limit: Int = 50) async throws -> [DeliveryProgress] {
+        let result = try await query(
+            """
+            SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
+            WHERE p.id = ANY(ARRAY(
+                SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused')
+                UNION ALL
+                SELECT e.id FROM (SELECT n.id, n.state FROM pushmta_engine.delivery n ORDER BY n.id DESC LIMIT $1) e
+                WHERE e.state = 'editing'))
+            ORDER BY p.id DESC
+            """,
+            [.int64(Int64(limit))]
+        )
+        return try all(result, Self.progress)
+    }
+
     static let progressColumns = """
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,

@@ -13,6 +13,8 @@ final class ChildRegistry: Sendable {
         /// False once its process has ended and been reaped.
         var isAlive = true
         var residentBytes: Int64 = 0
+        /// It is dead and its journal could not be read at the last attempt: its parts may be taken by their marks.
+        var isJournalLost = false
     }
 
     private let entries = Mutex<[Int32: Entry]>([:])
@@ -43,6 +45,11 @@ final class ChildRegistry: Sendable {
     /// Whether a child is this supervisor's: true or false for a live or a dead one, nil for somebody else's.
     func isAlive(childID: Int64) -> Bool? {
         entries.withLock { entries in entries.values.first { $0.childID == childID }?.isAlive }
+    }
+
+    /// Whether the journal of a dead child of this supervisor is out of reach.
+    func isJournalLost(childID: Int64) -> Bool {
+        entries.withLock { entries in entries.values.first { $0.childID == childID }?.isJournalLost ?? false }
     }
 
     /// Memory of all children together, as they say themselves.

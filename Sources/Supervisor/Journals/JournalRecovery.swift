@@ -42,7 +42,8 @@ actor JournalRecovery {
         // The lock is no guard within one process that opens the file twice.
         guard underWay.insert(child).inserted else { return .underWay }
         defer { underWay.remove(child) }
-        switch try JournalFile.take(folder.journal(ofChild: child)) {
+        let path = folder.journal(ofChild: child)
+        switch try JournalAccessError.wrapping(path, { try JournalFile.take(path) }) {
         case .alive:
             return .childIsAlive
         case .missing:
@@ -56,7 +57,7 @@ actor JournalRecovery {
     private func replay(_ file: JournalFile, of child: Int64, isKnownDead: Bool) async throws -> Result {
         let contents: JournalContents
         do {
-            contents = try file.read()
+            contents = try JournalAccessError.wrapping(file.path) { try file.read() }
         } catch let error as JournalError {
             if error.code == .headerTooShort, try await store.partsHeld(byChild: child).isEmpty {
                 // It died at its start, on a full disk for example: it writes the header before it claims anything.
@@ -69,9 +70,10 @@ actor JournalRecovery {
         if case .foreign(let why) = verdict {
             return try await renounce(file, .foreign, why, child, isKnownDead: isKnownDead)
         }
-        try await storeFacts(contents.summary, of: child)
+        let stored = await storeFacts(contents.summary, of: child)
         let isTailLost = verdict == .ofEarlierBoot || contents.damage != nil
-        try await release(child, journal: contents.summary, isTailLost: isTailLost)
+        try await release(child, journal: contents.summary, isTailLost: isTailLost, but: stored.missing)
+        if let trouble = stored.trouble { throw trouble }
         if let damage = contents.damage {
             logger.error("The journal \(file.path) is put aside, its answers up to the damage are stored: \(damage)")
             try file.putAside(.unreadable)
@@ -95,38 +97,73 @@ actor JournalRecovery {
         return isKnownDead ? .settled : .putAside
     }
 
-    private func storeFacts(_ summary: JournalSummary, of child: Int64) async throws {
+    /// Stores the facts of each part; one that cannot be stored now, because somebody holds the lock of its delivery for
+    /// example, stands in the way of no other part.
+    ///
+    /// - Returns: the parts of which facts are not stored, and why.
+    private func storeFacts(
+        _ summary: JournalSummary,
+        of child: Int64
+    ) async -> (missing: Set<Int64>, trouble: (any Error)?) {
+        var missing: Set<Int64> = []
+        var trouble: (any Error)?
         for holding in summary.holdings.sorted(by: { $0.part < $1.part }) {
-            let facts = summary.findings(holding).facts
-            for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
-                let batch = facts[start..<min(start + Self.batchSize, facts.count)]
-                let report = try await store.storeFacts(OutcomeBatch(holding, batch))
-                guard report.inserted > 0 else { continue }
-                condition.update { $0.journalReplayed += Int64(report.inserted) }
-                try await store.addReplayed(child: child, count: Int64(report.inserted))
-                logger.info("Child \(child): \(report.inserted) answers for part \(holding.part) came from its journal")
+            do {
+                try await storeFacts(summary.findings(holding).facts, holding, of: child)
+            } catch {
+                missing.insert(holding.part)
+                trouble = error
             }
+        }
+        return (missing, trouble)
+    }
+
+    private func storeFacts(_ facts: [JournalAnswer], _ holding: JournalSummary.Holding, of child: Int64) async throws {
+        for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
+            let batch = facts[start..<min(start + Self.batchSize, facts.count)]
+            let report = try await store.storeFacts(OutcomeBatch(holding, batch))
+            guard report.inserted > 0 else { continue }
+            condition.update { $0.journalReplayed += Int64(report.inserted) }
+            try await store.addReplayed(child: child, count: Int64(report.inserted))
+            logger.info("Child \(child): \(report.inserted) answers for part \(holding.part) came from its journal")
         }
     }
 
-    /// Frees the parts that the child still holds, with what is known of their messages.
+    /// Frees the parts that the child still holds, with what is known of their messages; one that cannot be freed now stands in
+    /// the way of no other.
     ///
     /// - Parameters:
     ///   - journal: nil when there is none to be read: then every message up to the dispatch mark is ambiguous.
     ///   - isTailLost: the journal may lack its last records: then whatever it does not answer, up to the mark, is ambiguous.
-    private func release(_ child: Int64, journal: JournalSummary?, isTailLost: Bool = false) async throws {
-        for part in try await store.partsHeld(byChild: child) {
+    ///   - kept: parts that must not be freed, as the journal knows facts about them that are not stored: they would be sent again.
+    private func release(
+        _ child: Int64,
+        journal: JournalSummary?,
+        isTailLost: Bool = false,
+        but kept: Set<Int64> = []
+    ) async throws {
+        var trouble: (any Error)?
+        for part in try await store.partsHeld(byChild: child) where !kept.contains(part.part) {
             let recovery = journal.map { PartRecovery($0.findings(.init(part: part.part, token: part.token))) }
-            let released = try await store.releasePart(
-                part,
-                recovery: recovery ?? PartRecovery(),
-                ambiguousThroughMark: journal == nil || isTailLost
-            )
-            if released {
+            do {
+                let released = try await store.releasePart(
+                    part,
+                    recovery: recovery ?? PartRecovery(),
+                    ambiguousThroughMark: journal == nil || isTailLost,
+                    waits: false
+                )
+                guard released else { continue }
                 logger.info(
                     "Part \(part.part) of child \(child) is free again, \(recovery?.ambiguous.count ?? 0) messages ambiguous"
                 )
+            } catch {
+                trouble = error
             }
+        }
+        if let trouble { throw trouble }
+        let left = try await store.partsHeld(byChild: child).map(\.part).filter { !kept.contains($0) }
+        guard left.isEmpty else {
+            throw StoreError(.conflict, "Other transactions hold locks of parts \(left) or of their deliveries.")
         }
     }
 }

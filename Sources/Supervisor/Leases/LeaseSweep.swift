@@ -26,19 +26,32 @@ actor LeaseSweep {
     }
 
     /// One look at all leases.
+    ///
+    /// A part that cannot be taken, because somebody holds the lock of its delivery for example, stands in the way of no other
+    /// one; it stays lost, and the next look tries again.
     func look() async throws {
-        do {
-            let now = ContinuousClock.now
-            let leases = try await store.leases()
-            let byPart = Dictionary(leases.map { ($0.partID, $0) }, uniquingKeysWith: { first, _ in first })
-            let lost = watcher.observe(
-                leases.map { LeaseSighting(partID: $0.partID, token: $0.token, renewal: $0.renewal) },
-                at: now
-            )
-            for sighting in lost {
-                guard let observation = byPart[sighting.partID] else { continue }
+        let now = ContinuousClock.now
+        let leases = try await leases()
+        let byPart = Dictionary(leases.map { ($0.partID, $0) }, uniquingKeysWith: { first, _ in first })
+        let lost = watcher.observe(
+            leases.map { LeaseSighting(partID: $0.partID, token: $0.token, renewal: $0.renewal) },
+            at: now
+        )
+        var trouble: (any Error)?
+        for sighting in lost {
+            guard let observation = byPart[sighting.partID] else { continue }
+            do {
                 try await take(observation)
+            } catch {
+                trouble = error
             }
+        }
+        if let trouble { throw trouble }
+    }
+
+    private func leases() async throws -> [LeaseObservation] {
+        do {
+            return try await store.leases()
         } catch {
             watcher.interrupted()
             throw error
@@ -48,7 +61,14 @@ actor LeaseSweep {
     private func take(_ lost: LeaseObservation) async throws {
         if await ownDead(lost) { return }
         let part = PartToken(part: lost.partID, token: lost.token)
-        guard try await store.releasePart(part, ambiguousThroughMark: true) else { return }
+        let isTaken = try await store.releasePart(
+            part,
+            ambiguousThroughMark: true,
+            renewal: lost.renewal,
+            // Beats and the look for work share the connection; the next look finds the part again.
+            waits: false
+        )
+        guard isTaken else { return }
         logger.warning(
             "Part \(lost.partID) was taken from child \(lost.owner) of host \(lost.hostID), not renewed for \(lease)"
         )

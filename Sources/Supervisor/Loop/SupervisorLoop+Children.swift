@@ -18,7 +18,8 @@ extension SupervisorLoop {
         await host.run(generation, inbox, launch(generation, id, kind))
     }
 
-    /// The id of the child's new row in `mta_child`; nil if the database does not give one.
+    /// The id of the child's new row in `mta_child`; nil if the database does not give one in time: a child without a process
+    /// cannot be ended, and would keep a supervisor that is to end. A row that is made all the same is found orphaned.
     private func register(_ generation: Int32, _ kind: ChildKind) async -> Int64? {
         let row = ChildRow(
             hostID: folder.hostID,
@@ -27,8 +28,11 @@ extension SupervisorLoop {
             accountID: kind.accountID,
             connector: kind.connector
         )
+        guard let store = stores.withLock(\.?.main) else { return nil }
         do {
-            return try await stores.withLock(\.?.main)?.insertChild(row)
+            if let id = try await Patience.within(Self.longestLook, { try await store.insertChild(row) }) { return id }
+            logger.warning("A child for \(kind) could not be registered within \(Self.longestLook)")
+            return nil
         } catch {
             logger.warning("A child for \(kind) could not be registered: \(error)")
             return nil
@@ -47,7 +51,7 @@ extension SupervisorLoop {
             journalFile: folder.journal(ofChild: id).string,
             bootID: bootID,
             installationID: installationID.withLock { $0.isEmpty ? nil : $0 },
-            globalOptions: settings.globalOptions
+            globalOptions: settings.globalOptions + leaseOptions
         )
         let own = settings.executablePath
         return ChildLaunch(

@@ -11,12 +11,15 @@ extension SupervisorLoop {
         var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
         while !Task.isCancelled, let child = registry[generation], let id = child.childID {
             let obstacle: String
+            var isJournalLost = false
             do {
                 if try await settleOnce(id, end, lastWords: child.lastWords) { break }
                 obstacle = "its journal is in use"
             } catch {
                 obstacle = "\(error)"
+                isJournalLost = error is JournalAccessError
             }
+            registry.update(generation) { $0.isJournalLost = isJournalLost }
             let time = pause.next()
             logger.warning(
                 "The affairs of child \(generation) are not settled, next attempt in \(time.milliseconds) ms: \(obstacle)"
@@ -81,10 +84,13 @@ extension SupervisorLoop {
 
     /// Whether a lost part is of a dead child of this host, whose journal knows more than the dispatch mark.
     ///
-    /// A child that lives and does not renew is none of these: its parts are taken, and it is fenced.
+    /// A child that lives and does not renew is none of these: its parts are taken, and it is fenced. Nor is one whose journal
+    /// cannot be read: nobody knows how long that lasts, and on a single host nobody else would take its parts.
     func isOwnDead(_ lease: LeaseObservation) async -> Bool {
         guard lease.hostID == folder.hostID else { return false }
-        if let isAlive = registry.isAlive(childID: lease.owner) { return !isAlive }
+        if let isAlive = registry.isAlive(childID: lease.owner) {
+            return !isAlive && !registry.isJournalLost(childID: lease.owner)
+        }
         guard let recovery = recovery() else { return false }
         do {
             switch try await recovery.settle(child: lease.owner, isKnownDead: false) {

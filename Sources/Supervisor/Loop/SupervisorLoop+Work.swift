@@ -62,6 +62,8 @@ extension SupervisorLoop {
         preparationBell.ring()
         workBell.ring()
         restBell.ring()
+        // A host that was idle looks seldom whether a delivery has come to its end; one that is resumed may do so in a second.
+        finishBell.ring()
         beatBell.ring()
         tell(.wake(detail: nil))
     }

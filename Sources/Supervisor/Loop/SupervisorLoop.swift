@@ -16,6 +16,8 @@ final class SupervisorLoop: Sendable {
     let logger: Logger
     let tell: @Sendable (SupervisorEvent) -> Void
     let settings: Mutex<SupervisorSettings>
+    /// The lease settings of the start, for the children, whatever has been read since.
+    let leaseOptions: [String]
     let registry = ChildRegistry()
     let condition = HostCondition()
     let stores = Mutex<HostStores?>(nil)
@@ -50,6 +52,7 @@ final class SupervisorLoop: Sendable {
         connect = supervisor.connect
         logger = supervisor.logger
         settings = Mutex(supervisor.settings)
+        leaseOptions = supervisor.settings.leaseOptions
     }
 
     /// Runs until the plan says that everything is finished, or the task is cancelled.

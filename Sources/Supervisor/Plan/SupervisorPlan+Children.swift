@@ -37,7 +37,8 @@ extension SupervisorPlan {
             endedBecause: child.endCause,
             outOfMemoryKillSeen: outOfMemoryKillSeen
         )
-        let wasAsked = child.isLeaving
+        // One that the watchdog asked to go has died by itself.
+        let wasAsked = child.isLeaving && child.endCause != .stuck
         child.phase = .settling(since: now)
         children[generation] = child
         actions.append(.settle(generation: generation, end))

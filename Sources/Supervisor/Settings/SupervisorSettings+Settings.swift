@@ -26,5 +26,6 @@ extension SupervisorSettings {
         messagesPerPart = settings.mta.preparation.messagesPerPart
         partsPerChunk = settings.mta.preparation.partsPerChunk
         leaseSec = settings.mta.lease.durationSec
+        leaseRenewalSec = settings.mta.lease.renewalSec
     }
 }

@@ -37,6 +37,8 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var partsPerChunk = 50
     /// How long an owner of a part may be silent before a sweep takes it, in seconds.
     public var leaseSec = 15
+    /// The time between two renewals by an owner, in seconds.
+    public var leaseRenewalSec = 5
 
     /// Makes settings with the defaults.
     public init() {}
@@ -49,11 +51,18 @@ public struct SupervisorSettings: Sendable, Equatable {
         let names = [
             ("mta.workingPath", workingPath != other.workingPath),
             ("mta.lease.durationSec", leaseSec != other.leaseSec),
+            ("mta.lease.renewalSec", leaseRenewalSec != other.leaseRenewalSec),
             ("mta.master.dataBaseRetryDelaySec", dataBaseRetryDelaySec != other.dataBaseRetryDelaySec),
             ("mta.preparation.messagesPerPart", messagesPerPart != other.messagesPerPart),
             ("mta.preparation.partsPerChunk", partsPerChunk != other.partsPerChunk),
         ]
         return names.filter(\.1).map(\.0)
+    }
+
+    /// Options that give a child the lease by which its supervisor sweeps. Children read the settings themselves, perhaps after a
+    /// change of which the sweep knows nothing yet: then their parts would be taken while they live and believe in them.
+    var leaseOptions: [String] {
+        ["--set", "mta.lease.durationSec=\(leaseSec)", "--set", "mta.lease.renewalSec=\(leaseRenewalSec)"]
     }
 
     var spawn: SpawnSettings {

@@ -12,6 +12,8 @@ struct CommandFailure: Error, CustomStringConvertible {
     enum Code: Int32 {
         /// The answer is no: a check failed, a delivery ended badly.
         case negative = 1
+        /// Arguments are wrong; ArgumentParser ends with it by itself.
+        case usage = 64
         /// Input is malformed.
         case data = 65
         /// The database or a gateway cannot be reached or refused.
@@ -57,6 +59,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let failure as CommandFailure: failure.code
         case is SettingsError: .configuration
         case is ContentError: .data
+        case is ChildArgumentsError: .usage
         case let error as StoreError: code(of: error.code)
         case is PostgresError: .unavailable
         case let error as SupervisorError: code(of: error.code)

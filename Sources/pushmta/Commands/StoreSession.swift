@@ -6,7 +6,13 @@ import Store
 /// The way of a command to the database.
 enum StoreSession {
     /// Where the database is, for a process of ours with this role; the role, the host and the pid show in `pg_stat_activity`.
-    static func configuration(_ settings: Settings, role: String) -> PostgresConfiguration {
+    ///
+    /// - Parameter lockTimeoutMilliseconds: how long it waits for a lock; nil leaves the server's setting.
+    static func configuration(
+        _ settings: Settings,
+        role: String,
+        lockTimeoutMilliseconds: Int? = nil
+    ) -> PostgresConfiguration {
         PostgresConfiguration(
             settings.database.url,
             applicationName: PostgresApplicationName(
@@ -14,7 +20,8 @@ enum StoreSession {
                 host: ProcessInfo.processInfo.hostName,
                 pid: ProcessInfo.processInfo.processIdentifier
             ),
-            statementTimeoutMilliseconds: settings.database.statementTimeoutSec * 1_000
+            statementTimeoutMilliseconds: settings.database.statementTimeoutSec * 1_000,
+            lockTimeoutMilliseconds: lockTimeoutMilliseconds
         )
     }
 

@@ -1,5 +1,7 @@
 /// Every drill there is.
 enum DrillCatalog {
+    /// The word for every drill.
+    static let everything = "all"
     /// The word for the short set: drills that take seconds and judge no times.
     static let short = "short"
     /// The messages of a delivery in the short set, unless the caller asks for another number: enough that faults land in the
@@ -20,10 +22,18 @@ enum DrillCatalog {
         )
     }
 
+    /// Why a drill cannot run at all in this build or with this gateway; `nil` if it can.
+    static func impossibility(_ drill: any Drill, hasSimulator: Bool, hasCrashPoints: Bool) -> String? {
+        let obstacles = drill.needs.filter(\.isOfConstruction).compactMap {
+            $0.obstacle(hasSimulator: hasSimulator, hasCrashPoints: hasCrashPoints)
+        }
+        return obstacles.isEmpty ? nil : obstacles.joined(separator: "; ")
+    }
+
     /// The drills that a word of the command line stands for: a name, `all`, or `short`.
     static func drills(for word: String) throws -> [any Drill] {
         switch word {
-        case "all": all
+        case everything: all
         case short: all.filter(\.isShort)
         default: [try drill(named: word)]
         }

@@ -18,6 +18,8 @@ struct BackgroundProcess: Sendable {
     let logFile: String
     /// Whether a new start keeps what the log holds.
     var appendsLog = false
+    /// How its runs ended.
+    private let ends = ProcessEnds()
 
     /// Starts the process.
     ///
@@ -46,17 +48,22 @@ struct BackgroundProcess: Sendable {
         let (started, signal) = AsyncThrowingStream<Int32, any Error>.makeStream()
         // The task waits for the process's end, so that no zombie stays while we live; it is never cancelled, because that
         // would end the process.
+        let ends = ends
         Task.detached {
             do {
-                _ = try await Subprocess.run(
+                let result = try await Subprocess.run(
                     configuration,
                     input: .none,
                     output: .fileDescriptor(log, closeAfterSpawningProcess: true),
                     error: .combinedWithOutput
                 ) { execution in
-                    signal.yield(execution.processIdentifier.value)
+                    let id = execution.processIdentifier.value
+                    ends.started(id)
+                    signal.yield(id)
                     signal.finish()
                 }
+                let status = result.terminationStatus
+                ends.ended(result.processIdentifier.value, isOrderly: status == .exited(0), words: "\(status)")
             } catch {
                 signal.finish(throwing: error)
             }
@@ -79,16 +86,24 @@ struct BackgroundProcess: Sendable {
     }
 
     /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.
-    func stop() async throws {
+    ///
+    /// - Returns: How it ended.
+    @discardableResult
+    func stop() async throws -> ProcessStop {
+        var stop = ProcessStop.wasGone
         if let process = running {
             Foundation.kill(process.id, SIGTERM)
-            if try await !ended(process, within: Self.patience) {
+            if try await ended(process, within: Self.patience) {
+                stop = try await ends.end(of: process.id)
+            } else {
+                stop = .killed
                 Foundation.kill(-process.id, SIGKILL)
                 Foundation.kill(process.id, SIGKILL)
                 _ = try await ended(process, within: Self.patience)
             }
         }
         try? FileManager.default.removeItem(atPath: recordFile)
+        return stop
     }
 
     /// Kills the process alone, without a word, and returns when it has ended.

@@ -16,7 +16,7 @@ struct FolderLock: Sendable {
             close(descriptor)
             throw CommandFailure(
                 .unavailable,
-                "Another quickstart runs in \(folder): wait for its end, or choose another folder with --folder."
+                "Another run works in \(folder): wait for its end, or choose another folder with --folder."
             )
         }
     }

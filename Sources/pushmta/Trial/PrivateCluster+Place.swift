@@ -1,6 +1,13 @@
 import Foundation
 
 extension PrivateCluster {
+    /// Whether there is a folder that this user, or the server's, has made: as everybody may write where it lies, it may be
+    /// another's.
+    var isOwn: Bool {
+        guard let ownership = FileOwnership(folder) else { return false }
+        return ownership.isFolder && ownership.owner == user?.userID ?? getuid() && ownership.permissions & 0o022 == 0
+    }
+
     /// The folder of the cluster of a site: short, as the path of a socket has 107 bytes at most.
     static func folder(forSite folder: String) -> String {
         "/tmp/pushmta-\(getuid())-\(shortName(of: folder))"

@@ -124,10 +124,8 @@ struct PrivateCluster: Sendable {
     /// Makes the folder; refuses one that somebody else made, as everybody may write where it lies.
     func makeFolder() async throws {
         let manager = FileManager.default
-        let owner = user?.userID ?? getuid()
-        if let attributes = try? manager.attributesOfItem(atPath: folder) {
-            let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
-            guard isFolder, (attributes[.ownerAccountID] as? NSNumber)?.uint32Value == owner else {
+        if FileOwnership(folder) != nil {
+            guard isOwn else {
                 throw CommandFailure(.unavailable, "\(folder) belongs to somebody else: remove it and start again")
             }
             return

@@ -14,10 +14,13 @@ struct SimulatorCount: Sendable, Decodable {
         let connections: Int64
         /// Faults of any kind that came while at least 100 requests were open.
         let faultsUnderLoad: Int64
+        /// The fewest requests that were open at one of those; `nil` without any.
+        let leastWaitingAtFault: Int64?
 
         enum CodingKeys: String, CodingKey {
             case uniqueAccepted = "unique_accepted"
             case faultsUnderLoad = "faults_under_load"
+            case leastWaitingAtFault = "least_waiting_at_fault"
             case accepted, duplicates, waiting, connections
         }
     }

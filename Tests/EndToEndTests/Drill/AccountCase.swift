@@ -7,6 +7,10 @@ import Store
 struct AccountCase {
     var policy = AmbiguityPolicy.resend
     var target: Int64?
+    /// The messages that the audience asks for; `nil`: as many as there are outcomes.
+    var messages: Int64?
+    var allows: Set<MessageStatus> = []
+    var state = DeliveryState.finished
     var resent: Int64 = 0
     var outcomes: [(sequence: Int32, status: MessageStatus)] = []
     var ambiguous: Set<Int32> = []
@@ -22,7 +26,7 @@ struct AccountCase {
             tallies[sequence] = tally
         }
         return DeliveryAccount(
-            DrillDelivery(id: 7, policy: policy, messages: 0),
+            DrillDelivery(id: 7, policy: policy, messages: messages ?? count, allows: allows),
             codec: try MessageIDCodec(
                 deliveryID: 7,
                 trackingKey: [UInt8](repeating: 9, count: MessageIDCodec.keyLength)
@@ -34,13 +38,15 @@ struct AccountCase {
         )
     }
 
+    private var count: Int64 { Int64(Set(outcomes.map(\.sequence)).count) }
+
     private var progress: DeliveryProgress {
         DeliveryProgress(
             id: 7,
             label: "",
-            state: .finished,
+            state: state,
             stateReason: "",
-            target: target ?? Int64(Set(outcomes.map(\.sequence)).count),
+            target: target ?? count,
             excluded: 0,
             pending: 0,
             sent: 0,

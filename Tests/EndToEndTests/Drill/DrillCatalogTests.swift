@@ -18,6 +18,23 @@ import Testing
         }
     }
 
+    /// What cannot run at all is left out of sets; what the machine only lacks is not.
+    @Test func onlyWhatIsImpossibleIsLeftOut() throws {
+        let crash = try DrillCatalog.drill(named: "crash-points")
+        #expect(DrillCatalog.impossibility(crash, hasSimulator: true, hasCrashPoints: true) == nil)
+        #expect(DrillCatalog.impossibility(crash, hasSimulator: true, hasCrashPoints: false) != nil)
+        let gateway = try DrillCatalog.drill(named: "gateway-reset")
+        #expect(DrillCatalog.impossibility(gateway, hasSimulator: false, hasCrashPoints: true) != nil)
+        let disk = try DrillCatalog.drill(named: "disk-full")
+        #expect(DrillCatalog.impossibility(disk, hasSimulator: true, hasCrashPoints: false) == nil)
+    }
+
+    @Test func aSeedThatIsNoNumberForEveryReaderIsRefused() async throws {
+        let run = try await Program.pushmta().run(["drill", "run", "short", "--seed", String(UInt64.max)])
+        #expect(run.status == 64)
+        #expect(run.errors.contains("--seed"))
+    }
+
     @Test func theListNamesWhatEachDrillPromises() async throws {
         let list = try await Program.pushmta().run(["drill", "list", "--json"])
         #expect(list.status == 0, "\(list.errors)")

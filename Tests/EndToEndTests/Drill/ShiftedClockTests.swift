@@ -42,6 +42,25 @@ import Testing
         #expect(try #require(times.last) < Int64(Date.now.timeIntervalSince1970) - 300)
     }
 
+    @Test func aProcessThatUsesTheClockIsTold() async throws {
+        let clock = try ShiftedClock(folder: folder.path, programs: programs)
+        let fifo = folder.path + "/go"
+        try await ToolRun.run("/usr/bin/mkfifo", [fifo])
+        // A process that says its id, and stays until it is read from.
+        let script = "echo $$ > '\(folder.path)/id'; echo > '\(fifo)'"
+        async let shifted = ToolRun.run("/bin/sh", ["-c", script], environment: clock.environment)
+        var id: Int32?
+        while id == nil {
+            let text = try? String(contentsOfFile: folder.path + "/id", encoding: .utf8)
+            id = text.flatMap { $0.hasSuffix("\n") ? Int32($0.dropLast()) : nil }
+            await Task.yield()
+        }
+        #expect(clock.isUsed(by: try #require(id)))
+        #expect(!clock.isUsed(by: ProcessInfo.processInfo.processIdentifier))
+        try await ToolRun.run("/bin/sh", ["-c", "read line < '\(fifo)'"])
+        _ = try await shifted
+    }
+
     @Test func aMissingLibraryIsNamed() throws {
         #expect(throws: CommandFailure.self) {
             try ShiftedClock(folder: folder.path, programs: Executables(folder: "/nowhere"))

@@ -127,6 +127,38 @@ import Testing
         #expect(text.contains("one | two"))
     }
 
+    @Test func aRunningDeliveryIsShownBehindManyNewerOnes() async throws {
+        _ = try await addApplication()
+        var ids: [Int64] = []
+        for _ in 0...50 {
+            let delivery = NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+            ids.append(try await store.createDelivery(delivery))
+        }
+        try await store.startDelivery(ids[0])
+        let shown = try rows("deliveries", of: try await run("status", "--json").json())
+        #expect(shown.contains { ($0["id"] as? Int).map(Int64.init) == ids[0] })
+        #expect(shown.count == 51)
+    }
+
+    @Test(arguments: [["delivery", "list"], ["subscription", "list"], ["quarantine", "list"]])
+    func aLimitThatIsNoneIsAMistakeOfUse(command: [String]) async throws {
+        for limit in ["-1", "0", "100001", "99999999999999999999"] {
+            let ending = try await program.run(
+                command + ["--limit=\(limit)"],
+                environment: ["PUSHMTA_DATABASE_URL": database.connectionString]
+            )
+            #expect(ending.status == 64 && ending.errors.contains("--limit"), "\(limit): \(ending.errors)")
+        }
+    }
+
+    @Test func onlyAReplicaThatNobodyWaitsForIsWorthAWarning() {
+        let none = [(name: "synchronous_standby_names", value: "")]
+        #expect(DatabaseChecks.failOver(none, replicas: 0).verdict == .ok)
+        #expect(DatabaseChecks.failOver(none, replicas: 1).verdict == .warning)
+        let named = [(name: "synchronous_standby_names", value: "b")]
+        #expect(DatabaseChecks.failOver(named, replicas: 1).verdict == .ok)
+    }
+
     @Test func anOpenCircuitSaysWhyAndIsClosedByHand() async throws {
         let application = try await addApplication()
         try await store.openCircuit(

@@ -14,25 +14,58 @@ final class RawConnection: Sendable {
 
     struct Ended: Error {}
 
-    /// How many frames of each type have come.
+    /// How many frames of each type have come, and the stream limit that was announced last.
     private final class Counts: Sendable {
         let values = Mutex<[UInt8: Int]>([:])
+        let limit = Mutex<UInt32?>(nil)
     }
 
     /// Connects, sends the preface and acknowledges the server's first SETTINGS.
     static func open(_ fixture: Fixture, port: Int) async throws -> RawConnection {
+        let tls = try tls(fixture)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture { try wrap(channel, tls) }
+            }
+        return start(channel)
+    }
+
+    /// Connects and says nothing until the body has run; only then the TLS handshake begins.
+    static func open(
+        _ fixture: Fixture,
+        port: Int,
+        beforeHandshake body: () async throws -> Void
+    ) async throws -> RawConnection {
+        let tls = try tls(fixture)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port).get()
+        do {
+            try await body()
+        } catch {
+            try? await channel.close().get()
+            throw error
+        }
+        // A TLS handler that is added to an open channel begins its handshake at once.
+        return start(try await channel.eventLoop.submit { try wrap(channel, tls) }.get())
+    }
+
+    private static func tls(_ fixture: Fixture) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .file(fixture.simulator.caFile)
         configuration.applicationProtocols = ["h2"]
-        let tls = try NIOSSLContext(configuration: configuration)
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let handler = try NIOSSLClientHandler(context: tls, serverHostname: "localhost")
-                    try channel.pipeline.syncOperations.addHandler(handler)
-                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private static func wrap(
+        _ channel: any Channel,
+        _ tls: NIOSSLContext
+    ) throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        let handler = try NIOSSLClientHandler(context: tls, serverHostname: "localhost")
+        try channel.pipeline.syncOperations.addHandler(handler)
+        return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+    }
+
+    private static func start(_ channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>) -> RawConnection {
         let connection = RawConnection(channel)
         connection.send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
         connection.send(RawFrame(type: RawFrame.settings, flags: 0, streamID: 0, payload: []).bytes)
@@ -54,6 +87,7 @@ final class RawConnection: Sendable {
                     pending += Array(buffer.readableBytesView)
                     while let frame = RawFrame.take(from: &pending) {
                         seen.values.withLock { $0[frame.type, default: 0] += 1 }
+                        if let limit = frame.streamLimit { seen.limit.withLock { $0 = limit } }
                         continuation.yield(frame)
                     }
                 }
@@ -66,6 +100,17 @@ final class RawConnection: Sendable {
         for await frame in frames where frame.type == type { return frame }
         throw Ended()
     }
+
+    /// The next stream limit that is announced.
+    func limit() async throws -> UInt32 {
+        for await frame in frames {
+            if let limit = frame.streamLimit { return limit }
+        }
+        throw Ended()
+    }
+
+    /// The stream limit that was announced last.
+    var lastLimit: UInt32? { seen.limit.withLock { $0 } }
 
     /// How many frames of that type have come so far.
     func count(type: UInt8) -> Int {

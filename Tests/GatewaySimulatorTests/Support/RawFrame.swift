@@ -19,6 +19,9 @@ struct RawFrame: Sendable {
         return values
     }
 
+    /// The stream limit that a SETTINGS frame announces (SETTINGS_MAX_CONCURRENT_STREAMS); nil when it announces none.
+    var streamLimit: UInt32? { type == Self.settings ? settings[3] : nil }
+
     /// Takes the first complete frame out of a buffer.
     static func take(from bytes: inout [UInt8]) -> RawFrame? {
         guard bytes.count >= 9 else { return nil }

@@ -8,9 +8,9 @@ import Testing
         [UInt8(ascii: "[")] + [UInt8(ascii: "\"")] + JSONText.escaped(bytes) + Array("\"]".utf8)
     }
 
+    /// `JSONSerialization` would drop a U+FEFF at the beginning of a string.
     private func parsed(_ bytes: [UInt8]) throws -> String {
-        let value = try JSONSerialization.jsonObject(with: Data(bytes))
-        return try #require((value as? [String])?.first)
+        try #require(try JSONDecoder().decode([String].self, from: Data(bytes)).first)
     }
 
     private func isSame(_ left: String, _ right: String) -> Bool {
@@ -30,6 +30,10 @@ import Testing
             return
         }
         #expect(isSame(own, text))
+    }
+
+    @Test func aByteOrderMarkStays() throws {
+        #expect(isSame(try parsed(escaped(Array("\u{FEFF}a".utf8))), "\u{FEFF}a"))
     }
 
     @Test func randomTextComesBack() throws {

@@ -166,6 +166,21 @@ import Testing
         #expect(try JournalDecoder(bytes).header == anonymous)
     }
 
+    @Test(arguments: [.min, -1, 253_402_300_800_000, 1_700_000_000_000_000_000, Int64.max])
+    func absurdTimesOfATokenAreNotRead(_ since: Int64) throws {
+        var bytes: [UInt8] = []
+        JournalEncoder.append(header, to: &bytes)
+        var answer = JournalAnswer(
+            sequence: 1,
+            outcomeClass: .permanent,
+            status: 410,
+            tokenEffect: .invalid(sinceMilliseconds: since)
+        )
+        JournalEncoder.append(.answers(part: 1, token: 2, timeMilliseconds: 3, [answer]), to: &bytes)
+        answer.tokenEffect = .invalid(sinceMilliseconds: nil)
+        #expect(try decoded(bytes).records == [.answers(part: 1, token: 2, timeMilliseconds: 3, [answer])])
+    }
+
     @Test func overlongReasonIsCut() throws {
         var bytes: [UInt8] = []
         JournalEncoder.append(header, to: &bytes)

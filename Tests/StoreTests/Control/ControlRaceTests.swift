@@ -1,8 +1,9 @@
 import PostgresClient
 import PushCore
-import Store
 import TestSupport
 import Testing
+
+@testable import Store
 
 /// Each race with two connections: one is in the middle of its transaction when the other begins.
 @Suite("Pause, resume and stop against everybody else", .timeLimit(.minutes(3)))
@@ -185,5 +186,67 @@ struct ControlRaceTests {
         )
         try await holder.run(script: "COMMIT")
         #expect(try await task.value.closedParts == [part.id])
+    }
+
+    @Test("An owner that has renewed in the last moment keeps its part")
+    func renewedAfterAll() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
+        let part = try required(try await fixture.claim().first)
+        let token = PartToken(part: part.id, token: part.fencingToken)
+        let seen = try required(try await fixture.store.leases().first).renewal
+        let renew = "UPDATE pushmta_engine.delivery_part SET renewal = renewal + 1 WHERE id = \(part.id)"
+        try await fixture.during(renew) {
+            let isTaken = try await fixture.other.releasePart(token, ambiguousThroughMark: true, renewal: seen)
+            #expect(!isTaken, "its renewal was under way when the sweep lost patience")
+        }
+        let now = try required(try await fixture.store.leases().first).renewal
+        #expect(try await fixture.other.releasePart(token, ambiguousThroughMark: true, renewal: now))
+    }
+
+    @Test("A wait for a lock ends, so that the leases behind it are renewed")
+    func lockTimeout() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
+        let parts = try await fixture.claim(limit: 2)
+        let (closed, other) = (try required(parts.first), try required(parts.last))
+        var batch = OutcomeBatch()
+        batch.append(closed, try await fixture.store.loadPart(closed, fieldNames: []), rows: 0..<20, .sent)
+        batch.closing = [ClosingPart(part: closed.id, token: 1)]
+        var configuration = fixture.store.configuration
+        configuration.lockTimeoutMilliseconds = 50
+        let child = Store(configuration: configuration)
+        let owner = try required(try await fixture.store.leases().first).owner
+        let holder = try await fixture.hold("SELECT 1 FROM pushmta_engine.delivery WHERE id = \(id) FOR UPDATE")
+        let end = batch
+        let storing = Task { try await child.storeOutcomes(end) }
+        let held = try await child.renewLeases(child: owner, [PartToken(part: other.id, token: 1)])
+        #expect(held == [other.id])
+        let error = await #expect(throws: PostgresError.self) { _ = try await storing.value }
+        #expect(error?.sqlState == "55P03" && error?.isRetryable == true)
+        try await holder.run(script: "COMMIT")
+        #expect(try await child.storeOutcomes(end).closedParts == [closed.id])
+        await child.close()
+    }
+
+    @Test("Part ends queue behind who pauses: it does not wait for a moment without any")
+    func fairness() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
+        let parts = try await fixture.claim(limit: 2)
+        var configuration = fixture.store.configuration
+        configuration.lockTimeoutMilliseconds = 100
+        let late = Store(configuration: configuration)
+        let holder = try await fixture.database.connect()
+        try await holder.run(script: "BEGIN")
+        _ = try await holder.execute(DeliveryLock.statement(parts: [parts[0].id]))
+        let pausing = Task { try await fixture.store.pauseDelivery(id) }
+        try await fixture.waitForLock()
+        let second = PartToken(part: parts[1].id, token: 1)
+        let error = await #expect(throws: PostgresError.self) { _ = try await late.releasePart(second) }
+        #expect(error?.sqlState == "55P03")
+        try await holder.run(script: "COMMIT")
+        try await pausing.value
+        #expect(try await late.releasePart(second))
+        #expect(try await fixture.parts(id, "waiting") == 1)
+        await holder.close()
+        await late.close()
     }
 }

@@ -37,6 +37,46 @@ struct TokenEventTests {
         try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event WHERE state = '\(state)'") ?? -1
     }
 
+    @Test("What a lost owner was told of a token does not outweigh what the new owner's message got")
+    func ofALostOwner() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var late = OutcomeBatch()
+        for row in 0..<3 {
+            late.append(
+                part: part.id,
+                token: 1,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .failed,
+                httpStatus: 400,
+                reason: "BadDeviceToken",
+                tokenEffect: .invalid(sinceMilliseconds: nil)
+            )
+        }
+        #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: 1), ambiguousThroughMark: true))
+        _ = try required(try await fixture.claim().first)
+        var sent = OutcomeBatch()
+        for row in 0..<2 {
+            sent.append(
+                part: part.id,
+                token: 2,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .sent
+            )
+        }
+        _ = try await fixture.store.storeOutcomes(sent)
+        let report = try await fixture.other.storeOutcomes(late)
+        #expect(report.inserted == 1 && report.late == 1, "the third message has no other outcome")
+        #expect(try await events(fixture, "pending") == 1)
+        #expect(try await fixture.store.applyTokenEvents() == 1)
+        #expect(try await enabled(fixture) == 19)
+        #expect(try await fixture.other.storeOutcomes(late).inserted == 0)
+        #expect(try await events(fixture, "pending") == 0, "a repeat brings no second event")
+    }
+
     @Test("A refused token disables its subscription, unless it was registered anew, and can be undone")
     func applied() async throws {
         let (fixture, id) = try await refused()

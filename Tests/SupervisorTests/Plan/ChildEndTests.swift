@@ -21,6 +21,12 @@ import Testing
         #expect(judge(.exited(status: 70), announced: .idle) == .internalError, "it crashed on its way out")
     }
 
+    @Test func whatIsStuckStaysStuckThoughItObeys() {
+        #expect(judge(.exited(status: 0), announced: .drained, cause: .stuck) == .stuck)
+        #expect(judge(.exited(status: 0), cause: .stuck) == .stuck)
+        #expect(judge(.exited(status: 0), announced: .drained, cause: .drainTimeout) == .drained)
+    }
+
     @Test func signals() {
         #expect(judge(.signalled(11)) == .signalled)
         #expect(judge(.signalled(9), cause: .stuck) == .stuck)

@@ -176,29 +176,9 @@ import Darwin
     @Test func aPartOfALostHostIsTaken() async throws {
         let site = try await SupervisorSite.make()
         _ = try await site.startDelivery()
-        let host = UUID().uuidString.lowercased()
-        try await site.store.registerHost(
-            HostReport(
-                id: host,
-                name: "lost",
-                pid: 1,
-                version: "",
-                schemaVersion: 1,
-                state: .running,
-                journalFolder: "/"
-            )
-        )
         try await site.running(site.supervisor { $0.leaseSec = 1 }) {
             let own = try await firstChild(site)
-            let row = try await site.row(of: own)
-            let lost = ChildRow(
-                hostID: host,
-                generation: 1,
-                applicationID: row.applicationID,
-                accountID: row.accountID,
-                connector: row.connector
-            )
-            let id = try await site.store.insertChild(lost)
+            let id = try await site.lostChild(like: own)
             let part = try await site.holdPart(child: id)
             try await site.waitUntilReady(part)
             let through = try await site.value("SELECT ambiguous_through FROM pushmta_engine.delivery_part_recovery")

@@ -2,6 +2,7 @@ import PostgresClient
 import PushCore
 import Store
 import SystemPackage
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -47,6 +48,60 @@ extension SupervisorSite {
         return part
     }
 
+    /// Stores that all messages of a part were sent, and ends it.
+    func finish(_ part: ClaimedPart) async throws {
+        let loaded = try await store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        for row in 0..<Int(part.size) {
+            batch.append(
+                part: part.id,
+                token: part.fencingToken,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .sent,
+                httpStatus: 200,
+                reason: "",
+                attempt: part.attempt
+            )
+        }
+        batch.closing = [ClosingPart(part: part.id, token: part.fencingToken, retries: [])]
+        _ = try await store.storeOutcomes(batch)
+    }
+
+    /// A child of another host, which nobody hears of any more, in the place of an own one.
+    func lostChild(like own: Int64) async throws -> Int64 {
+        let host = UUID().uuidString.lowercased()
+        try await store.registerHost(
+            HostReport(
+                id: host,
+                name: "lost",
+                pid: 1,
+                version: "",
+                schemaVersion: 1,
+                state: .running,
+                journalFolder: "/"
+            )
+        )
+        let row = try await row(of: own)
+        return try await store.insertChild(
+            ChildRow(
+                hostID: host,
+                generation: 1,
+                applicationID: row.applicationID,
+                accountID: row.accountID,
+                connector: row.connector
+            )
+        )
+    }
+
+    /// A connection in a transaction, as somebody else may have one open for hours.
+    func hold(_ script: String) async throws -> PostgresConnection {
+        let connection = try await database.connect()
+        // Our own sessions are not allowed to.
+        try await connection.run(script: "SET idle_in_transaction_session_timeout = 0; BEGIN; \(script)")
+        return connection
+    }
+
     /// Takes the database away from the supervisor, as a server that has gone does, or gives it back.
     func setDatabaseAway(_ isAway: Bool) async throws {
         let statements = [
@@ -61,7 +116,7 @@ extension SupervisorSite {
         }
     }
 
-    private static func records(_ part: ClaimedPart) -> [JournalRecord] {
+    static func records(_ part: ClaimedPart) -> [JournalRecord] {
         [
             .intent(part: part.id, token: part.fencingToken, ranges: [1...5]),
             .answers(

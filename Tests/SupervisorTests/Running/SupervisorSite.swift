@@ -69,8 +69,12 @@ final class SupervisorSite: Sendable {
         if subscriptions > 0 { try await store.seedSubscriptions(application: "shop-ios", count: subscriptions) }
     }
 
-    /// A supervisor that has not started.
-    func supervisor(_ change: (inout SupervisorSettings) -> Void = { _ in }) -> Supervisor {
+    /// A supervisor that has not started, and what is different when it reads its settings again.
+    func supervisor(
+        _ change: (inout SupervisorSettings) -> Void = { _ in },
+        reread: (inout SupervisorSettings) -> Void = { _ in },
+        lockTimeout: Int = Store.lockTimeoutMilliseconds
+    ) -> Supervisor {
         var settings = SupervisorSettings()
         settings.workingPath = folder.path.appending("host").string
         settings.hostName = "test"
@@ -81,10 +85,16 @@ final class SupervisorSite: Sendable {
         settings.killDelaySec = 1
         change(&settings)
         let database = database
-        let fixed = settings
+        var changed = settings
+        reread(&changed)
+        let fixed = changed
         return Supervisor(
             settings: settings,
-            connect: { role in try await Store.connect(database.configuration(role: role)) },
+            connect: { role in
+                var configuration = database.configuration(role: role)
+                configuration.lockTimeoutMilliseconds = lockTimeout
+                return try await Store.connect(configuration)
+            },
             reload: { fixed },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )

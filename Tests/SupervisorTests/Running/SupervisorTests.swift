@@ -24,7 +24,7 @@ import Testing
         #expect(line.bootID == BootID.current())
         #expect(try await line.installationID == site.store.installationID())
         #expect(line.connector == .iosHTTP2)
-        #expect(line.globalOptions == ["--config", "some", "file"])
+        #expect(line.globalOptions == ["--config", "some", "file"] + SupervisorSettings().leaseOptions)
         #expect(try await site.value("SELECT exit_reason FROM pushmta_engine.mta_child") == "drained")
         #expect(try await site.value("SELECT state FROM pushmta_engine.mta_host") == "stopped")
         #expect(try await site.value("SELECT version FROM pushmta_engine.mta_host") == "1.2.3")

@@ -7,14 +7,13 @@ struct DeliveryListCommand: PushMTACommand {
 
     @OptionGroup var global: GlobalOptions
 
-    @Option(help: "How many.")
-    var limit: Int = 50
+    @OptionGroup var limit: RowLimit
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let rows = try await StoreSession.run(loaded.values) { try await $0.deliveries(limit: Int(limit)) }
+        let rows = try await StoreSession.run(loaded.values) { try await $0.deliveries(limit: limit.rows) }
         DeliveryTable.table(rows).show(json: json)
     }
 }

@@ -47,21 +47,33 @@ struct DatabaseChecks: Sendable {
                 let finding = "\(text). Turn \(names) on: what was committed may be lost in a crash."
                 return [CheckResult("durability", .failed, finding)]
             }
-            return [CheckResult("durability", .ok, text), failOver(found)]
+            return [
+                CheckResult("durability", .ok, text), Self.failOver(found, replicas: try await store.replicaCount()),
+            ]
         } catch {
             return [CheckResult("durability", .failed, "\(error)")]
         }
     }
 
     /// Whether a replica that becomes the primary has everything that was committed. Many installations have no replica, so it
-    /// is no failure.
-    private func failOver(_ found: [(name: String, value: String)]) -> CheckResult {
+    /// is a matter for concern only where one follows and commits do not wait for it.
+    static func failOver(_ found: [(name: String, value: String)], replicas: Int) -> CheckResult {
         let standbys = found.first { $0.name == "synchronous_standby_names" }?.value ?? ""
+        guard standbys.isEmpty else {
+            return CheckResult(
+                "fail-over",
+                .ok,
+                "commits wait for \(standbys): a replica that takes over has all of them"
+            )
+        }
         let finding =
-            standbys.isEmpty
-            ? "commits wait for no replica: one that takes over may lack the last of them, and messages be sent twice or lost"
-            : "commits wait for \(standbys): a replica that takes over has all of them"
-        return CheckResult("fail-over", .ok, finding)
+            "commits wait for no replica: one that takes over may lack the last of them, and messages be sent twice or lost"
+        guard replicas > 0 else { return CheckResult("fail-over", .ok, finding) }
+        return CheckResult(
+            "fail-over",
+            .warning,
+            "\(finding). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one is to take over."
+        )
     }
 
     private func applications(_ store: Store) async -> [CheckResult] {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushCore
 
 /// `pushmta drill run`.
 struct DrillRunCommand: AsyncParsableCommand {
@@ -11,9 +12,14 @@ struct DrillRunCommand: AsyncParsableCommand {
             damage while at least \(DrillFault.leastStreams) requests are open, and ends with an account by message id: what the \
             database says against what the gateway recorded. Everything is removed at the end, also after a failure. Exit status \
             0 only if all passed; the seed repeats the random choices of a run. A drill that this machine has no means for does \
-            not pass and says why. The short set needs no root and judges no times, only what became of each message.
+            not pass and says why. What this build, or another gateway than the simulator, cannot do at all is left out of all \
+            and short, and named on standard error; by its own name it does not pass. The short set needs no root and judges no \
+            times, only what became of each message. The line of JSON of a drill that did not pass has the further key reason, \
+            which says everything that was wrong.
             """
     )
+
+    private static let largestSeed = UInt64(Int64.max) - 1_000_000
 
     @Argument(help: "The drill's name, all, or short.")
     var name: String
@@ -40,6 +46,10 @@ struct DrillRunCommand: AsyncParsableCommand {
         if let messages, !(1...100_000_000).contains(messages) {
             throw ValidationError("--messages is \(messages): give a number from 1 to 100000000.")
         }
+        // Every reader of JSON takes such a number, also when it has counted up.
+        if let seed, seed > Self.largestSeed {
+            throw ValidationError("--seed is \(seed): give a number from 0 to \(Self.largestSeed).")
+        }
         guard (1...1_000_000).contains(`repeat`) else {
             throw ValidationError("--repeat is \(`repeat`): give a number from 1 to 1000000.")
         }
@@ -48,14 +58,28 @@ struct DrillRunCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            let drills = try DrillCatalog.drills(for: name)
             let external = try gateway.gateway()
+            let drills = possible(try DrillCatalog.drills(for: name), external)
             let command = self
             let passed = try await UntilSignal.run { try await command.run(drills, external) }
             guard let passed else { throw ExitCode(CommandFailure.interruptedStatus) }
             guard passed else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
         } catch {
             throw CommandFailure.report(error)
+        }
+    }
+
+    /// The drills of a set without those that cannot run here, whatever the machine has; one that was named stays.
+    private func possible(_ drills: [any Drill], _ external: ExternalGateway?) -> [any Drill] {
+        guard name == DrillCatalog.everything || name == DrillCatalog.short else { return drills }
+        return drills.filter { drill in
+            let obstacle = DrillCatalog.impossibility(
+                drill,
+                hasSimulator: external == nil,
+                hasCrashPoints: CrashPoint.isCompiledIn
+            )
+            if let obstacle { StandardError.write("\(drill.name) is left out: \(obstacle)\n") }
+            return obstacle == nil
         }
     }
 

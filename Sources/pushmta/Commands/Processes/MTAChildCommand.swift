@@ -17,11 +17,18 @@ struct MTAChildCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough)
     var words: [String] = []
 
+    private static func globalOptions(_ words: [String]) throws -> GlobalOptions {
+        do {
+            return try GlobalOptions.parse(words)
+        } catch {
+            throw CommandFailure(.usage, GlobalOptions.message(for: error))
+        }
+    }
+
     func run() async throws {
         do {
             let arguments = try ChildArguments(parsing: words)
-            let global = try GlobalOptions.parse(arguments.globalOptions)
-            let settings = try await global.load().values
+            let settings = try await Self.globalOptions(arguments.globalOptions).load().values
             let logger = ProcessLog.logger("mta-child \(arguments.childID)", settings)
             let child = MTAChild(arguments: arguments, settings: settings, logger: logger)
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)

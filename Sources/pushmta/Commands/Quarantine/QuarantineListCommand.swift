@@ -18,15 +18,14 @@ struct QuarantineListCommand: PushMTACommand {
     @Option(help: "Only those of this delivery.")
     var delivery: Int64?
 
-    @Option(help: "How many lines at most.")
-    var limit: Int = 50
+    @OptionGroup var limit: RowLimit
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { store in
-            try await store.tokenEventCounts(delivery: delivery, limit: limit)
+            try await store.tokenEventCounts(delivery: delivery, limit: limit.rows)
         }
         var table = Table([
             "delivery", "application", "reason", "pending", "held", "applied", "undone", "outdated",

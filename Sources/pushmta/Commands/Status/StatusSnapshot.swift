@@ -3,9 +3,6 @@ import Store
 
 /// What `pushmta status` shows.
 struct StatusSnapshot: Sendable {
-    /// Deliveries to look at: the newest.
-    private static let deliveryLimit = 50
-
     private let hosts: [HostRow]
     private let children: [ChildOverview]
     private let ended: [ChildOverview]?
@@ -25,7 +22,7 @@ struct StatusSnapshot: Sendable {
         accounts = try await store.accounts()
         health = try await store.applicationHealth()
         work = try await store.readyWork()
-        deliveries = try await store.deliveries(limit: Self.deliveryLimit).filter { !$0.state.isFinal }
+        deliveries = try await store.unfinishedDeliveries()
     }
 
     /// The tables with their names.

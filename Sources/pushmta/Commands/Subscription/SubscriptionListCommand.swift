@@ -13,15 +13,14 @@ struct SubscriptionListCommand: PushMTACommand {
     @Option(help: "Only those of this service.")
     var service: String?
 
-    @Option(help: "How many.")
-    var limit: Int = 50
+    @OptionGroup var limit: RowLimit
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { store in
-            try await store.subscriptions(application: application, service: service, limit: Int(limit))
+            try await store.subscriptions(application: application, service: service, limit: limit.rows)
         }
         var table = Table([
             "id", "application", "push_token", "user_key", "enabled", "disabled_reason", "quarantine_status",

@@ -25,7 +25,12 @@ struct SupervisorRunCommand: PushMTACommand {
         let global = global
         let supervisor = Supervisor(
             settings: Self.settings(loaded, global),
-            connect: { role in try await Store.connect(StoreSession.configuration(settings, role: role)) },
+            connect: { role in
+                let limit = Store.lockTimeoutMilliseconds
+                return try await Store.connect(
+                    StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
+                )
+            },
             reload: { Self.settings(try await global.load(), global) },
             logger: ProcessLog.logger("supervisor", settings)
         )

@@ -4,7 +4,7 @@ import PushCore
 struct AccountEntry: Sendable, Equatable {
     /// What is the matter with it.
     enum Kind: String, Sendable, CaseIterable {
-        /// On record as sent, never accepted; or without an outcome.
+        /// On record as sent, never accepted; without an outcome; or ended otherwise, which nobody wanted.
         case lost
         /// Accepted more than once.
         case duplicate

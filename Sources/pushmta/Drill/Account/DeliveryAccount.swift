@@ -53,6 +53,10 @@ struct DeliveryAccount: Sendable {
         if progress.target != messages {
             faults.append("\(name) has \(messages) messages, its target is \(progress.target)")
         }
+        // What the database says of itself agrees also when subscribers were skipped. Only a stop may end a preparation early.
+        if progress.state != .stopped, progress.target != delivery.messages {
+            faults.append("\(name) has target \(progress.target), its audience has \(delivery.messages)")
+        }
         if progress.resentAfterAmbiguity < Int64(count(.duplicate)) {
             faults.append(
                 "\(name) has \(count(.duplicate)) duplicates, but resent_after_ambiguity is \(progress.resentAfterAmbiguity)"
@@ -72,25 +76,24 @@ struct DeliveryAccount: Sendable {
         case .pending:
             add(.lost, outcome.sequence, "without an outcome, accepted \(tally.accepted) times")
         case .unknown:
-            if !isAmbiguous { add(.unexplained, outcome.sequence, "on record as unknown, but it was never ambiguous") }
-        case .failed:
-            if tally.accepted > 0 {
-                add(.unexplained, outcome.sequence, "on record as failed (\(outcome.reason)), but accepted")
-            } else if tally.others == 0, !isAmbiguous {
-                add(
-                    .unexplained,
-                    outcome.sequence,
-                    "on record as failed (\(outcome.reason)), but the gateway never saw it"
-                )
+            if !isAmbiguous {
+                add(.unexplained, outcome.sequence, "on record as unknown, but it was never ambiguous")
+            } else if delivery.policy == .resend {
+                add(.unexplained, outcome.sequence, "on record as unknown, though its policy is resend")
             }
-        case .ignored, .canceled, .notApplicable:
-            if tally.accepted > 0 {
-                add(
-                    .unexplained,
-                    outcome.sequence,
-                    "on record as \(outcome.status.name) (\(outcome.reason)), but accepted"
-                )
-            }
+        case .failed, .ignored, .canceled, .notApplicable: judgeEnd(outcome, tally, isAmbiguous)
+        }
+    }
+
+    /// A message that is not on record as sent, and never will be: nobody's device may have it, and somebody must have wanted it.
+    private mutating func judgeEnd(_ outcome: MessageOutcome, _ tally: GatewayTally, _ isAmbiguous: Bool) {
+        let words = "on record as \(outcome.status.name) (\(outcome.reason))"
+        if tally.accepted > 0 {
+            add(.unexplained, outcome.sequence, words + ", but accepted")
+        } else if !delivery.allows.contains(outcome.status) {
+            add(.lost, outcome.sequence, words + ", but it was to be sent")
+        } else if outcome.status == .failed, tally.others == 0, !isAmbiguous {
+            add(.unexplained, outcome.sequence, words + ", but the gateway never saw it")
         }
     }
 

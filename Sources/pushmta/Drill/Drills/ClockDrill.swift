@@ -1,3 +1,4 @@
+import PushCore
 import Store
 
 /// The wall clock of one host, or of the database's host, is wrong by up to ten minutes and steps.
@@ -39,7 +40,7 @@ struct ClockDrill: Drill {
         try await site.startSimulator(DrillGateway(streams: Self.streams))
         try await site.addHost("host1").start()
         try await site.addHost("host2", DrillHostSetup(environment: place == .host ? clock.environment : [:])).start()
-        let audience = try await site.audience()
+        let audience = try await site.audience([.ios, .android])
         try await site.keepSending(to: audience)
         let rate = try await site.undisturbedRate()
         for number in 1...minimumFaults { try await step(site, clock, number, rate) }
@@ -56,33 +57,47 @@ struct ClockDrill: Drill {
         let seconds = number <= Self.steps.count ? Self.steps[number - 1] : chosen
         let what = "the clock of the \(place.rawValue) is off by \(seconds) s"
         if number.isMultiple(of: 5) {
-            try await site.outage(what, rate: rate) { try clock.set(.seconds(seconds)) }
+            try await site.outage(what, rate: rate) { try await shift(site, clock, by: seconds) }
         } else {
-            try await site.fault(what) { try clock.set(.seconds(seconds)) }
+            try await site.fault(what) { try await shift(site, clock, by: seconds) }
         }
         try await site.pause(milliseconds: 200...2_000)
+    }
+
+    /// Steps the clock and looks whether the right ones see it: without root's rights, or where a folder cannot be entered,
+    /// they might not, and every promise would be kept.
+    private func shift(_ site: DrillSite, _ clock: ShiftedClock, by seconds: Int64) async throws {
+        try clock.set(.seconds(seconds))
+        switch place {
+        case .host:
+            for host in site.hosts.dropFirst() { try await site.untilProcesses(of: host, use: clock) }
+            try await site.untilDatabaseClock(isAheadBy: 0)
+        case .database: try await site.untilDatabaseClock(isAheadBy: seconds)
+        }
     }
 
     /// A delivery that begins while the clock is far ahead has parts that are due then, and messages that are to be sent again a
     /// second later. None of them may wait until the right clock gets there.
     private func sendAgainLater(_ site: DrillSite, _ audience: [String], _ clock: ShiftedClock) async throws {
-        try clock.set(.seconds(600))
-        var plan = GatewayPlan.errors("ServiceUnavailable", rate: 0.02, retryAfter: "1")
-        plan.faults.append(("max_concurrent_streams", .integer(Int64(Self.streams))))
-        try await site.setPlan(plan, "apns")
+        try await shift(site, clock, by: 600)
+        for (gateway, reason) in [("apns", "ServiceUnavailable"), ("fcm", "UNAVAILABLE")] {
+            var plan = GatewayPlan.errors(reason, rate: 0.02, retryAfter: "1")
+            plan.faults.append(("max_concurrent_streams", .integer(Int64(Self.streams))))
+            try await site.setPlan(plan, gateway)
+        }
         let delivery = try await site.deliver(to: audience) { $0.retryPeriodSeconds = 1 }
         try await untilUnderWay(site, delivery)
         for seconds in site.shuffled(Self.steps) {
-            try clock.set(.seconds(seconds))
+            try await shift(site, clock, by: seconds)
             try await site.pause(milliseconds: 200...1_000)
         }
-        try clock.set(.seconds(-600))
+        try await shift(site, clock, by: -600)
         try await site.untilOver(delivery, patience: Self.patience)
     }
 
     /// Children that have last seen the clock when it was far ahead send messages that are valid for minutes only.
     private func sendInTime(_ site: DrillSite, _ audience: [String], _ clock: ShiftedClock) async throws {
-        try clock.set(.seconds(600))
+        try await shift(site, clock, by: 600)
         for host in site.hosts { try await host.stop() }
         for host in site.hosts { try await host.start() }
         try await site.until("children of both hosts", within: .seconds(60)) {
@@ -90,7 +105,7 @@ struct ClockDrill: Drill {
         }
         // A child that has its row reads the clock a moment later.
         try await site.pause(milliseconds: 1_000...2_000)
-        try clock.set(.seconds(-600))
+        try await shift(site, clock, by: -600)
         let delivery = try await site.deliver(to: audience) { $0.validitySeconds = Self.validity }
         try await site.untilOver(delivery, patience: Self.patience)
     }

@@ -8,6 +8,8 @@ struct ConnectionsExhaustedDrill: Drill {
 
     /// The server's slots: few, so that they are soon taken.
     private static let slots = 30
+    /// So often in a row nothing of the engine has to be found: a connection that is just being made has no name yet.
+    private static let looks = 3
 
     func run(_ site: DrillSite) async throws {
         site.configureCluster { $0.extraSettings += "max_connections = \(Self.slots)\n" }
@@ -36,13 +38,26 @@ struct ConnectionsExhaustedDrill: Drill {
     }
 
     private func exhaust(_ site: DrillSite, _ idle: IdleConnections) async throws {
-        _ = try await idle.takeAll(atMost: Self.slots)
-        let ended =
-            try await site.store().terminateBackends(applicationNameLike: "pushmta/mta-child%")
-            + site.store().terminateBackends(applicationNameLike: "pushmta/supervisor%")
-        let taken = try await idle.takeAll(atMost: Self.slots)
-        site.note("\(ended) connections of the engine were ended, \(taken) slots are taken")
+        // After the last round it may still wait before it connects again; then there would be nothing to take from it.
+        try await site.until("connections of the engine", within: .seconds(60)) { try await end(site) > 0 }
+        var taken = 0
+        var looks = 0
+        // The engine connects again at once and may be faster than we are: until it has no connection, and no slot is free.
+        try await site.until("the engine has no connection, and no slot is free", within: .seconds(30)) {
+            taken = try await idle.takeAll(atMost: Self.slots)
+            looks = try await end(site) == 0 ? looks + 1 : 0
+            return looks >= Self.looks
+        }
+        site.note("the engine has no connection, \(taken) slots are taken")
         try await site.pause(milliseconds: 300...3_000)
         await idle.release()
+    }
+
+    /// Ends the engine's connections.
+    ///
+    /// - Returns: How many there were.
+    private func end(_ site: DrillSite) async throws -> Int {
+        try await site.store().terminateBackends(applicationNameLike: "pushmta/mta-child%")
+            + site.store().terminateBackends(applicationNameLike: "pushmta/supervisor%")
     }
 }

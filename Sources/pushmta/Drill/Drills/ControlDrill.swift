@@ -21,17 +21,21 @@ struct ControlDrill: Drill {
         for number in 1...Self.orders.upperBound {
             let effective = site.faults.count { $0.counts }
             if number > Self.orders.lowerBound, effective >= minimumFaults { break }
-            while try await running(site, controlled) < Self.deliveries {
-                controlled.append(try await start(site, audience))
-            }
+            try await keepBusy(site, audience, &controlled)
             try await site.pause(milliseconds: 100...1_000)
+            // First the wire, then what state the deliveries are in: whoever waits in between orders what has ended meanwhile.
+            try await site.until("requests on the wire", within: DrillSite.patience) {
+                if try await site.streams() >= DrillFault.leastStreams { return true }
+                try await keepBusy(site, audience, &controlled)
+                return false
+            }
             let isStop = number % Self.stopsEvery == 0
             guard let chosen = try await choose(site, controlled, isStop: isStop) else { continue }
             try await order(site, &controlled[chosen], isStop: isStop)
         }
         for index in controlled.indices where controlled[index].isPaused {
             controlled[index].resumed()
-            try await site.store().resumeDelivery(controlled[index].delivery.id)
+            try await unlessOver(site) { try await site.store().resumeDelivery(controlled[index].delivery.id) }
         }
         try await site.untilOver()
         try await expectEnds(site, controlled)
@@ -39,9 +43,14 @@ struct ControlDrill: Drill {
     }
 
     private func start(_ site: DrillSite, _ audience: [String]) async throws -> ControlledDelivery {
-        let delivery = try await site.deliver(to: audience, policy: .report)
+        let delivery = try await site.deliver(to: audience, policy: .report, allows: [.canceled])
         let key = try await site.store().deliveryForSending(delivery.id).trackingKey
         return ControlledDelivery(delivery, codec: try MessageIDCodec(deliveryID: delivery.id, trackingKey: key))
+    }
+
+    /// Starts deliveries until enough of them run.
+    private func keepBusy(_ site: DrillSite, _ audience: [String], _ all: inout [ControlledDelivery]) async throws {
+        while try await running(site, all) < Self.deliveries { all.append(try await start(site, audience)) }
     }
 
     /// How many deliveries are neither held back nor over.
@@ -72,21 +81,34 @@ struct ControlDrill: Drill {
         let id = one.delivery.id
         let isResume = one.isPaused && !isStop
         let word = isStop ? "stop" : isResume ? "resume" : "pause"
-        // A delivery may end between choice and order; then there is nothing to hold back.
-        if try await site.progress(one.delivery).state.isFinal { return }
         if isResume { one.resumed() }
-        // What goes on again interrupts nothing: it counts if enough happens to be on the wire.
-        let least = isResume ? 0 : DrillFault.leastStreams
-        try await site.fault("\(word) of delivery \(id)", minimumStreams: least) {
-            if isStop {
-                try await store.stopDelivery(id)
-            } else if isResume {
-                try await store.resumeDelivery(id)
-            } else {
-                try await store.pauseDelivery(id)
+        let isDone = try await unlessOver(site) {
+            // It waits for nothing: it counts if enough is on the wire at this moment.
+            try await site.fault("\(word) of delivery \(id)", minimumStreams: 0) {
+                if isStop {
+                    try await store.stopDelivery(id)
+                } else if isResume {
+                    try await store.resumeDelivery(id)
+                } else {
+                    try await store.pauseDelivery(id)
+                }
             }
         }
-        if !isResume { one.held(forGood: isStop) }
+        if isDone, !isResume { one.held(forGood: isStop) }
+    }
+
+    /// Gives an order.
+    ///
+    /// - Returns: Whether it found something to do: a delivery may have ended between choice and order.
+    @discardableResult
+    private func unlessOver(_ site: DrillSite, _ order: () async throws -> Void) async throws -> Bool {
+        do {
+            try await order()
+            return true
+        } catch let error as StoreError where error.code == .conflict {
+            site.note("nothing to order: \(error)")
+            return false
+        }
     }
 
     private func expectEnds(_ site: DrillSite, _ controlled: [ControlledDelivery]) async throws {

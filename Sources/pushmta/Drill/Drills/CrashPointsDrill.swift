@@ -34,7 +34,7 @@ struct CrashPointsDrill: Drill {
         let setup = DrillHostSetup(children: 2) { $0.mta.preparation.messagesPerPart = Self.messagesPerPart }
         var host = try site.addHost("host", setup)
         let audience = try await site.audience([.ios, .android])
-        try await site.keepSending(to: audience, policy: .resend)
+        try await site.keepSending(to: audience, policy: .resend) { $0.keepTrying() }
         for round in 1...Self.rounds {
             if round > 1, site.faults.count(where: \.counts) >= minimumFaults { break }
             for point in site.shuffled(CrashPoint.allCases) { try await crash(site, &host, point, audience) }
@@ -124,7 +124,7 @@ struct CrashPointsDrill: Drill {
             try await site.refill()
             if !isPreparing, try await site.streams() >= DrillFault.leastStreams {
                 // Only a delivery that begins has chunks to prepare.
-                _ = try await site.deliver(to: audience)
+                _ = try await site.deliver(to: audience) { $0.keepTrying() }
                 isPreparing = true
             }
             try await Task.sleep(for: .milliseconds(20))

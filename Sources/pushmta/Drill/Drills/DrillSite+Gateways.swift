@@ -43,10 +43,18 @@ extension DrillSite {
         return lines
     }
 
+    /// Waits until each gateway has as many requests open as a fault needs in all; the load is kept up meanwhile.
+    func untilBothGatewaysAreBusy() async throws {
+        try await until("requests at both gateways", within: Self.patience, every: .milliseconds(50)) {
+            try await refill()
+            return try await gatewayCounts().byName.allSatisfy { $0.counts.waiting >= DrillFault.leastStreams }
+        }
+    }
+
     /// Counts the faults that the gateways did by themselves while enough requests were open.
     func noteGatewayFaults(_ what: String) async throws -> GatewayCounts {
         let counts = try await gatewayCounts()
-        noteFaults(what, number: Int(counts.faultsUnderLoad), streams: DrillFault.leastStreams)
+        noteFaults(what, number: Int(counts.faultsUnderLoad), streams: counts.leastWaitingAtFault)
         return counts
     }
 
@@ -66,6 +74,21 @@ extension DrillSite {
                     + "\(wrong.first?.sequence ?? 0): \(wrong.first?.attempt ?? 0)"
             )
         }
+    }
+
+    /// Whether the reporting delivery has unknown messages by now, and another one has sent ambiguous messages again.
+    func hasAmbiguityOfBothPolicies(_ reported: DrillDelivery) async throws -> Bool {
+        var isReported = false
+        var isResent = false
+        for delivery in deliveries {
+            let progress = try await progress(delivery)
+            if delivery == reported {
+                isReported = progress.unknown > 0
+            } else {
+                isResent = isResent || progress.resentAfterAmbiguity > 0
+            }
+        }
+        return isReported && isResent
     }
 
     /// Expects that nothing failed, that what one delivery was to report was reported, and that the others sent it again.

@@ -1,4 +1,5 @@
 import PushCore
+import Store
 
 extension DrillSite {
     /// How much longer than a lease the old rate may take to come back after a process died.
@@ -13,8 +14,17 @@ extension DrillSite {
         try await startSimulator()
         let host = try addHost("host", DrillHostSetup(adjust: adjust))
         try await host.start()
-        try await keepSending(to: try await audience(), policy: policy)
+        try await keepSending(to: try await audience(), policy: policy) { $0.keepTrying() }
         return host
+    }
+
+    /// Expects that some owner has stored outcomes of parts that were not its own any more. Without any, late answers were
+    /// thrown away, and the messages' ends would only look right because they were sent again.
+    func expectLateOutcomes() async throws {
+        var late: Int64 = 0
+        for delivery in deliveries { late += try await progress(delivery).lateOutcomes }
+        note("\(late) outcomes came late")
+        expect(late > 0, "no outcome came from an owner that had lost its part")
     }
 
     /// Measures how long the rate takes to come back after a fault of a host; more than its lease and ten seconds is a finding.

@@ -9,6 +9,8 @@ struct EnvironmentMixUpDrill: Drill {
     let promise =
         "failed 0, tokens lost 0; the circuit is opened by the guard against mass failures and closes; all delivered"
     var needs: [DrillNeed] { [.simulator] }
+    /// What is done, not how many requests meet it.
+    var minimumFaults: Int { 1 }
 
     private static let probes = 2
     /// Messages that one probe may take to be sure.
@@ -25,7 +27,13 @@ struct EnvironmentMixUpDrill: Drill {
         try await site.untilProbes(of: audience, Self.probes)
         let middle = try await site.progress(delivery)
         site.expect(middle.failed == 0, "\(middle.failed) messages failed while the circuit was open")
-        let counts = try await site.noteGatewayFaults("a push to the other environment")
+        let counts = try await site.gatewayCounts()
+        // It was mixed up before anything was sent, so the fault came when the first requests met it under load.
+        site.noteFaults(
+            "every push token belongs to the other environment",
+            number: counts.faultsUnderLoad > 0 ? 1 : 0,
+            streams: counts.leastWaitingAtFault
+        )
         let rejected = counts.rejected("BadDeviceToken")
         site.expect(rejected > 100, "only \(rejected) pushes got BadDeviceToken: the guard had no cause")
         // Two children with 300 requests each, and the guard needs a hundred answers of each.

@@ -24,12 +24,15 @@ struct GatewayCounts: Sendable, Decodable {
         var breaks: [Int64]
         /// Faults that came while at least 100 requests waited.
         var faultsUnderLoad: Int64
+        /// The fewest requests that were open at one of these faults; `nil` without any.
+        var leastWaitingAtFault: Int64?
 
         enum CodingKeys: String, CodingKey {
             case accepted, rejected, refused, goaways, resets, waiting, connections, breaks
             case cutOff = "cut_off"
             case limitChanges = "limit_changes"
             case faultsUnderLoad = "faults_under_load"
+            case leastWaitingAtFault = "least_waiting_at_fault"
         }
     }
 
@@ -42,6 +45,8 @@ struct GatewayCounts: Sendable, Decodable {
     var waiting: Int64 { apns.waiting + fcm.waiting }
     /// Both gateways' faults under load.
     var faultsUnderLoad: Int64 { apns.faultsUnderLoad + fcm.faultsUnderLoad }
+    /// The fewest requests that were open at one of these faults, 0 without any.
+    var leastWaitingAtFault: Int64 { byName.compactMap(\.counts.leastWaitingAtFault).min() ?? 0 }
 
     /// How often a reason was given.
     func rejected(_ reason: String) -> Int64 {

@@ -9,6 +9,8 @@ struct GatewayResetDrill: Drill {
     var needs: [DrillNeed] { [.simulator] }
 
     private static let rounds = 20
+    /// Rounds at most, until messages of both policies were ambiguous: which delivery is on the wire the drill does not choose.
+    private static let mostRounds = 160
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios, .android])
@@ -17,15 +19,15 @@ struct GatewayResetDrill: Drill {
         }
         let reported = try await site.deliver(to: audience, policy: .report)
         try await site.keepSending(to: audience, policy: .resend) {
-            // Ambiguous messages are to come again while faults go on, as often as it takes.
-            $0.maxRetries = 50
-            $0.retryPeriodSeconds = 1
+            $0.keepTrying()
         }
-        for _ in 0..<Self.rounds {
+        for round in 0..<Self.mostRounds {
+            if round >= Self.rounds, try await site.hasAmbiguityOfBothPolicies(reported) { break }
             try await site.pause(milliseconds: 100...700)
             try await site.fault("reset of all connections") { try await site.control?.post("/disconnect", "{}") }
         }
         try await site.untilOver()
+        try await site.expectCountersOfChildren()
         let counts = try await site.gatewayCounts()
         for (name, gateway) in counts.byName {
             site.expect(gateway.resets > 0, "\(name) reset no connection")

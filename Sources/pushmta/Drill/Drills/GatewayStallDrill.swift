@@ -9,6 +9,8 @@ struct GatewayStallDrill: Drill {
     var needs: [DrillNeed] { [.simulator] }
 
     private static let rounds = 20
+    /// Rounds at most, until messages of both policies were ambiguous: which delivery is on the wire the drill does not choose.
+    private static let mostRounds = 80
     private static let deadlineSeconds = 2
 
     func run(_ site: DrillSite) async throws {
@@ -17,11 +19,10 @@ struct GatewayStallDrill: Drill {
         }
         let reported = try await site.deliver(to: audience, policy: .report)
         try await site.keepSending(to: audience, policy: .resend) {
-            // Ambiguous messages are to come again while faults go on, as often as it takes.
-            $0.maxRetries = 50
-            $0.retryPeriodSeconds = 1
+            $0.keepTrying()
         }
-        for round in 0..<Self.rounds {
+        for round in 0..<Self.mostRounds {
+            if round >= Self.rounds, try await site.hasAmbiguityOfBothPolicies(reported) { break }
             let fault = round % 4 == 3 ? "freeze" : "stall"
             try await site.fault(fault) { try await site.setPlans(GatewayPlan([(fault, .flag(true))])) }
             // Every other one outlasts the deadline of what is on the wire.
@@ -30,6 +31,7 @@ struct GatewayStallDrill: Drill {
             try await site.setPlans(.calm)
         }
         try await site.untilOver()
+        try await site.expectCountersOfChildren()
         try await site.expectAmbiguityByPolicy(reported)
     }
 }

@@ -39,6 +39,7 @@ struct HostsCutOffDrill: Drill {
         }
         try await site.untilOver()
         try await site.expect(site.lostClaims() > 0, "no part was ever taken from the host that was cut off")
+        if keepsJournal { try await site.expectLateOutcomes() }
     }
 
     private func start(_ site: DrillSite, _ network: DrillNetwork) async throws {
@@ -63,6 +64,6 @@ struct HostsCutOffDrill: Drill {
             }
             try await site.addHost("host\(number + 1)", setup).start()
         }
-        try await site.keepSending(to: try await site.audience())
+        try await site.keepSending(to: try await site.audience()) { $0.keepTrying() }
     }
 }

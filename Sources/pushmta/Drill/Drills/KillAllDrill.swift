@@ -12,14 +12,19 @@ struct KillAllDrill: Drill {
 
     func run(_ site: DrillSite) async throws {
         let host = try await site.openHost()
+        var onWire: Set<JournalIntents.Message> = []
         for number in 1...Self.faults {
             _ = try await site.untilBusyChild(of: host)
             if number <= Self.measuredFaults { try await site.untilSteady() }
             try await site.pause(milliseconds: 0...500)
             let fault = try await site.fault("SIGKILL of supervisor and children") { try await host.killAll() }
+            // Before somebody replays them.
+            onWire.formUnion(try JournalIntents.unanswered(of: host))
             try await host.start()
             if number <= Self.measuredFaults { try await site.expectRecovery(of: host, after: fault) }
+            await site.expectNoZombies()
         }
         try await site.untilOver()
+        try await site.expectAmbiguousOnly(onWire)
     }
 }

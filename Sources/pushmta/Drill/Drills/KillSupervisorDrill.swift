@@ -19,6 +19,7 @@ struct KillSupervisorDrill: Drill {
             let fault = try await site.fault("SIGKILL of the supervisor") { try await host.killSupervisor() }
             try await host.start()
             if number <= Self.measuredFaults { try await site.expectRecovery(of: host, after: fault) }
+            await site.expectNoZombies()
         }
         try await site.untilOver()
     }

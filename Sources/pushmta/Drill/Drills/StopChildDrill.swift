@@ -9,6 +9,9 @@ struct StopChildDrill: Drill {
     /// A lease that makes rounds short, in seconds.
     private static let shortLease = 3
 
+    /// How long an order that the child has given before it was stopped may take in the database: much less than a lease.
+    private static let settling = Duration.milliseconds(300)
+
     /// Whether the lease is the usual one.
     let hasUsualLease: Bool
 
@@ -16,7 +19,9 @@ struct StopChildDrill: Drill {
     var summary: String {
         "SIGSTOP of a child past its lease (\(hasUsualLease ? "15" : String(Self.shortLease)) s), then SIGCONT"
     }
-    var promise: String { "lost 0, the late owner decides nothing, rate back within lease + 10 s" }
+    var promise: String {
+        "lost 0, the late owner decides nothing and its answers are facts, rate back within lease + 10 s"
+    }
     var minimumFaults: Int { hasUsualLease ? 3 : 20 }
     var messages: Int64 { 100_000 }
 
@@ -28,30 +33,52 @@ struct StopChildDrill: Drill {
             settings.mta.lease.renewalSec = 1
         }
         for number in 1...minimumFaults + 1 {
-            let process = try await site.untilBusyChild(of: host)
             if number <= 3 { try await site.untilSteady() }
-            try await site.pause(milliseconds: 0...300)
-            let fault = try await site.fault("SIGSTOP of child process \(process)") {
-                host.signal(process, DrillSignal.stop)
-            }
-            try await untilRobbed(process, site, host)
-            host.signal(process, DrillSignal.resume)
+            let fault = try await site.untilHit { try await stopPastLease(site, host) }
             if number <= 3 { try await site.expectRecovery(of: host, after: fault) }
         }
         try await site.untilOver()
+        try await site.expectLateOutcomes()
     }
 
-    /// Waits until the child's parts have gone to others.
-    private func untilRobbed(_ process: Int32, _ site: DrillSite, _ host: DrillHost) async throws {
-        let store = try site.store()
-        let limit = Duration.seconds(host.settings.mta.lease.durationSec + DrillSite.recoveryAllowance)
-        guard let child = try await site.children().first(where: { $0.pid == process }) else { return }
-        do {
-            try await site.until("the parts of stopped child process \(process) go to others", within: limit) {
-                try await store.partsHeld(byChild: child.id).isEmpty
+    /// Stops a child that sends, until others have its parts, and lets it go on.
+    ///
+    /// - Throws: `FaultMiss` if it held no part of which something may have been on the wire, or had just ended.
+    private func stopPastLease(_ site: DrillSite, _ host: DrillHost) async throws -> DrillFault {
+        let process = try await site.untilBusyChild(of: host)
+        // The one that has lost its parts last needs a moment to begin with others.
+        try await site.pause(milliseconds: 0...1_000)
+        guard let child = try await site.children().first(where: { $0.pid == process }) else {
+            throw FaultMiss("child process \(process) has no row")
+        }
+        let lost = try await site.lostClaims()
+        return try await site.fault("SIGSTOP of child process \(process) past its lease, then SIGCONT") {
+            host.signal(process, DrillSignal.stop)
+            do {
+                try await untilRobbed(child, site, host)
+            } catch {
+                host.signal(process, DrillSignal.resume)
+                throw error
             }
-        } catch let setback as DrillSetback {
-            site.finding("\(setback)")
+            host.signal(process, DrillSignal.resume)
+            // A claim that ends before the first message was marked leaves no trace, as nothing of it can be ambiguous.
+            guard try await site.lostClaims() > lost else {
+                throw FaultMiss("child process \(process) had sent nothing yet of the parts that it lost")
+            }
+        }
+    }
+
+    /// Waits until the stopped child's parts have gone to others.
+    private func untilRobbed(_ child: DrillChild, _ site: DrillSite, _ host: DrillHost) async throws {
+        let store = try site.store()
+        // From now on it neither takes a part nor gives one back; an order that was under way is over in a moment.
+        try await Task.sleep(for: Self.settling)
+        guard host.childIDs().contains(child.pid), try await !store.partsHeld(byChild: child.id).isEmpty else {
+            throw FaultMiss("child process \(child.pid) held no parts when it was stopped")
+        }
+        let limit = Duration.seconds(host.settings.mta.lease.durationSec + DrillSite.recoveryAllowance)
+        try await site.until("the parts of stopped child process \(child.pid) go to others", within: limit) {
+            try await store.partsHeld(byChild: child.id).isEmpty
         }
     }
 }

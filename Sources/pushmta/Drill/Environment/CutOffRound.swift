@@ -19,7 +19,9 @@ struct CutOffRound {
         let place = site.hosts[host]
         try await untilItSends("host \(place.name) sends")
         let lostBefore = try await site.lostClaims()
-        try await site.fault("host \(place.name) is cut off from the database") { try await network.cut(host) }
+        let cut = try await site.fault("host \(place.name) is cut off from the database") {
+            try await network.cut(host)
+        }
         try await untilItSends("host \(place.name) still sends when it is cut off")
         if !keepsJournal {
             try await site.pause(milliseconds: 0...3_000)
@@ -40,7 +42,7 @@ struct CutOffRound {
             try await network.heal(host)
         }
         if !keepsJournal { try await place.start() }
-        try await site.measureRecovery(of: heal.what, to: rate, since: heal.moment)
+        try await site.measureRecovery(of: heal.what, to: rate, before: cut.moment, since: heal.moment)
         try await untilItSends("host \(place.name) sends again")
     }
 

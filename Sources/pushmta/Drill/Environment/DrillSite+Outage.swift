@@ -9,8 +9,11 @@ extension DrillSite {
     private static let undisturbed = Duration.seconds(10)
 
     /// The rate of the gateways while nothing bad happens, messages a second: with it the rate after a fault is compared.
+    ///
+    /// In a run without times it is 0, as soon as there is load.
     func undisturbedRate() async throws -> Double {
         try await untilStreams(DrillFault.leastStreams)
+        guard options.hasTimes else { return 0 }
         let end = ContinuousClock.now.advanced(by: Self.undisturbed)
         try await until("the undisturbed rate", within: Self.undisturbed * 2, every: .milliseconds(200)) {
             try await refill()
@@ -25,14 +28,25 @@ extension DrillSite {
 
     /// Does something bad that ends with everything put right again, and measures how long the rate then takes to come back.
     func outage(_ what: String, rate: Double, _ action: () async throws -> Void) async throws {
-        try await fault(what, action)
-        try await measureRecovery(of: what, to: rate, since: .now)
+        let fault = try await fault(what, action)
+        try await measureRecovery(of: what, to: rate, before: fault.moment, since: .now)
     }
 
-    /// Measures from `moment` on how long the gateways take to accept at this rate again.
+    /// Measures from `moment` on how long the gateways take to accept at this rate again; not in a run without times.
     ///
+    /// - Parameters:
+    ///   - undisturbed: The rate that was measured before anything bad happened.
+    ///   - before: When it happened. The machine may have other work by then: a lower rate just before is enough.
     /// - Throws: `DrillSetback` if they do not at all.
-    func measureRecovery(of what: String, to rate: Double, since moment: ContinuousClock.Instant) async throws {
+    func measureRecovery(
+        of what: String,
+        to undisturbed: Double,
+        before: ContinuousClock.Instant? = nil,
+        since moment: ContinuousClock.Instant
+    ) async throws {
+        guard options.hasTimes else { return }
+        let recent = before.flatMap { meter.medianRate(before: $0) }
+        let rate = min(undisturbed, recent ?? undisturbed)
         var found: Double?
         try await until("the rate of \(Int(rate)) messages a second after: \(what)", within: .seconds(90)) {
             try await refill()

@@ -59,6 +59,25 @@ struct ShiftedClock: Sendable {
         try descriptor.closeAfter { _ = try descriptor.writeAll(toAbsoluteOffset: 0, bytes) }
     }
 
+    /// Whether a process has loaded the library and mapped the file with the shift. A library that cannot be loaded is only
+    /// warned of, and one that cannot open its file shifts nothing.
+    func isUsed(by process: Int32) -> Bool {
+        let lines = Self.maps(of: process).split(separator: "\n")
+        // The kernel names files without the links on the way to them.
+        let paths = [library, file.string].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+        return paths.allSatisfy { path in lines.contains { $0.hasSuffix(" " + path) } }
+    }
+
+    /// What a process has mapped, as Linux says it; empty if it has ended. The kernel gives it a page at a time, where a reader of
+    /// whole files takes the first short answer for the end.
+    private static func maps(of process: Int32) -> String {
+        guard let handle = FileHandle(forReadingAtPath: "/proc/\(process)/maps") else { return "" }
+        defer { try? handle.close() }
+        var bytes = Data()
+        while let piece = try? handle.read(upToCount: 4_096), !piece.isEmpty { bytes.append(piece) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// A command for the shell that removes the folder.
     var removalCommand: String { "rm -rf '\(folder)'" }
 

@@ -56,9 +56,13 @@ struct SmallDisk: Sendable {
         try? FileManager.default.removeItem(atPath: filler.string)
     }
 
-    /// Unmounts it and so removes what was on it; it is no error if it is not mounted. Nothing may use it any more.
+    /// The shell command that unmounts it.
+    var removalCommand: String { "umount -l '\(folder)'" }
+
+    /// Unmounts it and so removes what was on it; it is no error if it is not mounted. What still uses it, such as a server
+    /// that is about to end, does not keep it there.
     func unmount() async {
         guard let tool = try? Executables.tool("umount", package: "mount") else { return }
-        _ = try? await ToolRun.run(tool, [folder])
+        _ = try? await ToolRun.run(tool, ["-l", folder])
     }
 }

@@ -8,4 +8,7 @@ struct DrillDelivery: Sendable, Equatable {
     let policy: AmbiguityPolicy
     /// How many messages its audience asks for.
     let messages: Int64
+    /// How its messages may end beside being sent, and under policy `report` being unknown: nothing else is done to a drill's
+    /// messages unless it says so.
+    var allows: Set<MessageStatus> = []
 }

@@ -4,26 +4,18 @@ import Synchronization
 
 /// The end of a drill: what processes and folders have to look like, and their removal.
 struct DrillEnd: Sendable {
-    /// How long a process that has ended may wait for its parent to take note of it.
-    private static let zombieLimit = Duration.seconds(5)
     /// How long children whose supervisor is gone may take to end by themselves.
     private static let orphanLimit = Duration.seconds(60)
 
     /// The drill's site.
     let site: DrillSite
 
-    /// No supervisor may leave a child that has ended without taking note of it.
+    /// Every supervisor lives until it is asked to end, and has left no zombie.
     func checkProcesses() async {
-        for host in site.hosts {
-            guard let supervisor = host.supervisorID else { continue }
-            do {
-                try await site.until("the supervisor of host \(host.name) leaves no zombie", within: Self.zombieLimit) {
-                    ProcessRecord.zombies(of: supervisor).isEmpty
-                }
-            } catch {
-                site.finding("\(error): \(ProcessRecord.zombies(of: supervisor))")
-            }
+        for host in site.hosts where host.supervisorID == nil {
+            site.finding("the supervisor of host \(host.name) is gone: \(host.place.supervisor.lastWords)")
         }
+        await site.expectNoZombies()
     }
 
     /// Asks every host to end; no child may outlive it and no journal be left over.
@@ -35,7 +27,11 @@ struct DrillEnd: Sendable {
 
     private func stop(_ host: DrillHost) async {
         do {
-            try await host.stop()
+            switch try await host.stop() {
+            case .killed: site.finding("the supervisor of host \(host.name) did not end and was killed")
+            case .failed(let words): site.finding("the supervisor of host \(host.name) ended with \(words)")
+            case .orderly, .wasGone: break
+            }
             try await site.until(
                 "the last child of host \(host.name) ends",
                 within: Self.orphanLimit,
@@ -56,7 +52,9 @@ struct DrillEnd: Sendable {
     /// Looks at each delivery once more, now that nothing changes.
     func lastLook() async {
         guard let store = try? site.store() else { return }
-        for delivery in site.deliveries { _ = await site.watcher.look(store, delivery.id) }
+        for delivery in site.deliveries where await site.watcher.look(store, delivery.id) == nil {
+            site.finding("delivery \(delivery.id) could not be looked at at the end")
+        }
     }
 
     /// Ends everything that is left and removes the site unless it is to be kept; also when the task is cancelled, as the
@@ -74,8 +72,7 @@ struct DrillEnd: Sendable {
             if site.options.keeps {
                 StandardError.write("The folder of \(site.name) is kept: \(site.folder)\n")
             } else {
-                try? site.cluster.remove()
-                try? FileManager.default.removeItem(atPath: site.folder)
+                DrillFolder.remove(site.folder, site.cluster)
             }
         }.value
     }

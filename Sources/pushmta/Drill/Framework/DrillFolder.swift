@@ -1,25 +1,31 @@
 import Foundation
 
-/// The folders of drills, under the temporary folder.
+/// The folders of drills, under the temporary folder, where everybody may write.
 enum DrillFolder {
     private static let prefix = "pushmta-drill-"
     /// A file that says that the folder is to stay.
     private static let keptFile = "kept"
     /// A file with shell commands that undo what a drill did to the machine, one a line.
     private static let leftoverFile = "leftovers.sh"
+    /// The file that the folder's drill holds a lock on.
+    private static let lockFile = "lock"
 
-    private static var parent: String { FileManager.default.temporaryDirectory.standardizedFileURL.path }
+    private static var temporary: String { FileManager.default.temporaryDirectory.standardizedFileURL.path }
 
-    /// Makes an empty folder for a drill of this process.
-    static func make(_ drill: String, keeps: Bool) throws -> String {
-        let name = "\(prefix)\(getpid())-\(drill)"
-        var folder = parent + "/" + name
+    /// Makes an empty folder for a drill of this process, which nobody else can enter, and locks it.
+    static func make(_ drill: String, keeps: Bool, in parent: String? = nil) throws -> String {
+        let name = "\(parent ?? temporary)/\(prefix)\(getpid())-\(drill)"
+        var folder = name
         var number = 1
-        while FileManager.default.fileExists(atPath: folder) {
+        // It is made by this call or not at all: one that somebody else made is not used.
+        while mkdir(folder, 0o700) != 0 {
+            guard errno == EEXIST else {
+                throw CommandFailure(.unavailable, "\(folder) cannot be made: \(String(cString: strerror(errno)))")
+            }
             number += 1
-            folder = "\(parent)/\(name)-\(number)"
+            folder = "\(name)-\(number)"
         }
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        _ = try FolderLock(folder: folder)
         if keeps { _ = FileManager.default.createFile(atPath: folder + "/" + keptFile, contents: nil) }
         return folder
     }
@@ -31,15 +37,31 @@ enum DrillFolder {
 
     /// Ends and removes what drills have left that were killed themselves.
     static func clearLeftovers() async {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
+        for folder in leftovers() { await clear(folder) }
+    }
+
+    /// The folders of drills that do not run any more.
+    ///
+    /// What they say is done, so a folder that somebody else made, or could write in, is none.
+    static func leftovers(in parent: String? = nil) -> [String] {
+        let parent = parent ?? temporary
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        return names.sorted().filter { $0.hasPrefix(prefix) }.compactMap { name in
             let owner = name.dropFirst(prefix.count).prefix { $0.isNumber }
-            guard let id = Int32(owner), id != getpid(), !isDrill(id) else { continue }
-            await clear(parent + "/" + name)
+            let folder = parent + "/" + name
+            guard let id = Int32(owner), FileOwnership(folder)?.isOwnFolder == true, !isInUse(folder, by: id)
+            else { return nil }
+            return folder
         }
     }
 
-    private static func isDrill(_ id: Int32) -> Bool {
-        ProcessRecord(id)?.commandLine.contains("drill") ?? false
+    /// Whether its drill still runs: then it holds the lock. A process that has got the number of one that is dead does not.
+    private static func isInUse(_ folder: String, by id: Int32) -> Bool {
+        guard FileManager.default.fileExists(atPath: folder + "/" + lockFile) else {
+            // It is being made just now, or an older version made it.
+            return id == getpid() || (ProcessRecord(id)?.commandLine.contains("drill") ?? false)
+        }
+        return (try? FolderLock(folder: folder)) == nil
     }
 
     /// Whether it is a program of the product that works in this folder.
@@ -55,14 +77,29 @@ enum DrillFolder {
         for process in ProcessRecord.all() where process.id != getpid() && isOurs(process, folder) {
             kill(process.id, SIGKILL)
         }
-        let cluster = try? PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
+        var cluster = try? PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
+        if cluster?.isOwn != true { cluster = nil }
         try? await cluster?.stop(.immediate)
         if manager.fileExists(atPath: folder + "/" + leftoverFile) {
             _ = try? await ToolRun.run("/bin/sh", [folder + "/" + leftoverFile])
         }
         guard !manager.fileExists(atPath: folder + "/" + keptFile) else { return }
+        remove(folder, cluster)
+    }
+
+    /// Removes what a drill worked in, unless something is still mounted there: then what undoes it has to stay.
+    ///
+    /// - Returns: Whether it is gone.
+    @discardableResult
+    static func remove(_ folder: String, _ cluster: PrivateCluster?) -> Bool {
+        let mounts = MountList.current.under([folder, cluster?.folder].compactMap { $0 })
+        guard mounts.isEmpty else {
+            StandardError.write("\(folder) stays, as these could not be unmounted: \(mounts.joined(separator: ", "))\n")
+            return false
+        }
         try? cluster?.remove()
-        try? manager.removeItem(atPath: folder)
+        try? FileManager.default.removeItem(atPath: folder)
+        return true
     }
 }
 

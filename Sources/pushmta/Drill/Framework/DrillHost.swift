@@ -42,7 +42,10 @@ struct DrillHost: Sendable {
     }
 
     /// Asks the supervisor to end and waits until it has.
-    func stop() async throws {
+    ///
+    /// - Returns: How it ended.
+    @discardableResult
+    func stop() async throws -> ProcessStop {
         try await place.supervisor.stop()
     }
 

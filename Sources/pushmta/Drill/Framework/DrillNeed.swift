@@ -13,6 +13,9 @@ enum DrillNeed: Sendable, Equatable {
     /// Crash points, which only debug builds have.
     case crashPoints
 
+    /// Whether no machine could meet it in this build or with this gateway, whatever is installed or allowed there.
+    var isOfConstruction: Bool { self == .simulator || self == .crashPoints }
+
     /// Why this machine does not meet the need; `nil` if it does.
     ///
     /// - Parameters:

@@ -2,7 +2,7 @@
 struct DrillResult: Sendable, Equatable {
     /// The drill's name.
     var drill: String
-    /// The seed, with which it can be repeated.
+    /// The seed, with which it can be repeated; at most `Int64.max`, as no larger one is taken from the command line.
     var seed: UInt64
     /// Faults that landed while at least `DrillFault.leastStreams` streams were open.
     var faults = 0
@@ -24,17 +24,15 @@ struct DrillResult: Sendable, Equatable {
     /// Whether everything was as promised.
     var passed: Bool { reasons.isEmpty }
 
-    /// One line for programs.
+    /// One line for programs: the same ten keys always, and one more for what did not pass.
     var json: String {
         var pairs: [(String, Cell)] = [
-            ("drill", .text(drill)), ("seed", .text(String(seed))), ("faults", Cell(faults)),
+            ("drill", .text(drill)), ("seed", .integer(Int64(clamping: seed))), ("faults", Cell(faults)),
             ("inFlight", Cell(inFlight)),
             ("ambiguous", Cell(ambiguous)), ("lost", Cell(lost)), ("duplicates", Cell(duplicates)),
             ("unexplained", Cell(unexplained)), ("recoverySeconds", recoverySeconds.map { .number($0) } ?? .none),
             ("passed", .flag(passed)),
         ]
-        // A number as long as it fits, as every reader of JSON takes it.
-        if let number = Int64(exactly: seed) { pairs[1].1 = .integer(number) }
         if !passed { pairs.append(("reason", .text(reasons.joined(separator: "; ")))) }
         return Cell.object(pairs).json
     }

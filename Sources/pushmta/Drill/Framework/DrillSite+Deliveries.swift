@@ -23,10 +23,15 @@ extension DrillSite {
 
     /// Creates and starts a delivery; it is watched, and in the account.
     ///
-    /// - Parameter change: Changes the delivery before it is created.
+    /// - Parameters:
+    ///   - messages: How many messages these applications' subscribers ask for; `nil`: the whole audience's.
+    ///   - allows: How its messages may end beside being sent.
+    ///   - change: Changes the delivery before it is created.
     func deliver(
         to applications: [String],
         policy: AmbiguityPolicy = .resend,
+        messages: Int64? = nil,
+        allows: Set<MessageStatus> = [],
         _ change: (inout NewDelivery) -> Void = { _ in }
     ) async throws -> DrillDelivery {
         let store = try store()
@@ -38,7 +43,12 @@ extension DrillSite {
         )
         change(&new)
         let id = try await store.createDelivery(new)
-        let delivery = DrillDelivery(id: id, policy: new.ambiguityPolicy, messages: messages)
+        let delivery = DrillDelivery(
+            id: id,
+            policy: new.ambiguityPolicy,
+            messages: messages ?? self.messages,
+            allows: allows
+        )
         state.withLock { $0.deliveries.append(delivery) }
         try await store.startDelivery(id)
         note("delivery \(id) is started, policy \(new.ambiguityPolicy.rawValue)")

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 import Synchronization
@@ -38,7 +39,13 @@ final class SnapshotWatcher: Sendable {
     /// - Returns: Whether the delivery was over; `nil` if the database did not answer.
     @discardableResult
     func look(_ store: Store, _ id: Int64) async -> Bool? {
-        guard let snapshot = try? await store.snapshot(delivery: id) else { return nil }
+        let snapshot: DeliverySnapshot
+        do {
+            snapshot = try await store.snapshot(delivery: id)
+        } catch {
+            if !Self.isAbsence(error) { note("delivery \(id) cannot be looked at: \(error)") }
+            return nil
+        }
         let progress = snapshot.progress
         // The target grows while the delivery is prepared; it is read with the parts, so the equation holds then, too.
         let faults = snapshot.faults.map { "delivery \(id) (\(progress.state.rawValue)): \($0)" }
@@ -47,6 +54,26 @@ final class SnapshotWatcher: Sendable {
             seen.faults += faults.prefix(Self.mostFaults - seen.faults.count)
         }
         return progress.state.isFinal && progress.finishedAt != nil
+    }
+
+    /// Whether an error only says that the database cannot be asked now, as drills want it: any other one is a fault, or a
+    /// snapshot that cannot be read would never be missed.
+    static func isAbsence(_ error: any Error) -> Bool {
+        if error is CancellationError { return true }
+        guard let error = error as? PostgresError else { return false }
+        switch error.code {
+        case .connection, .closed, .timeout: return true
+        // A server that starts, stops, is full or very slow: classes 08 (connection), 40 (roll back), 53 (resources), 57
+        // (an operator, a time limit), 58 (the system).
+        case .sqlState(let state): return ["08", "40", "53", "57", "58"].contains { state.hasPrefix($0) }
+        case .type: return false
+        }
+    }
+
+    private func note(_ fault: String) {
+        seen.withLock { seen in
+            if seen.faults.count < Self.mostFaults, !seen.faults.contains(fault) { seen.faults.append(fault) }
+        }
     }
 
     /// How many snapshots there were.

@@ -1,0 +1,143 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+@testable import MTAChild
+@testable import Store
+
+/// What becomes of messages that a part before, or an owner before, left open.
+@Suite struct SendDeskDoubtTests {
+    private let now = DeskFixture.start
+    private let soft = Outcome(
+        index: 0,
+        outcomeClass: .retry,
+        status: 503,
+        reason: "ServiceUnavailable",
+        retryAfterMilliseconds: 60_000
+    )
+
+    /// A desk that has sent the messages of a part.
+    private func sent(_ part: PreparedPart) -> SendDesk {
+        var desk = SendDesk(window: 4_000, batchSize: 1_000, applicationID: 1)
+        for case .mark(let marks) in desk.handle(.prepared(part), now: now) {
+            _ = desk.handle(.marked(marks, held: Set(marks.map(\.holding.part))), now: now)
+        }
+        return desk
+    }
+
+    @Test(arguments: [true, false])
+    func whatWasHandedOverInDoubtDoesNotEndAsIfItHadNeverArrived(_ expires: Bool) throws {
+        let delivery = try DeskFixture.delivery(
+            maxRetries: expires ? 3 : 0,
+            validUntilMilliseconds: expires ? now + 1_000 : nil
+        )
+        var part = DeskFixture.part(1, size: 2, delivery: delivery)
+        part.doubted = [0]
+        var desk = sent(part)
+        var second = soft
+        second.index = 1
+        _ = desk.handle(.settled(batchID: 100, outcomes: [soft, second]), now: now)
+        let taken = desk.takeOutcomes()
+        let (batch, _) = try #require(taken)
+        let rows = batch.allRows.sorted { $0.sequence < $1.sequence }
+        #expect(rows.map(\.status) == [.unknown, expires ? .ignored : .failed])
+        #expect(desk.counters.unknown == 1)
+        let closing = try #require(batch.closing.first)
+        #expect(closing.resentAfterAmbiguity == 0, "the part before has counted it")
+        #expect(closing.ambiguous.isEmpty, "and has it on record")
+    }
+
+    @Test func whatWasHandedOverInDoubtIsTriedAgainAndBelievedWhenAnswered() throws {
+        var part = DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery())
+        part.doubted = [0, 1, 2]
+        var desk = sent(part)
+        let outcomes = [
+            soft, Outcome(index: 1, outcomeClass: .accepted, status: 200),
+            Outcome(index: 2, outcomeClass: .permanent, status: 400, reason: "BadTopic"),
+        ]
+        _ = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
+        let taken = desk.takeOutcomes()
+        let (batch, _) = try #require(taken)
+        #expect(batch.allRows.map(\.status).sorted { $0.rawValue < $1.rawValue } == [.sent, .failed])
+        #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
+        #expect(batch.closing.first?.resentAfterAmbiguity == 0)
+    }
+
+    @Test func aRetryPartsMessagesInDoubtAreSortedApart() throws {
+        var loaded = LoadedPart()
+        loaded.sequences = [1, 2, 3, 4, 5, 6]
+        loaded.verdicts = [.sendable, .disabled, .sendable, .optedOut, .sendable, .sendable]
+        let answer = PartRecovery.SoftAnswer(sequence: 5, attempt: 2, httpStatus: 503, reason: "", notBefore: nil)
+        var sorter = RowSorter(
+            sendsLost: true,
+            known: [6],
+            recovery: PartRecovery(ambiguous: [3], softAnswers: [answer]),
+            inherited: [1, 2, 3, 5, 6],
+            now: now
+        )
+        let fates = (0..<6).map { row in
+            switch sorter.sort(row: row, loaded) {
+            case .known: "known"
+            case .send: "send"
+            case .decided(let status, _): status.name
+            case .soft: "soft"
+            }
+        }
+        #expect(fates == ["send", "unknown", "send", "not_applicable", "soft", "known"])
+        #expect(sorter.doubted == [0])
+        #expect(sorter.lost == [2], "an owner of this part sent it")
+        #expect(sorter.resent == 1, "what was handed over was counted by the part before")
+        #expect(sorter.unanswered.isEmpty, "the store hands on what was handed over")
+    }
+
+    @Test func givingUpIsADecisionAndNoFact() throws {
+        var desk = sent(DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery(maxRetries: 0)))
+        let refused = Outcome(index: 1, outcomeClass: .permanent, status: 400, reason: "BadTopic")
+        let actions = desk.handle(.settled(batchID: 100, outcomes: [soft, refused]), now: now)
+        var answers: [JournalAnswer] = []
+        for case .journal(let bytes) in actions {
+            for case .answers(_, _, _, let some) in try DeskFixture.records(bytes) { answers += some }
+        }
+        #expect(answers.map(\.outcomeClass) == [.retry, .permanent], "the journal keeps what the gateway said")
+        #expect(answers.map(\.notBeforeMilliseconds) == [nil, nil])
+        let taken = desk.takeOutcomes()
+        let rows = try #require(taken).batch.allRows.sorted { $0.sequence < $1.sequence }
+        #expect(rows.map(\.status) == [.failed, .failed])
+        #expect(rows.map(\.isDecision) == [true, false])
+    }
+
+    @Test func whatIsRefusedBeforeItIsSentIsADecision() throws {
+        var part = DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery())
+        part.slices = []
+        part.decided = [.init(row: 0, status: .failed, reason: "PayloadTooLarge")]
+        var desk = sent(part)
+        let taken = desk.takeOutcomes()
+        #expect(try #require(taken).batch.allRows.map(\.isDecision) == [true])
+    }
+
+    @Test func aRecoveredSoftAnswerWaitsNoLongerThanItWasTold() throws {
+        var loaded = LoadedPart()
+        loaded.sequences = [10_000]
+        loaded.verdicts = [.sendable]
+        // The database's clock was set back by ten minutes since.
+        let answer = PartRecovery.SoftAnswer(
+            sequence: 10_000,
+            attempt: 1,
+            httpStatus: 503,
+            reason: "",
+            notBefore: DatabaseTime(microsecondsSince1970: (now + 630_000) * 1_000),
+            longestDelayMilliseconds: 30_000
+        )
+        var sorter = RowSorter(sendsLost: true, known: [], recovery: PartRecovery(softAnswers: [answer]), now: now)
+        guard case .soft(let notBefore, let longest) = sorter.sort(row: 0, loaded) else {
+            Issue.record("it was answered softly")
+            return
+        }
+        var part = DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery())
+        part.slices = []
+        part.softAnswers = [.init(row: 0, notBeforeMilliseconds: notBefore, longestDelayMilliseconds: longest)]
+        var desk = sent(part)
+        let taken = desk.takeOutcomes()
+        #expect(try #require(taken).batch.closing.first?.retries.map(\.delayMilliseconds) == [30_000])
+    }
+}
