@@ -49,8 +49,11 @@ import Testing
         )
         #expect(back.contains { if case .release = $0 { true } else { false } })
         #expect(!cuts(back) && desk.releasing == [PartToken(part: 1, token: 1)])
-        #expect(cuts(desk.handle(.released(PartToken(part: 1, token: 1)), now: now)))
+        // That may last: others go on meanwhile, and the cut is asked for again later.
+        #expect(back.contains { if case .cutJournalLater = $0 { true } else { false } })
+        #expect(!cuts(desk.handle(.released(PartToken(part: 1, token: 1)), now: now)))
         #expect(desk.releasing.isEmpty)
+        #expect(cuts(desk.handle(.journalLong, now: now)))
     }
 
     /// Renewals and marks name parts only: with two claims of one part the older would seem to be held.
@@ -73,6 +76,7 @@ import Testing
         #expect(!cancels(desk.handle(.deliveryStates([16: .inProgress]), now: now)))
         #expect(cancels(desk.handle(.deliveryStates([16: .paused]), now: now)))
         #expect(cancels(desk.handle(.deliveryStates([16: .paused]), now: now)), "it is still in the gateway")
+        #expect(!cancels(desk.handle(.deliveryStates([16: .paused]), now: now)), "others have messages there, too")
         _ = desk.handle(
             .settled(
                 batchID: 100,

@@ -144,6 +144,8 @@ struct ContractTests {
         batch.closing = [ClosingPart(part: part.id, token: 1)]
         #expect(try await runtime.store.storeOutcomes(batch).closedParts == [part.id])
         #expect(try await runtime.store.deliveryProgress(id).sent == 64)
+        try await runtime.store.openCircuit(application: 1, reason: "x", remedy: "y", holdsTokenEffects: true)
+        #expect(try await runtime.store.resumeApplication(named: "shop-ios"))
         await runtime.store.close()
         try await fixture.sql("DROP ROLE \(login)")
     }

@@ -1,3 +1,4 @@
+import Foundation
 import PostgresClient
 import TestSupport
 import Testing
@@ -75,6 +76,32 @@ struct PlanTests {
         let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")
         #expect(lock.contains("delivery_pkey") && lock.contains("delivery_part_pkey"))
         for text in [state, claim, probe, due, events, lock] { #expect(!text.contains("Seq Scan")) }
+    }
+
+    @Test("A chunk of explicit targets asks the lists of targets and of subscriptions for what it needs only")
+    func explicitTargets() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20_000)
+        let id = try await fixture.startedDelivery(explicit: true, onePerUser: true)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, user_key, push_token)
+            SELECT \(id), CASE id % 3 WHEN 0 THEN id END, CASE id % 3 WHEN 1 THEN user_key END, CASE id % 3 WHEN 2 THEN push_token END
+            FROM pushmta_engine.subscription WHERE user_key <> ''
+            """
+        )
+        try await fixture.sql("ANALYZE")
+        let chunk = try await plan(
+            fixture,
+            PreparationChunk.explicitSQL,
+            "bigint, bigint, integer, integer, integer",
+            "\(id), 50000, 1000, 64, 16"
+        )
+        for index in ["subscription", "user", "token"] {
+            // One for earlier rows with the same addressee, one for rows that name a better subscription.
+            #expect(chunk.components(separatedBy: "delivery_target_\(index) ").count == 3)
+        }
+        #expect(!chunk.contains("Seq Scan on delivery_target") && !chunk.contains("Seq Scan on subscription"))
     }
 
     @Test("Lease, mark and counters of a part are updated in place (HOT)", .timeLimit(.minutes(2)))

@@ -208,6 +208,18 @@ struct PreparationTests {
         #expect(progress.state == .failed && !progress.stateReason.isEmpty)
     }
 
+    @Test("What only a newer program understands is left to it")
+    func ofANewerProgram() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.startedDelivery()
+        try await fixture.sql(
+            "ALTER TABLE pushmta_engine.external_account DROP CONSTRAINT IF EXISTS external_account_connector_check"
+        )
+        try await fixture.sql("UPDATE pushmta_engine.external_account SET connector = 'ios-next'")
+        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a")?.deliveryID == nil)
+        #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+    }
+
     @Test("Numbers for int32 message ids are reserved without overlap")
     func messageIDs() async throws {
         let fixture = try await StoreFixture.make()

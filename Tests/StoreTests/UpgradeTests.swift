@@ -30,6 +30,32 @@ struct UpgradeTests {
         #expect(try await store.installationID().count == 36)
     }
 
+    @Test("Ranges of message ids keep the order in which they were taken")
+    func messageIDRanges() async throws {
+        let database = try await TestDatabase.create(.empty)
+        let connection = try await database.connect()
+        _ = try await Migrator(connection: connection).migrate(Migration.all.filter { $0.version <= 13 })
+        try await connection.run(
+            script: """
+                INSERT INTO pushmta_engine.service (name) VALUES ('shop');
+                INSERT INTO pushmta_engine.external_account (name, connector) VALUES ('apns', 'ios-http2');
+                INSERT INTO pushmta_engine.application (service_id, name, platform, integration_key, message_id_format)
+                VALUES (1, 'shop-ios', 'ios', 'key', 'int32');
+                INSERT INTO pushmta_engine.delivery (id, content) VALUES (16, '{}'), (17, '{}'), (18, '{}');
+                INSERT INTO pushmta_engine.message_id_range (delivery_id, first_id, last_id, reserved_at)
+                VALUES (16, 101, 200, now()), (17, 1, 100, now() - interval '1 minute');
+                INSERT INTO pushmta_engine.delivery_application (delivery_id, application_id, external_account_id, prepare_to)
+                VALUES (18, 1, 1, 0);
+                """
+        )
+        _ = try await Store.migrate(database.configuration())
+        try await connection.run(script: "SELECT pushmta_engine.reserve_message_ids(18)")
+        let ranges = try await connection.execute(
+            PostgresStatement("SELECT first_id FROM pushmta_engine.message_id_range ORDER BY number", prepare: false)
+        )
+        #expect(try (0..<ranges.rowCount).map { try ranges.int64($0, 0) } == [1, 101, 201])
+    }
+
     /// Two deliveries that failed, one with a part that a child holds.
     private static let contents = """
         INSERT INTO pushmta_engine.service (name) VALUES ('shop');

@@ -11,6 +11,9 @@ final class Claimer: Sendable {
     /// Parts of one claim: enough to hide the round trips, few enough that other children get theirs.
     private static let mostPartsAtOnce = 4
 
+    /// An answer that took longer says too little about what the database's clock shows now.
+    private static let freshAnswer = Duration.seconds(1)
+
     private let store: Store
     private let preparer: PartPreparer
     private let sender: Sender
@@ -99,7 +102,7 @@ final class Claimer: Sendable {
             child: arguments.childID
         )
         guard let probe else { return false }
-        clock.set(probe.claimedAt, askedAt: moment)
+        setClock(probe, askedAt: moment)
         leases.claimed(at: moment)
         await prepare(probe)
         return true
@@ -115,8 +118,7 @@ final class Claimer: Sendable {
             limit: limit
         )
         if !parts.isEmpty { CrashPoint.afterClaim.reached() }
-        // A delivery may be younger than the last look at that clock, which may have been set meanwhile.
-        if let last = parts.last { clock.set(last.claimedAt, askedAt: moment) }
+        if let last = parts.last { setClock(last, askedAt: moment) }
         if holdsNothing, !parts.isEmpty { leases.claimed(at: moment) }
         await withTaskGroup(of: Void.self) { group in
             for part in parts {
@@ -124,6 +126,13 @@ final class Claimer: Sendable {
             }
         }
         return parts
+    }
+
+    /// A delivery may be younger than the last look at the database's clock, which may have been set meanwhile.
+    private func setClock(_ part: ClaimedPart, askedAt moment: ContinuousClock.Instant) {
+        // The time is that of the statement; its commit, and with it the answer, may have waited.
+        guard ContinuousClock.now - moment < Self.freshAnswer else { return }
+        clock.set(part.claimedAt, askedAt: moment)
     }
 
     /// Asks which parts still carry this child's token, and gives back those of which it never heard: the answer to their

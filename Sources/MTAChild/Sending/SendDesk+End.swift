@@ -75,13 +75,14 @@ extension SendDesk {
 
     mutating func cutIfQuiet(_ actions: inout [Action]) {
         guard wantsCut, !isCutting, unsettled == 0, !isMarking, flights.isEmpty, outcomes.isEmpty,
-            batchesBeingStored == 0, releasing.isEmpty
+            batchesBeingStored == 0
         else { return }
-        if parts.values.allSatisfy({ $0.retries.isEmpty }) {
+        if releasing.isEmpty, parts.values.allSatisfy({ $0.retries.isEmpty }) {
             isCutting = true
             actions.append(.cutJournal)
         } else {
-            // Soft answers of a part that is not at its end stand in the journal only: another time.
+            // Soft answers of a part that is not at its end, or what is known of one on its way back, stand in the journal only:
+            // another time, as either may last.
             wantsCut = false
             actions.append(.cutJournalLater)
             dispatch(&actions)

@@ -52,10 +52,12 @@ extension SendDesk {
     }
 
     /// Asks once more for what a halted delivery has in the gateway: an order to submit may have been carried out after the order
-    /// to give back that followed it, as they come from several threads.
+    /// to give back that followed it, as they come from several threads. Once is enough, and all that others have there comes back
+    /// with it.
     mutating func cancelHalted(_ actions: inout [Action]) {
-        guard isHurrying || !halts.isEmpty else { return }
-        if parts.values.contains(where: { $0.inGateway > 0 && halt(of: $0) != nil }) { actions.append(.cancelQueued) }
+        let late = Set(parts.values.filter { $0.inGateway > 0 && halt(of: $0) != nil }.map(\.claimed.deliveryID))
+        if !late.isSubset(of: askedAgain) { actions.append(.cancelQueued) }
+        askedAgain = late
     }
 
     /// Hands a part back to the database, which has it when ``Event/released(_:)`` says so.

@@ -34,6 +34,8 @@ struct SendDesk: Sendable {
     var wantsCut = false
     /// The one cut that was asked for is not done: a second one, carried out later, would take what came after the first.
     var isCutting = false
+    /// Deliveries whose messages were asked back from the gateway a second time.
+    var askedAgain: Set<Int64> = []
     /// Parts that go back and that the database may not have yet: what is known of their messages stands in the journal only.
     var releasing: Set<PartToken> = []
     /// Deliveries of which nothing more leaves.
@@ -111,8 +113,8 @@ struct SendDesk: Sendable {
             if !isPaused, paused { actions.append(.cancelQueued) }
             isPaused = paused
         case .deliveryStates(let states):
-            take(states, &actions)
             cancelHalted(&actions)
+            take(states, &actions)
         case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
         case .circuitFoundOpen: circuitFoundOpen(&actions)
         case .hurry: hurry(&actions)

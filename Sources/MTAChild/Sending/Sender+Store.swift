@@ -10,7 +10,10 @@ extension Sender {
     func release(_ part: PartToken, _ recovery: PartRecovery) {
         Task {
             // Nobody should claim it, and fail as this child did, before the circuit is known to be open.
-            if circuit.isOpening { await circuit.settled() }
+            while circuit.isOpening {
+                await circuit.settled()
+                await Task.yield()
+            }
             var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
             while true {
                 do {

@@ -70,7 +70,9 @@ extension Store {
         try await close(try await application(named: name).id)
     }
 
-    /// Events that are pending still came while effects were held, or the next duty would have held them: they go too.
+    /// Events that are pending still came while effects were held, or the next duty would have held them: they go too. Others of
+    /// that time come later, from a transaction that has not committed or from a host that was cut off: what is said of the parts
+    /// that there are by now is void, unless the gateway dates it.
     private func close(_ application: Int32) async throws -> Bool {
         try await query(Self.closeCircuitSQL, [.int32(application)]).bool(0, 0)
     }
@@ -81,7 +83,8 @@ extension Store {
             FROM pushmta_engine.application_health h WHERE h.application_id = $1 FOR NO KEY UPDATE
         ), closed AS (
             UPDATE pushmta_engine.application_health h SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
-                next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now()
+                next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now(),
+                effects_void_through = CASE WHEN b.token_effects_held THEN \(newestPart) ELSE h.effects_void_through END
             FROM before b WHERE h.application_id = b.application_id
                 AND (h.state, h.reason, h.token_effects_held) IS DISTINCT FROM ('closed', '', false)
         ), undone AS (
@@ -93,6 +96,11 @@ extension Store {
             SELECT pg_notify('pushmta_wake', 'circuit') FROM before WHERE was_open
         )
         SELECT coalesce((SELECT was_open FROM before), false) AND (SELECT count(*) FROM woken) >= 0
+        """
+
+    /// The sequence knows of parts that are not committed too, and of those that came while the statement waited for the row.
+    private static let newestPart = """
+        coalesce(pg_sequence_last_value(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')::regclass), 0)
         """
 
     /// Shows trouble that passes by itself, such as a gateway that cannot be reached; "" as reason says that it is over.

@@ -20,6 +20,6 @@ struct Migration: Sendable {
     /// All steps in order.
     static let all: [Migration] = [
         .foundations, .deliveries, .parts, .logs, .status, .views, .functions, .roles,
-        .endurance, .control, .tokenEffects, .accounts, .fairLock,
+        .endurance, .control, .tokenEffects, .accounts, .fairLock, .safeguards,
     ]
 }

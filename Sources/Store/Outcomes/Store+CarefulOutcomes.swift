@@ -8,17 +8,26 @@ extension Store {
         _ batch: OutcomeBatch,
         fenced: Bool,
         fromJournal: Bool = false,
+        waits: Bool = true,
         attempts: Int = 4
     ) async throws -> StoreReport {
         do {
             return try await transaction { transaction in
-                try await CarefulPass(batch: batch, fenced: fenced, fromJournal: fromJournal).run(transaction)
+                try await CarefulPass(batch: batch, fenced: fenced, fromJournal: fromJournal, waits: waits).run(
+                    transaction
+                )
             }
         } catch let error as PostgresError
             where attempts > 1 && ["40P01", "40001", "23514"].contains(error.sqlState)
         {
             // A deadlock with another careful writer, or a part that ended between two statements, passes.
-            return try await storeCarefully(batch, fenced: fenced, fromJournal: fromJournal, attempts: attempts - 1)
+            return try await storeCarefully(
+                batch,
+                fenced: fenced,
+                fromJournal: fromJournal,
+                waits: waits,
+                attempts: attempts - 1
+            )
         }
     }
 }
@@ -28,6 +37,10 @@ struct CarefulPass {
     let batch: OutcomeBatch
     let fenced: Bool
     let fromJournal: Bool
+    let waits: Bool
+
+    /// How long one who does not wait does so, in milliseconds: others that store at the same moment are through by then.
+    private static let shortWait = 100
 
     /// A part as it was found and locked.
     private struct Found {
@@ -50,6 +63,11 @@ struct CarefulPass {
     func run(_ transaction: PostgresTransaction) async throws -> StoreReport {
         let all = batch.allRows
         let parts = Set(all.map(\.holding.part) + batch.closing.map(\.holding.part)).sorted()
+        if !waits {
+            try await transaction.execute(
+                PostgresStatement("SET LOCAL lock_timeout = \(Self.shortWait)", prepare: false)
+            )
+        }
         // A message may live in a part that nobody holds by now, which whoever stops the delivery waits for.
         try await transaction.execute(DeliveryLock.statement(parts: parts))
         let found = try await lock(parts, transaction)

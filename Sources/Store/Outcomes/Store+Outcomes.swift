@@ -21,9 +21,16 @@ extension Store {
     ///
     /// A message that is not of the part is left out, and so is one under a token that the part has never had; a subscription
     /// id of 0 is looked up. Safe to repeat.
-    public func storeFacts(_ batch: OutcomeBatch, fromJournal: Bool = true) async throws -> StoreReport {
+    ///
+    /// - Parameter waits: whether to wait for locks of others as long as the session does; otherwise it throws a retryable
+    ///   `PostgresError` soon.
+    public func storeFacts(
+        _ batch: OutcomeBatch,
+        fromJournal: Bool = true,
+        waits: Bool = true
+    ) async throws -> StoreReport {
         guard !batch.isEmpty else { return StoreReport() }
-        return try await storeCarefully(batch, fenced: false, fromJournal: fromJournal)
+        return try await storeCarefully(batch, fenced: false, fromJournal: fromJournal, waits: waits)
     }
 
     /// Rows exist already (unique violation), or counters would pass the part's size because they do (check violation); or a

@@ -5,8 +5,9 @@ import PushCore
 enum TokenEventInsert {
     /// Events of outcomes that are in the broad log by now; application, delivery and subscription are the part's.
     ///
-    /// Where the gateway does not say since when, a token that was registered after the part was made is left alone: it may not
-    /// be the one that was refused.
+    /// Where the gateway does not say since when, a token that was registered later is left alone, as it may not be the one that was
+    /// refused: later than the claim, behind which the owner reads the tokens, or than the making of the part if it is not known
+    /// which claim it was. The event then names the part, as it says nothing of its own about when it was true.
     ///
     /// - Parameter ofHeldParts: only of parts that stand under the effect's token. Of a part that was lost the outcome in the log may
     ///   be the new owner's, whose message got through; those that were really inserted are known on the careful path only.
@@ -22,9 +23,10 @@ enum TokenEventInsert {
     }
 
     static let sql = """
-        INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since)
+        INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id)
         SELECT p.application_id, b.subscription_id, 'invalid', p.delivery_id, e.sequence, e.reason,
-            coalesce(to_timestamp(e.since / 1000.0), p.created_at)
+            coalesce(to_timestamp(e.since / 1000.0), CASE WHEN $6::text IS NOT NULL THEN p.claimed_at END, p.created_at),
+            CASE WHEN e.since IS NULL THEN p.id END
         FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[]) e(part_id, sequence, reason, since, token)
         JOIN pushmta_engine.delivery_part p ON p.id = e.part_id
             AND ($6::text IS NULL OR p.fencing_token = e.token AND p.state = $6::text)

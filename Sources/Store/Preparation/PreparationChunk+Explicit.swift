@@ -1,6 +1,7 @@
 extension PreparationChunk {
     /// Explicit targets: each row of `pushmta.delivery_target` becomes a message for each subscription that it names in the
-    /// delivery's applications. A subscription that an earlier row named already is a duplicate.
+    /// delivery's applications, unless it came after the start. A subscription that an earlier row named already is a duplicate;
+    /// with one message a user so is one whose user has a better one among those that are named.
     ///
     /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread.
     static let explicitSQL = """
@@ -44,11 +45,18 @@ extension PreparationChunk {
                         JOIN pushmta_engine.delivery_application x ON x.delivery_id = $1
                             AND x.application_id = b.application_id AND b.id <= x.prepare_to
                         WHERE b.user_key = n.user_key AND b.user_key <> '' AND b.exclusion = 0
-                            AND (b.registered_at, b.id) > (n.registered_at, n.id)) THEN 5
+                            AND (b.registered_at, b.id) > (n.registered_at, n.id)
+                            AND (EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
+                                    AND e.user_key = b.user_key AND e.id <= d.prepare_to)
+                                OR EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
+                                    AND e.subscription_id = b.id AND e.id <= d.prepare_to)
+                                OR EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
+                                    AND e.push_token = b.push_token AND e.id <= d.prepare_to))) THEN 5
                     ELSE 0 END AS exclusion
             FROM named n
             CROSS JOIN delivery d
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = $1 AND a.application_id = n.application_id
+                AND n.id <= a.prepare_to
         ), kept AS MATERIALIZED (
             SELECT j.*, row_number() OVER (ORDER BY application_id, target_id, id)::integer AS place,
                 row_number() OVER (PARTITION BY application_id ORDER BY target_id, id)::integer - 1 AS place_in_application,

@@ -11,7 +11,7 @@ public struct PreparationJob: Sendable {
     /// The routing of each, in the same order.
     public let accounts: [AccountRow]
     /// Whether an earlier preparation was cut short and this one resumes it.
-    public let resumed: Bool
+    public internal(set) var resumed: Bool
 
     /// A delivery to prepare.
     public init(
@@ -20,7 +20,7 @@ public struct PreparationJob: Sendable {
         content: String,
         applications: [ApplicationRow],
         accounts: [AccountRow],
-        resumed: Bool
+        resumed: Bool = false
     ) {
         self.deliveryID = deliveryID
         self.label = label

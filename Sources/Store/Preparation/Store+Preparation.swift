@@ -4,17 +4,24 @@ import PushCore
 extension Store {
     /// Claims a delivery whose start has come, or whose preparation was left by a host that makes no progress; nil if none.
     ///
-    /// A delivery that cannot be claimed because of what it holds fails with the reason, and the next one is tried.
+    /// A delivery that cannot be claimed because of what it holds fails with the reason, and the next one is tried. One that holds
+    /// what this program does not understand is passed over: a newer one may have written it, and may prepare it.
     ///
     /// - Parameter taken: deliveries that the host prepares already.
     public func claimDeliveryToPrepare(host: String, except taken: [Int64] = []) async throws -> PreparationJob? {
+        var passed = taken
         while true {
-            let picked = try await query(Self.pickSQL, [.text(host), .int64Array(taken)])
+            let picked = try await query(Self.pickSQL, [.text(host), .int64Array(passed)])
             guard picked.rowCount > 0 else { return nil }
             let id = try picked.int64(0, 0)
             do {
+                // Read before it is owned: an owner that cannot go on would keep others away.
+                var job = try await job(id)
                 guard let resumed = try await own(id, host: host) else { continue }
-                return try await job(id, resumed: resumed)
+                job.resumed = resumed
+                return job
+            } catch let error as StoreError where error.code == .unexpectedAnswer {
+                passed.append(id)
             } catch  where Self.isOfTheDelivery(error) {
                 try await failDelivery(id, reason: "Its preparation could not begin: \(error)")
             }
@@ -34,7 +41,6 @@ extension Store {
 
     /// Bad data, a violated constraint or a refusal of the schema's functions: repeating it brings the same.
     private static func isOfTheDelivery(_ error: any Error) -> Bool {
-        // What this program does not understand a newer one may have written, and may prepare.
         if let error = error as? StoreError { return [.notFound, .invalid, .conflict].contains(error.code) }
         let state = (error as? PostgresError)?.sqlState ?? ""
         return ["22", "23", "42", "P0"].contains { state.hasPrefix($0) }
@@ -62,7 +68,8 @@ extension Store {
         FROM before b WHERE d.id = b.id RETURNING b.resumed
         """
 
-    /// Notes where preparation ends, so that what comes later is not included, and takes what else it needs.
+    /// Notes where preparation ends, so that what comes later is not included, and takes what else it needs. It begins at the
+    /// first target, as who fills the list may number the rows, below zero too.
     private func freeze(_ id: Int64, _ transaction: PostgresTransaction) async throws {
         try await transaction.execute([
             PostgresStatement(
@@ -75,8 +82,8 @@ extension Store {
             ),
             PostgresStatement(
                 """
-                UPDATE pushmta_engine.delivery d SET prepare_to = coalesce((SELECT max(t.id)
-                    FROM pushmta.delivery_target t WHERE t.delivery_id = d.id), 0)
+                UPDATE pushmta_engine.delivery d SET prepared_through = coalesce(t.first - 1, 0), prepare_to = coalesce(t.last, 0)
+                FROM (SELECT min(t.id) AS first, max(t.id) AS last FROM pushmta.delivery_target t WHERE t.delivery_id = $1) t
                 WHERE d.id = $1
                 """,
                 [.int64(id)]
@@ -91,7 +98,7 @@ extension Store {
         ])
     }
 
-    private func job(_ id: Int64, resumed: Bool) async throws -> PreparationJob {
+    private func job(_ id: Int64) async throws -> PreparationJob {
         let results = try await group([
             PostgresStatement("SELECT label, content::text FROM pushmta_engine.delivery WHERE id = $1", [.int64(id)]),
             PostgresStatement(
@@ -113,8 +120,7 @@ extension Store {
                 label: try rows.text(row, 0),
                 content: try rows.text(row, 1),
                 applications: try all(results[1], ApplicationRow.init),
-                accounts: try all(results[2], AccountRow.init),
-                resumed: resumed
+                accounts: try all(results[2], AccountRow.init)
             )
         }
     }

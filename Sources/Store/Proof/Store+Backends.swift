@@ -21,6 +21,15 @@ extension Store {
         return Int(try result.int64(0, 0))
     }
 
+    /// The number of connections with such a name.
+    public func backends(applicationNameLike pattern: String) async throws -> Int {
+        let result = try await query(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1",
+            [.text(pattern)]
+        )
+        return Int(try result.int64(0, 0))
+    }
+
     /// How often the parts of a delivery changed hands: parts, claims of them, and claims that ended with a lost owner.
     ///
     /// A part that its first owner brought to its end counts as one claim and no loss.

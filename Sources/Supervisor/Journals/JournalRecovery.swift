@@ -121,7 +121,8 @@ actor JournalRecovery {
     private func storeFacts(_ facts: [JournalAnswer], _ holding: JournalSummary.Holding, of child: Int64) async throws {
         for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
             let batch = facts[start..<min(start + Self.batchSize, facts.count)]
-            let report = try await store.storeFacts(OutcomeBatch(holding, batch))
+            // The connection is the supervisor's for beats and the look for work, too: what is locked is tried again.
+            let report = try await store.storeFacts(OutcomeBatch(holding, batch), waits: false)
             guard report.inserted > 0 else { continue }
             condition.update { $0.journalReplayed += Int64(report.inserted) }
             try await store.addReplayed(child: child, count: Int64(report.inserted))

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 import Store
 import TestSupport
 import Testing
@@ -60,5 +61,34 @@ struct ClockStepTests {
         let soon =
             "SELECT count(*) FROM pushmta_engine.application_health WHERE next_probe_at <= now() + interval '5 s'"
         #expect(try await fixture.sql(soon) == 1)
+    }
+
+    @Test("Numbers for int32 message ids are taken behind those that were taken last, whenever that was")
+    func messageIDs() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "old",
+                platform: .ios,
+                integrationKey: "old",
+                messageIDFormat: .int32,
+                account: "apns"
+            )
+        )
+        try await fixture.store.seedSubscriptions(application: "old", count: 30)
+        var bases: [Int64?] = []
+        for _ in 0..<3 {
+            let id = try await fixture.startedDelivery(["old"])
+            try await fixture.prepare()
+            bases.append(try await fixture.store.deliveryForSending(id).messageIDBase)
+            try await fixture.sql(
+                """
+                UPDATE pushmta_engine.message_id_range SET reserved_at = reserved_at + \(later)
+                WHERE first_id = 1 AND reserved_at < clock_timestamp()
+                """
+            )
+        }
+        #expect(bases == [0, 30, 60])
     }
 }

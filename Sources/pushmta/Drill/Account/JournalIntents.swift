@@ -40,19 +40,24 @@ enum JournalIntents {
     static func unanswered(_ journal: [UInt8]) throws -> Set<Message> {
         var decoder = try JournalDecoder(journal)
         var messages: [Int64: Set<Int32>] = [:]
+        // A request that ended without an answer is as ambiguous as one under way, also after its part's end.
+        var unanswered: Set<Message> = []
         while let record = decoder.next() {
             switch record {
             case .intent(let part, _, let ranges):
                 for range in ranges { messages[part, default: []].formUnion(range) }
             case .answers(let part, _, _, let answers):
-                // A request that ended without an answer is as ambiguous as one under way.
-                for answer in answers where answer.outcomeClass != .ambiguous {
+                for answer in answers {
                     messages[part]?.remove(answer.sequence)
+                    guard answer.outcomeClass == .ambiguous else { continue }
+                    unanswered.insert(Message(part: part, sequence: answer.sequence))
                 }
             case .closed(let part, _): messages[part] = nil
             }
         }
         if decoder.isDamaged { throw JournalError(code: .damaged(offset: decoder.validLength)) }
-        return Set(messages.flatMap { part, sequences in sequences.map { Message(part: part, sequence: $0) } })
+        return messages.reduce(into: unanswered) { all, part in
+            all.formUnion(part.value.map { Message(part: part.key, sequence: $0) })
+        }
     }
 }

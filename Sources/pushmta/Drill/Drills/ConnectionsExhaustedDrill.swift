@@ -10,12 +10,17 @@ struct ConnectionsExhaustedDrill: Drill {
     private static let slots = 30
     /// So often in a row nothing of the engine has to be found: a connection that is just being made has no name yet.
     private static let looks = 3
+    /// The connections of a child: for loading and for settling.
+    private static let ofChild = 2
+    /// How long a child that has its connections again needs to renew its leases: the order to do so waits for them.
+    private static let renewal = Duration.milliseconds(300)
 
     func run(_ site: DrillSite) async throws {
         site.configureCluster { $0.extraSettings += "max_connections = \(Self.slots)\n" }
         try await site.startCluster()
         try await site.startSimulator(DrillGateway(streams: 100))
-        try await site.addHost().start()
+        let host = try site.addHost()
+        try await host.start()
         try await site.keepSending(to: try await site.audience())
         let rate = try await site.undisturbedRate()
         let idle = IdleConnections(site.databaseURL)
@@ -23,10 +28,10 @@ struct ConnectionsExhaustedDrill: Drill {
             for number in 1...minimumFaults {
                 if number.isMultiple(of: 5) {
                     try await site.outage("every connection slot is taken", rate: rate) {
-                        try await exhaust(site, idle)
+                        try await exhaust(site, host, idle)
                     }
                 } else {
-                    try await site.fault("every connection slot is taken") { try await exhaust(site, idle) }
+                    try await site.fault("every connection slot is taken") { try await exhaust(site, host, idle) }
                 }
             }
             try await site.untilOver()
@@ -37,9 +42,15 @@ struct ConnectionsExhaustedDrill: Drill {
         }
     }
 
-    private func exhaust(_ site: DrillSite, _ idle: IdleConnections) async throws {
-        // After the last round it may still wait before it connects again; then there would be nothing to take from it.
-        try await site.until("connections of the engine", within: .seconds(60)) { try await end(site) > 0 }
+    private func exhaust(_ site: DrillSite, _ host: DrillHost, _ idle: IdleConnections) async throws {
+        // After the last round one may still wait before it connects again. A child that missed several rounds for that could not
+        // renew its leases, while others were there to take its parts: right, but another drill.
+        try await site.until("connections of all children", within: .seconds(60)) {
+            let children = host.childIDs().count
+            let connections = try await site.store().backends(applicationNameLike: "pushmta/mta-child%")
+            return children > 0 && connections >= Self.ofChild * children
+        }
+        try await Task.sleep(for: Self.renewal)
         var taken = 0
         var looks = 0
         // The engine connects again at once and may be faster than we are: until it has no connection, and no slot is free.
