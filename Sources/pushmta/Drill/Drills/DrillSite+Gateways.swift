@@ -22,7 +22,9 @@ extension DrillSite {
     /// Tells one gateway what to do wrong from now on.
     func setPlan(_ plan: GatewayPlan, _ gateway: String) async throws {
         guard let control else { throw DrillSetback("the gateways take no orders") }
-        try await control.post("/faults", plan.json(gateway: gateway, seed: seed))
+        // Each its own dice, or both gateways would refuse the same messages by their number.
+        let dice = gateway == GatewayPlan.both.first ? seed : ~seed
+        try await control.post("/faults", plan.json(gateway: gateway, seed: dice))
     }
 
     /// Tells both gateways the same.

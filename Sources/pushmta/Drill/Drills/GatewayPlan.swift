@@ -30,7 +30,9 @@ struct GatewayPlan: Sendable {
 
     /// The plan of one gateway as JSON.
     func json(gateway: String, seed: UInt64) -> String {
-        var pairs: [(String, Cell)] = [("gateway", .text(gateway)), ("seed", .integer(Int64(seed >> 1)))]
+        var pairs: [(String, Cell)] = [
+            ("gateway", .text(gateway)), ("seed", .integer(Int64(truncatingIfNeeded: seed & UInt64(Int64.max)))),
+        ]
         pairs.append(("latency", .object([("fixed", .integer(latencyMilliseconds))])))
         return Cell.object(pairs + faults).json
     }

@@ -41,7 +41,7 @@ struct HTTP2Bench: Sendable {
             try await server.stop()
             return report
         } catch {
-            try? await server.stop()
+            _ = try? await server.stop()
             throw error
         }
     }
