@@ -32,6 +32,7 @@ extension Target.Dependency {
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let yams = product(name: "Yams", package: "Yams")
+    static let mustache = product(name: "Mustache", package: "swift-mustache")
     static let collections = product(name: "Collections", package: "swift-collections")
 }
 
@@ -55,13 +56,16 @@ let targets: [Target] = [
     // Nobody imports it: drills load it into processes that are to see another wall clock.
     .target(name: "ClockShift"),
 
-    module("PushCore", [.crypto, .cryptoExtras]),
+    module("PushCore", [.crypto, .cryptoExtras, .mustache]),
     module("PostgresClient", ["CLibPQ", .logging]),
     module("CurlClient", ["CCurl"]),
     module("HTTP2", ["CNGHTTP2", .nioCore, .nioPosix, .nioTLS, .nioSSL]),
     module("ProcessProtocol", ["PushCore"]),
     module("Store", ["PostgresClient", "PushCore", .logging]),
-    module("Gateways", ["HTTP2", "CurlClient", "PushCore", .nioCore, .crypto, .cryptoExtras]),
+    module(
+        "Gateways",
+        ["HTTP2", "CurlClient", "PushCore", .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1]
+    ),
     module(
         "GatewaySimulator",
         ["HTTP2", "PushCore", .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1, .logging]
@@ -109,7 +113,10 @@ let targets: [Target] = [
     tests("StoreTests", ["Store", "PostgresClient", "PushCore", "TestSupport"]),
     tests(
         "GatewaysTests",
-        ["Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .crypto, .cryptoExtras]
+        [
+            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
+            .x509,
+        ]
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
     tests("MTAChildTests", ["MTAChild", "Gateways", "ProcessProtocol", "Store", "PushCore", "TestSupport"]),
@@ -156,6 +163,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: selected

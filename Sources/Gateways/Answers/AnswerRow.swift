@@ -33,6 +33,8 @@ public struct AnswerRow: Sendable, Hashable {
     public var delayMilliseconds: Int32?
     /// Whether it condemns the message in a way that a mix-up of environments, topics or keys would do to every message.
     public var isDoubtful: Bool
+    /// What kind of failure it is in Adobe Campaign's terms; nil for what is none.
+    public var failure: MessageFailure?
     /// The cause and the way out.
     public var explanation: String
 
@@ -48,6 +50,7 @@ public struct AnswerRow: Sendable, Hashable {
         application: ApplicationEffect = .none,
         delay: Int32? = nil,
         doubtful: Bool? = nil,
+        failure: MessageFailure? = nil,
         _ explanation: String
     ) {
         self.gateway = gateway
@@ -62,15 +65,17 @@ public struct AnswerRow: Sendable, Hashable {
         self.delayMilliseconds = delay
         // A gateway says 410 or UNREGISTERED only of a token that it has known as one of this application.
         isDoubtful = doubtful ?? (token != .none && status != 410 && reason != "UNREGISTERED")
+        self.failure = failure
         self.explanation = explanation
     }
 
-    /// The effect on the token when the answer carried the given time, in milliseconds since 1970.
-    func tokenEffect(timestamp: Int64?) -> TokenEffect {
+    /// The effect on the token when the answer carried the given time, in milliseconds since 1970, and the given token.
+    func tokenEffect(timestamp: Int64?, canonical: String? = nil) -> TokenEffect {
         switch token {
         case .none: .none
         case .invalid: .invalid(sinceMilliseconds: nil)
         case .invalidSinceTimestamp: .invalid(sinceMilliseconds: timestamp)
+        case .replaced: canonical.map { .replaced(by: $0) } ?? .none
         }
     }
 }

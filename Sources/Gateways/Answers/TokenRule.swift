@@ -6,4 +6,6 @@ public enum TokenRule: String, Sendable, Hashable, Codable {
     case invalid
     /// The token has been dead since the time in the answer; a later registration stands.
     case invalidSinceTimestamp = "invalid_since_timestamp"
+    /// The gateway wants another one instead, which is in the answer.
+    case replaced
 }

@@ -56,7 +56,7 @@ final class GatewayEngine {
 
     func submit(_ waitingRows: WaitingRows) {
         guard waitingRows.count > 0 else { return }
-        if isStopping { return settle([waitingRows], .unprocessed, reason: FailureReason.cancelled) }
+        if isStopping { return settle([waitingRows], .unprocessed, reason: NoAnswerReason.cancelled) }
         // What comes before the start, or after one that failed, is kept until it is sent or taken back.
         guard client != nil else { return wait(waitingRows) }
         switch dialect.authorization() {
@@ -84,7 +84,7 @@ final class GatewayEngine {
 
     private func wait(_ waitingRows: WaitingRows) {
         guard waitingCount + waitingRows.count <= Self.maximumWaiting else {
-            return settle([waitingRows], .unprocessed, reason: FailureReason.queueFull)
+            return settle([waitingRows], .unprocessed, reason: NoAnswerReason.queueFull)
         }
         waitingCount += waitingRows.count
         waiting.append(waitingRows)
@@ -181,7 +181,7 @@ final class GatewayEngine {
         case .unprocessed(let failure):
             return unprocessed(failure, row, flight)
         case .ambiguous(let failure):
-            return Outcome(index: row, outcomeClass: .ambiguous, reason: FailureReason.text(failure.cause))
+            return Outcome(index: row, outcomeClass: .ambiguous, reason: NoAnswerReason.text(failure.cause))
         }
     }
 
@@ -210,7 +210,7 @@ final class GatewayEngine {
         return Outcome(
             index: row,
             outcomeClass: .unprocessed,
-            reason: FailureReason.text(failure.cause),
+            reason: NoAnswerReason.text(failure.cause),
             neverLeft: failure.cause == .cancelled
         )
     }
@@ -270,7 +270,7 @@ final class GatewayEngine {
 
     /// Gives back what has not been written.
     func cancelQueued() {
-        settle(takeWaiting(), .unprocessed, reason: FailureReason.cancelled)
+        settle(takeWaiting(), .unprocessed, reason: NoAnswerReason.cancelled)
         client?.cancelQueued()
     }
 

@@ -20,6 +20,8 @@ public struct Outcome: Sendable, Hashable {
     ///
     /// One such answer condemns its token; when many of an application's answers are of this kind, none of them does.
     public var isTokenDoubtful: Bool
+    /// What kind of failure it is; nil for what is none.
+    public var failure: MessageFailure?
     /// Whether the message was not handed to a connection at all, so that nothing was tried.
     public var neverLeft: Bool
 
@@ -34,6 +36,7 @@ public struct Outcome: Sendable, Hashable {
         gatewayMessageID: String? = nil,
         applicationWide: Bool = false,
         isTokenDoubtful: Bool = false,
+        failure: MessageFailure? = nil,
         neverLeft: Bool = false
     ) {
         self.index = index
@@ -45,6 +48,7 @@ public struct Outcome: Sendable, Hashable {
         self.gatewayMessageID = gatewayMessageID
         self.applicationWide = applicationWide
         self.isTokenDoubtful = isTokenDoubtful
+        self.failure = failure
         self.neverLeft = neverLeft
     }
 }

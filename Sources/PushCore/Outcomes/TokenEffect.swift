@@ -7,6 +7,8 @@ public enum TokenEffect: Sendable, Hashable {
     /// `sinceMilliseconds` is the gateway's own time of the fact in milliseconds since 1970 (APNs' 410 gives one), so
     /// that a registration after it is not undone; nil when the gateway gave none.
     case invalid(sinceMilliseconds: Int64?)
+    /// The token was taken, and the gateway names the one that it wants instead (FCM legacy's canonical id).
+    case replaced(by: String)
 
     /// A gateway's time of a fact, in milliseconds since 1970, or nil if it lies before 1970 or after the year 9999.
     ///

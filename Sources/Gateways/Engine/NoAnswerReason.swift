@@ -1,7 +1,7 @@
 import HTTP2
 
 /// The reasons of outcomes that have no answer of the gateway, short enough to cost no memory of their own.
-enum FailureReason {
+enum NoAnswerReason {
     static let cancelled = "NotSent"
     static let queueFull = "QueueFull"
 
