@@ -76,6 +76,9 @@ public final class Store: Sendable {
         try await Self.migrate(configuration)
     }
 
+    /// The number of connections made so far; when it has grown, the database was out of reach in between.
+    public var connectionsMade: UInt64 { keeper.connectionsMade }
+
     /// The schema version of the database, 0 if there is none.
     public func installedSchemaVersion() async throws -> Int32 {
         try await with { try await Migrator.installed($0).version }

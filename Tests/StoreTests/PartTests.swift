@@ -131,6 +131,7 @@ struct PartTests {
         #expect(second.fencingToken == 2 && second.mayHaveHistory && second.dispatchMark == 0)
         let known = try await store.recovery(second)
         #expect(known.ambiguous == [3, 4] && known.ambiguousThrough == 0 && known.softAnswers.count == 1)
+        #expect(known.heldSince.isEmpty, "nobody had it since")
         let found = try required(known.softAnswers.first)
         #expect(found.sequence == 9 && found.attempt == 1 && found.httpStatus == 503 && found.reason == "later")
         #expect(found.notBefore == answer.notBefore && (found.longestDelayMilliseconds ?? 0) > 0)
@@ -138,7 +139,30 @@ struct PartTests {
         #expect(try await store.releasePart(PartToken(part: part.id, token: 2), ambiguousThroughMark: true))
         let third = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
         let all = try await store.recovery(third)
-        #expect(all.ambiguousThrough == 20 && all.ambiguous == [3, 4] && all.softAnswers == [found])
+        #expect(all.ambiguousThrough == 0 && all.ambiguous == Array(1...20) && all.softAnswers == [found])
+        #expect(all.heldSince == [3, 4], "the second owner may have sent these again")
+    }
+
+    @Test("A mark whose owner is lost stands for the messages without an outcome")
+    func lostMark() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart()
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        _ = try await fixture.store.mark([PartMark(part: part.id, token: 1, through: 10)])
+        var batch = OutcomeBatch()
+        for row in [1, 4, 20] {
+            batch.append(
+                part: part.id,
+                token: 1,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .sent
+            )
+        }
+        _ = try await fixture.store.storeOutcomes(batch)
+        #expect(try await fixture.other.releasePart(PartToken(part: part.id, token: 1), ambiguousThroughMark: true))
+        let second = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
+        let doubted = try await fixture.store.recovery(second).ambiguous
+        #expect(doubted == [0, 2, 3, 5, 6, 7, 8, 9].map { loaded.sequences[$0] })
     }
 
     @Test("Nothing is claimed over an account that is not active")

@@ -15,6 +15,7 @@ struct RowSorter {
     private let sendsLost: Bool
     private let known: Set<Int32>
     private let ambiguous: Set<Int32>
+    private let heldSince: Set<Int32>
     private let ambiguousThrough: Int
     private let soft: [Int32: PartRecovery.SoftAnswer]
     private let inherited: Set<Int32>
@@ -37,6 +38,7 @@ struct RowSorter {
         self.now = now
         self.known = known
         ambiguous = Set(recovery.ambiguous)
+        heldSince = recovery.heldSince
         ambiguousThrough = Int(recovery.ambiguousThrough)
         soft = Dictionary(recovery.softAnswers.map { ($0.sequence, $0) }, uniquingKeysWith: { _, later in later })
     }
@@ -45,8 +47,8 @@ struct RowSorter {
         let sequence = loaded.sequences[row]
         let isListed = !ambiguous.isEmpty && ambiguous.contains(sequence)
         if !known.isEmpty, known.contains(sequence) {
-            // Only a second owner, who is lost too, can have brought the outcome of what the first left in doubt.
-            if isListed, sendsLost { resent += 1 }
+            // A second owner, who is lost too and whose count with it, has sent again what the first left in doubt.
+            if sendsLost, !heldSince.isEmpty, heldSince.contains(sequence) { resent += 1 }
             return .known
         }
         let isAmbiguous = isListed || row < ambiguousThrough

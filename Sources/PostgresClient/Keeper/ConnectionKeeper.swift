@@ -19,6 +19,8 @@ public final class ConnectionKeeper: Sendable {
         var backOff: ReconnectBackOff
         /// The pauses after connections that were made and did not last.
         var losses = ReconnectBackOff()
+        /// The number of connections made.
+        var made: UInt64 = 0
         var isClosed = false
     }
 
@@ -86,6 +88,10 @@ public final class ConnectionKeeper: Sendable {
     public var currentConnection: PostgresConnection? {
         state.withLock { $0.connection }.flatMap { Self.isFit($0) ? $0 : nil }
     }
+
+    /// The number of connections made so far: when it has grown, the database was out of reach in between, and what was asked
+    /// meanwhile may have waited.
+    public var connectionsMade: UInt64 { state.withLock(\.made) }
 
     /// Closes the connection and fails those who wait.
     public func close() async {
@@ -176,6 +182,7 @@ public final class ConnectionKeeper: Sendable {
             guard !state.isClosed else { return [] }
             state.connection = connection
             state.connectedAt = .now
+            state.made += 1
             state.backOff.reset()
             defer { state.waiters = [:] }
             return Array(state.waiters.values)

@@ -8,8 +8,10 @@ public struct ReconnectBackOff: Sendable, Hashable {
     /// Failed attempts since the last success.
     public private(set) var attempts = 0
 
-    /// Makes a back-off; 100 ms to 10 s bring a process back soon after a restart without a storm on a long outage.
-    public init(base: Duration = .milliseconds(100), cap: Duration = .seconds(10)) {
+    /// Makes a back-off; 100 ms to 4 s bring a process back soon after a restart without a storm on a long outage.
+    ///
+    /// Owners of leases must be back well within a lease (15 s) after those who look for lost ones, whose pause may have been short.
+    public init(base: Duration = .milliseconds(100), cap: Duration = .seconds(4)) {
         self.base = base
         self.cap = cap
     }

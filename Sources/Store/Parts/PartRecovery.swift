@@ -36,8 +36,11 @@ public struct PartRecovery: Sendable {
 
     /// The first so many messages in sequence order are ambiguous (journal lost with its host); 0 if the journal was read.
     public var ambiguousThrough: Int32
-    /// Messages with an intent and no answer.
+    /// Messages with an intent and no answer, or that may have left and have no outcome.
     public var ambiguous: [Int32]
+    /// Those of ``ambiguous`` that another owner has had since, who is lost as well and may have sent them again. `releasePart` does
+    /// not ask for it.
+    public var heldSince: Set<Int32> = []
     /// Messages with a soft answer.
     public var softAnswers: [SoftAnswer]
 

@@ -103,7 +103,10 @@ extension Store {
         var answers: [Int32: PartRecovery.SoftAnswer] = [:]
         for row in 0..<result.rowCount {
             recovery.ambiguousThrough = max(recovery.ambiguousThrough, try result.int32(row, 0))
-            recovery.ambiguous += try result.int32Array(row, 1)
+            let ambiguous = try result.int32Array(row, 1)
+            recovery.ambiguous += ambiguous
+            // Tokens are numbered one by one: after this owner, and before the present one, there was another.
+            if try result.int64(row, 2) < part.fencingToken - 1 { recovery.heldSince.formUnion(ambiguous) }
         }
         let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
         for row in 0..<soft.rowCount {
@@ -128,7 +131,7 @@ extension Store {
     }
 
     private static let recoverySQL = """
-        SELECT ambiguous_through, ambiguous FROM pushmta_engine.delivery_part_recovery
+        SELECT ambiguous_through, ambiguous, fencing_token FROM pushmta_engine.delivery_part_recovery
         WHERE part_id = $1 AND fencing_token < $2 ORDER BY fencing_token
         """
 

@@ -25,7 +25,7 @@ extension Store {
         waits: Bool = true
     ) async throws -> Bool {
         let soft = recovery.softAnswers
-        let result = try await query(
+        let release = PostgresStatement(
             waits ? Self.releaseSQL : Self.releaseFreeSQL,
             [
                 .int64(part.part), .int64(part.token), .bool(ambiguousThroughMark), .int32(recovery.ambiguousThrough),
@@ -35,8 +35,34 @@ extension Store {
                 .int64OrNull(renewal),
             ]
         )
-        return try result.int64(0, 0) > 0
+        guard ambiguousThroughMark else { return try await group([release])[0].int64(0, 0) > 0 }
+        return try await transaction { transaction in
+            let released = try await transaction.execute(release).int64(0, 0) > 0
+            if released {
+                _ = try await transaction.execute(
+                    PostgresStatement(Self.listSQL, [.int64(part.part), .int64(part.token)])
+                )
+            }
+            return released
+        }
     }
+
+    /// Names the messages that a mark stands for: those without an outcome. The owner's last outcomes, for which the release has
+    /// waited, are seen by a statement of its own only.
+    private static let listSQL = """
+        UPDATE pushmta_engine.delivery_part_recovery r
+        SET ambiguous_through = 0, ambiguous = ARRAY(
+            SELECT u.sequence FROM unnest(r.ambiguous) u(sequence)
+            UNION
+            SELECT x.sequence FROM pushmta_engine.delivery_part p
+            JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+            CROSS JOIN LATERAL generate_series(1, least(r.ambiguous_through, cardinality(t.subscription_ids))) n(place)
+            CROSS JOIN LATERAL (SELECT coalesce(t.sequences[n.place], t.first_sequence + n.place - 1)) x(sequence)
+            WHERE p.id = r.part_id AND (SELECT true FROM pushmta_engine.broad_log b
+                WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = x.sequence) IS NULL
+            ORDER BY 1)
+        WHERE r.part_id = $1 AND r.fencing_token = $2 AND r.ambiguous_through > 0
+        """
 
     /// The mark starts anew with the next owner; what it meant for this one stands in the recovery row.
     private static let releaseSQL = releaseSQL(turn: DeliveryLock.turn(of: "its"), ifLocked: "")

@@ -9,6 +9,8 @@ actor LeaseSweep {
     /// Children whose affairs this supervisor settles itself, from their journals.
     private let ownDead: @Sendable (LeaseObservation) async -> Bool
     private var watcher: LeaseWatcher
+    /// The connection of the last look, by its number.
+    private var connection: UInt64 = 0
 
     /// The time between two looks: several in each lease, so that a lost part is taken soon after the lease has passed.
     let interval: Duration
@@ -51,7 +53,12 @@ actor LeaseSweep {
 
     private func leases() async throws -> [LeaseObservation] {
         do {
-            return try await store.leases()
+            let leases = try await store.leases()
+            // A look that waited for the end of an outage succeeds, and owners may be back a little later than this process: they
+            // have a whole lease from here on.
+            if store.connectionsMade != connection { watcher.interrupted() }
+            connection = store.connectionsMade
+            return leases
         } catch {
             watcher.interrupted()
             throw error
