@@ -14,7 +14,7 @@ actor LeaseSweep {
 
     /// The time between two looks: several in each lease, so that a lost part is taken soon after the lease has passed.
     let interval: Duration
-    private static let longestInterval = Duration.seconds(2)
+    private static let longestInterval = Duration.seconds(1)
     private static let looksPerLease = 5
 
     init(store: Store, lease: Duration, logger: Logger, ownDead: @escaping @Sendable (LeaseObservation) async -> Bool) {
@@ -23,8 +23,8 @@ actor LeaseSweep {
         self.logger = logger
         self.ownDead = ownDead
         interval = min(lease / Self.looksPerLease, Self.longestInterval)
-        // No step counts for more than one that went as it should.
-        watcher = LeaseWatcher(lease: lease, longestStep: interval)
+        // No step counts for much more than one that went as it should; a look on a busy machine comes a little late.
+        watcher = LeaseWatcher(lease: lease, longestStep: interval * 5 / 4)
     }
 
     /// One look at all leases.

@@ -178,14 +178,14 @@ import Darwin
         }
     }
 
-    /// By the number of looks: of each only the fifth part of a lease counts.
+    /// By the number of looks: of each only the fourth part of a lease counts.
     @Test func afterAnOutageOwnersHaveAWholeLease() async throws {
         let site = try await SupervisorSite.make()
         let part = try await site.holdPart(child: site.lostChild(like: firstRun(site)))
         let store = try await Store.connect(site.database.configuration(role: "sweep"))
         let sweep = LeaseSweep(
             store: store,
-            lease: .nanoseconds(5),
+            lease: .nanoseconds(15),
             logger: Logger(label: "test"),
             ownDead: { _ in false }
         )
@@ -199,7 +199,7 @@ import Darwin
         #expect(try await site.value(end) == "1")
         // Somebody else hears of the loss; the next look waits for the new connection.
         await #expect(throws: PostgresError.self) { _ = try await store.leases() }
-        #expect(try await !isTaken(after: 5))
+        #expect(try await !isTaken(after: 4))
         #expect(try await isTaken(after: 2))
     }
 
