@@ -48,7 +48,7 @@ import Testing
             """
         )
         let result = try await connection.execute(settings)
-        #expect(try result.text(0, 0) == "15s")
+        #expect(try result.text(0, 0) == "5s")
         #expect(try result.text(0, 1) == "5s")
         try await connection.execute(
             PostgresStatement("SET idle_in_transaction_session_timeout = '20ms'", prepare: false)

@@ -3,8 +3,9 @@
 /// A host that is cut off leaves its sessions behind at the server, with their locks: PostgreSQL notices a dead peer after
 /// two hours, unless it is told to look. With these settings other hosts can go on after some 15 s.
 enum SessionSettings {
-    /// How long a transaction may wait for its client's next statement: a client that was cut off says nothing more.
-    private static let idleInTransactionMilliseconds = 15_000
+    /// How long a transaction may wait for its client's next statement: a client that was cut off or stopped says nothing more, and
+    /// what it has locked, parts for example, is kept from all others. Ours wait for no person and for no other server.
+    private static let idleInTransactionMilliseconds = 5_000
 
     /// Statements that make a session's settings; those that not every server has come in a group of their own.
     static func groups(_ configuration: PostgresConfiguration, serverVersion: Int32) -> [[PostgresStatement]] {
