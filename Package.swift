@@ -64,11 +64,17 @@ let targets: [Target] = [
     module("Store", ["PostgresClient", "PushCore", .logging]),
     module(
         "Gateways",
-        ["HTTP2", "CurlClient", "PushCore", .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1]
+        [
+            "HTTP2", "CurlClient", "PushCore", .nioCore, .nioPosix, .nioTLS, .nioSSL, .crypto, .cryptoExtras, .x509,
+            .asn1,
+        ]
     ),
     module(
         "GatewaySimulator",
-        ["HTTP2", "PushCore", .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1, .logging]
+        [
+            "HTTP2", "PushCore", .nioCore, .nioPosix, .nioHTTP1, .nioTLS, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1,
+            .logging,
+        ]
     ),
     module(
         "MTAChild",
@@ -115,11 +121,18 @@ let targets: [Target] = [
         "GatewaysTests",
         [
             "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
-            .x509,
+            .x509, .asn1,
         ]
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
-    tests("MTAChildTests", ["MTAChild", "Gateways", "ProcessProtocol", "Store", "PushCore", "TestSupport"]),
+    .testTarget(
+        name: "MTAChildTests",
+        dependencies: [
+            "MTAChild", "Gateways", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport",
+        ],
+        exclude: ["Goldens"],
+        swiftSettings: swiftSettings
+    ),
     tests(
         "SupervisorTests",
         ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]
@@ -127,8 +140,8 @@ let targets: [Target] = [
     tests(
         "EndToEndTests",
         [
-            "pushmta", "gateway-simulator", "Store", "PostgresClient", "PushCore", "TestSupport", .crypto, .subprocess,
-            .system,
+            "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "PushCore", "TestSupport", .crypto,
+            .subprocess, .system,
         ]
     ),
 ]

@@ -30,6 +30,17 @@ static inline CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, 
     return (curl_easy_setopt)(handle, option, callback);
 }
 
+typedef int (*ccurl_ready_callback)(void *_Nullable context, char *_Nullable peer, char *_Nullable local, int peer_port,
+                                    int local_port);
+
+static inline CURLcode ccurl_set_ready_callback(CURL *handle, CURLoption option, ccurl_ready_callback callback) {
+    return (curl_easy_setopt)(handle, option, callback);
+}
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *handle, CURLMoption option, long value) {
+    return (curl_multi_setopt)(handle, option, value);
+}
+
 static inline CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *_Nonnull value) {
     return (curl_easy_getinfo)(handle, info, value);
 }

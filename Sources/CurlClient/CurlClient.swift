@@ -4,7 +4,7 @@
 /// 1.2 is the lowest, redirects are not followed, and no cookie or `.netrc` is read. The thread starts with the first
 /// request and ends with the client.
 public final class CurlClient: Sendable {
-    private let worker = CurlWorker()
+    let worker = CurlWorker()
 
     /// Makes a client; nothing is started yet.
     public init() {}
@@ -24,7 +24,7 @@ public final class CurlClient: Sendable {
         defer { worker.forget(id) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                worker.start(id, request, continuation)
+                worker.start(id, request, mayLeave: nil) { continuation.resume(returning: $0) }
             }
         } onCancel: {
             worker.cancel(id)

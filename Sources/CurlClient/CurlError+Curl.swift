@@ -15,7 +15,8 @@ extension CurlError {
             code,
             "request to \(server) failed: \(cause). \(Self.remedy(for: code))",
             curlCode: Int32(bitPattern: result.rawValue),
-            mayHaveBeenSent: mayHaveBeenSent
+            mayHaveBeenSent: mayHaveBeenSent,
+            cause: cause
         )
     }
 
@@ -51,7 +52,7 @@ extension CurlError {
         case .timeout: "Check the network, or raise the timeout."
         case .responseTooLarge: "Check that the address is the right server's."
         case .unavailable: "Check memory and thread limits of this machine."
-        case .transfer, .cancelled: "It can be tried again."
+        case .transfer, .cancelled, .withheld: "It can be tried again."
         }
     }
 }

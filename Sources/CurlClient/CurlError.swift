@@ -18,8 +18,10 @@ public struct CurlError: Error, Sendable, CustomStringConvertible {
         case transfer
         /// The answer is larger than ``CurlRequest/maximumResponseBytes`` or its header fields exceed 64 KiB.
         case responseTooLarge
-        /// The calling task was cancelled.
+        /// The caller did not want it any more.
         case cancelled
+        /// The caller said that it must not leave when it could have.
+        case withheld
         /// The client could not be started.
         case unavailable
     }
@@ -32,11 +34,20 @@ public struct CurlError: Error, Sendable, CustomStringConvertible {
     public let mayHaveBeenSent: Bool
     /// What happened, to which server, and why.
     public let message: String
+    /// The cause alone, in libcurl's words; empty if the error is not libcurl's.
+    public let cause: String
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String, curlCode: Int32 = 0, mayHaveBeenSent: Bool = false) {
+    public init(
+        _ code: Code,
+        _ message: String,
+        curlCode: Int32 = 0,
+        mayHaveBeenSent: Bool = false,
+        cause: String = ""
+    ) {
         self.code = code
         self.message = message
+        self.cause = cause
         self.curlCode = curlCode
         self.mayHaveBeenSent = mayHaveBeenSent
     }

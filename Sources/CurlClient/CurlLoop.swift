@@ -1,6 +1,6 @@
 import CCurl
 
-/// The loop of the client's thread: takes commands, drives the transfers, resumes the callers.
+/// The loop of the client's thread: takes commands, drives the transfers, tells the callers.
 ///
 /// Lives on that thread only.
 final class CurlLoop {
@@ -29,16 +29,20 @@ final class CurlLoop {
 
     private func handle(_ command: CurlWorker.Command) {
         switch command {
-        case .start(let id, let request, let continuation): start(id, request, continuation)
+        case .start(let id, let request, let mayLeave, let completion):
+            start(
+                CurlTransfer(id: id, request: request, mayLeave: mayLeave, completion: completion),
+                request,
+                completion
+            )
         case .cancel(let id): cancel(id)
         }
     }
 
-    private func start(_ id: UInt64, _ request: CurlRequest, _ continuation: CurlWorker.Continuation) {
-        guard let transfer = CurlTransfer(id: id, request: request, continuation: continuation) else {
+    private func start(_ transfer: CurlTransfer?, _ request: CurlRequest, _ completion: CurlWorker.Completion) {
+        guard let transfer else {
             let error = CurlError(.unavailable, "request to \(request.server) not sent: out of memory")
-            continuation.resume(returning: .failure(error))
-            return
+            return completion(.failure(error))
         }
         let configured = transfer.configure()
         guard configured == CURLE_OK else {
@@ -49,7 +53,7 @@ final class CurlLoop {
             transfer.finish(CURLE_FAILED_INIT)
             return
         }
-        transfers[id] = transfer
+        transfers[transfer.id] = transfer
     }
 
     private func cancel(_ id: UInt64) {

@@ -7,6 +7,9 @@ import CCurl
 struct CurlMultiHandle: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 
+    /// Connections that are kept for later requests; far more than run side by side.
+    private static let mostConnections = 512
+
     /// libcurl's global set-up, thread safe since 7.84 and done once here.
     private static let isInitialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
@@ -14,6 +17,8 @@ struct CurlMultiHandle: @unchecked Sendable {
     init?() {
         guard Self.isInitialised, let pointer = curl_multi_init() else { return nil }
         self.pointer = pointer
+        // Otherwise libcurl closes idle connections beyond four times the requests that are on their way at the moment.
+        ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, Self.mostConnections)
     }
 
     func wakeUp() {

@@ -20,8 +20,8 @@ public struct CurlRequest: Sendable {
     public var maximumResponseBytes: Int
     /// Whether the request may travel on a connection left by an earlier one.
     ///
-    /// libcurl silently sends a request again when a reused connection ends before its first byte of answer. Set this
-    /// only where being performed twice does no harm.
+    /// libcurl would silently send a request again when such a connection ends before its first byte of answer; the client
+    /// does not let it, so that such a request fails with ``CurlError/mayHaveBeenSent``.
     public var reusesConnection: Bool
 
     /// Makes a request.

@@ -24,10 +24,14 @@ extension CurlTransfer {
         settings.set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeoutMilliseconds)
         settings.set(CURLOPT_FRESH_CONNECT, request.reusesConnection ? 0 : 1)
         settings.set(CURLOPT_FORBID_REUSE, request.reusesConnection ? 0 : 1)
+        settings.set(prerequisite: Self.readyCallback, Unmanaged.passUnretained(self).toOpaque())
         switch request.proxy {
         case .none: settings.set(CURLOPT_PROXY, text: "")
         case .environment: break
-        case .url(let proxy): settings.set(CURLOPT_PROXY, text: proxy)
+        case .url(let proxy):
+            settings.set(CURLOPT_PROXY, text: proxy)
+            // The variable no_proxy would be obeyed otherwise, which the caller has not asked for.
+            settings.set(CURLOPT_NOPROXY, text: "")
         }
         return settings.result
     }
@@ -109,6 +113,14 @@ extension CurlTransfer {
         return transfer.receive(headerLine: UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
     }
 
+    private static let readyCallback: ccurl_ready_callback = { context, peer, _, port, _ in
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        let address = peer.map { String(cString: $0) } ?? ""
+        let isReady = transfer.ready(peer: address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)")
+        return isReady ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
     /// Sets options one after the other and keeps the first error.
     private struct Settings {
         private let easy: UnsafeMutableRawPointer
@@ -151,6 +163,11 @@ extension CurlTransfer {
 
         mutating func set(_ option: CURLoption, list: UnsafeMutablePointer<curl_slist>) {
             note(ccurl_set_list(easy, option, list))
+        }
+
+        mutating func set(prerequisite callback: ccurl_ready_callback, _ context: UnsafeRawPointer) {
+            note(ccurl_set_ready_callback(easy, CURLOPT_PREREQFUNCTION, callback))
+            note(ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context))
         }
 
         mutating func set(_ option: CURLoption, callback: ccurl_data_callback) {

@@ -1,5 +1,11 @@
 import CCurl
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// One request on its way, on the client's thread.
 final class CurlTransfer {
     /// Room for all header fields of an answer, in bytes; servers that we speak to send one or two thousand.
@@ -12,19 +18,32 @@ final class CurlTransfer {
     var headerList: UnsafeMutablePointer<curl_slist>?
     let errorBuffer: UnsafeMutablePointer<CChar>
 
-    private let continuation: CurlWorker.Continuation
+    private let mayLeave: CurlWorker.MayLeave?
+    private let completion: CurlWorker.Completion
     private var headers: [CurlHeader] = []
     private var headerBytes = 0
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// Bytes that were sent before the first connection was ready, to a proxy; nil as long as none was.
+    private var bytesBefore: Int?
+    /// The connections that were made for the request when one was ready.
+    private var connects = 0
+    private var isRepetition = false
+    private var isWithheld = false
 
-    /// Returns nil when memory is short; the continuation is then untouched.
-    init?(id: UInt64, request: CurlRequest, continuation: CurlWorker.Continuation) {
+    /// Returns nil when memory is short; the completion is then untouched.
+    init?(
+        id: UInt64,
+        request: CurlRequest,
+        mayLeave: CurlWorker.MayLeave?,
+        completion: @escaping CurlWorker.Completion
+    ) {
         guard let easy = curl_easy_init() else { return nil }
         self.id = id
         self.request = request
         self.easy = easy
-        self.continuation = continuation
+        self.mayLeave = mayLeave
+        self.completion = completion
         self.errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         self.errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
@@ -35,16 +54,33 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// Resumes the caller with the answer or the error.
+    /// Tells the caller the answer or the error.
     func finish(_ result: CURLcode) {
-        continuation.resume(returning: outcome(of: result))
+        completion(outcome(of: result))
     }
 
-    /// Resumes the caller, whose task was cancelled.
+    /// Tells the caller, who does not want it any more.
     func giveUp() {
-        continuation.resume(
-            returning: .failure(CurlWorker.cancelled(request.server, mayHaveBeenSent: mayHaveBeenSent))
-        )
+        completion(.failure(CurlWorker.cancelled(request.server, mayHaveBeenSent: mayHaveBeenSent)))
+    }
+
+    /// A connection is ready; returns whether the request may be sent on it.
+    ///
+    /// libcurl comes here again when it wants to repeat the request, because a connection that was used before ended without
+    /// an answer. What may have arrived must not arrive twice.
+    func ready(peer: String) -> Bool {
+        let bytes = sentBytes
+        if let before = bytesBefore, bytes > before {
+            isRepetition = true
+            return false
+        }
+        bytesBefore = bytes
+        guard let mayLeave else { return true }
+        var made = 0
+        ccurl_get_long(easy, CURLINFO_NUM_CONNECTS, &made)
+        defer { connects = made }
+        isWithheld = !mayLeave(CurlConnection(peer: peer, isNew: made > connects))
+        return !isWithheld
     }
 
     /// Takes a piece of the body; returns false to end the transfer.
@@ -74,9 +110,13 @@ final class CurlTransfer {
         return true
     }
 
-    private var mayHaveBeenSent: Bool {
+    private var sentBytes: Int {
         var bytes = 0
-        return ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK && bytes > 0
+        return ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK ? bytes : 0
+    }
+
+    private var mayHaveBeenSent: Bool {
+        bytesBefore.map { sentBytes > $0 } ?? false
     }
 
     private func outcome(of result: CURLcode) -> Result<CurlResponse, CurlError> {
@@ -87,9 +127,13 @@ final class CurlTransfer {
             let number = Int32(bitPattern: result.rawValue)
             return .failure(CurlError(.responseTooLarge, text, curlCode: number, mayHaveBeenSent: true))
         }
+        if isWithheld {
+            return .failure(CurlError(.withheld, "request to \(request.server) was withheld when it could have left"))
+        }
         guard result == CURLE_OK else {
-            let detail = String(cString: errorBuffer)
+            let detail = isRepetition ? "the connection ended without an answer" : cause(of: result)
             let sent = mayHaveBeenSent
+            let result = isRepetition ? CURLE_GOT_NOTHING : result
             return .failure(
                 CurlError(result: result, server: request.server, detail: detail, mayHaveBeenSent: sent)
             )
@@ -97,6 +141,16 @@ final class CurlTransfer {
         var status = 0
         ccurl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
         return .success(CurlResponse(status: status, headers: headers, body: body))
+    }
+
+    /// libcurl's words, and the system's for a connection that did not come about: libcurl leaves these out.
+    private func cause(of result: CURLcode) -> String {
+        let text = String(cString: errorBuffer)
+        var number = 0
+        guard result == CURLE_COULDNT_CONNECT, ccurl_get_long(easy, CURLINFO_OS_ERRNO, &number) == CURLE_OK, number > 0,
+            let words = strerror(Int32(truncatingIfNeeded: number))
+        else { return text }
+        return "\(text) (\(String(cString: words)))"
     }
 
     private static func trimmed(_ text: Substring) -> String {

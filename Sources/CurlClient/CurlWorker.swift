@@ -2,11 +2,12 @@ import Synchronization
 
 /// The queue between the callers and the client's thread.
 final class CurlWorker: Sendable {
-    typealias Continuation = CheckedContinuation<Result<CurlResponse, CurlError>, Never>
+    typealias Completion = @Sendable (Result<CurlResponse, CurlError>) -> Void
+    typealias MayLeave = @Sendable (CurlConnection) -> Bool
 
     /// What a caller wants of the thread.
     enum Command: Sendable {
-        case start(UInt64, CurlRequest, Continuation)
+        case start(UInt64, CurlRequest, MayLeave?, Completion)
         case cancel(UInt64)
     }
 
@@ -30,17 +31,17 @@ final class CurlWorker: Sendable {
         }
     }
 
-    /// Hands a request over; the continuation is resumed exactly once.
-    func start(_ id: UInt64, _ request: CurlRequest, _ continuation: Continuation) {
+    /// Hands a request over; the completion is called exactly once.
+    func start(_ id: UInt64, _ request: CurlRequest, mayLeave: MayLeave?, _ completion: @escaping Completion) {
         let refusal: CurlError? = state.withLock { state in
             if state.cancelledEarly.remove(id) != nil { return Self.cancelled(request.server) }
             if let error = startThread(&state) { return error }
             state.running.insert(id)
-            state.commands.append(.start(id, request, continuation))
+            state.commands.append(.start(id, request, mayLeave, completion))
             state.multi?.wakeUp()
             return nil
         }
-        if let refusal { continuation.resume(returning: .failure(refusal)) }
+        if let refusal { completion(.failure(refusal)) }
     }
 
     func cancel(_ id: UInt64) {
@@ -49,6 +50,15 @@ final class CurlWorker: Sendable {
                 state.cancelledEarly.insert(id)
                 return
             }
+            state.commands.append(.cancel(id))
+            state.multi?.wakeUp()
+        }
+    }
+
+    /// Gives up a request that was handed over and has no result yet.
+    func cancelRunning(_ id: UInt64) {
+        state.withLock { state in
+            guard state.running.contains(id) else { return }
             state.commands.append(.cancel(id))
             state.multi?.wakeUp()
         }

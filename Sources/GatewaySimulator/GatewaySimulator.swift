@@ -3,12 +3,19 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// APNs and FCM on this machine: real HTTP/2 over TLS, their checks and their answers, and faults on demand.
+/// APNs and FCM on this machine: real HTTP/2, APNs' binary protocol, and HTTP/1.1 for legacy FCM, over TLS; their checks and their
+/// answers, and faults on demand.
 public final class GatewaySimulator: Sendable {
     /// The port of the APNs gateway.
     public let apnsPort: Int
     /// The port of the FCM gateway.
     public let fcmPort: Int
+    /// The port of the legacy FCM gateway.
+    public let fcmLegacyPort: Int
+    /// The port of the binary APNs gateway.
+    public let apnsBinaryPort: Int
+    /// The port of the binary APNs gateway's feedback service.
+    public let apnsFeedbackPort: Int
     /// The port of the OAuth 2.0 token endpoint.
     public let oauthPort: Int
     /// The port for control, on 127.0.0.1.
@@ -22,6 +29,8 @@ public final class GatewaySimulator: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let apns: GatewayListener<APNsRules>
     private let fcm: GatewayListener<FCMRules>
+    private let fcmLegacy: FCMLegacyListener
+    let apnsBinary: BinaryListener
     private let oauth: HTTP1Listener
     private let control: HTTP1Listener
     private let recordFile: RecordFile?
@@ -41,6 +50,9 @@ public final class GatewaySimulator: Sendable {
     init(_ parts: SimulatorParts) {
         apnsPort = parts.apns.port
         fcmPort = parts.fcm.port
+        fcmLegacyPort = parts.fcmLegacy.port
+        apnsBinaryPort = parts.apnsBinary.port
+        apnsFeedbackPort = parts.apnsBinary.feedbackPort
         oauthPort = parts.oauth.port
         controlPort = parts.control.port
         caFile = parts.caFile
@@ -49,6 +61,8 @@ public final class GatewaySimulator: Sendable {
         group = parts.group
         apns = parts.apns
         fcm = parts.fcm
+        fcmLegacy = parts.fcmLegacy
+        apnsBinary = parts.apnsBinary
         oauth = parts.oauth
         control = parts.control
         recordFile = parts.recordFile
@@ -60,6 +74,8 @@ public final class GatewaySimulator: Sendable {
         await oauth.stop()
         await apns.stop()
         await fcm.stop()
+        await fcmLegacy.stop()
+        await apnsBinary.stop()
         try? await group.shutdownGracefully()
         recordFile?.close()
     }

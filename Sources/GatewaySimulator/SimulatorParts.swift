@@ -6,6 +6,8 @@ struct SimulatorParts {
     var group: MultiThreadedEventLoopGroup
     var apns: GatewayListener<APNsRules>
     var fcm: GatewayListener<FCMRules>
+    var fcmLegacy: FCMLegacyListener
+    var apnsBinary: BinaryListener
     var oauth: HTTP1Listener
     var control: HTTP1Listener
     var recordFile: RecordFile?

@@ -18,7 +18,11 @@ struct SimulatorStart {
         let book = AccessTokenBook()
         let (oauth, credentials) = try await startTokenEndpoint(folder, authority, core, book)
 
-        let apnsRules = try APNsRules(credentials: credentials, isSandbox: options.isSandbox)
+        let apnsRules = try APNsRules(
+            credentials: credentials,
+            authority: authority.certificate,
+            isSandbox: options.isSandbox
+        )
         let fcmRules = FCMRules(projectID: options.projectID, book: book)
         var fcmSettings = HTTP2ServerSettings(maxConcurrentStreams: FCMRules.streamLimit)
         fcmSettings.violationDebugData = FCMRules.violationDebugData
@@ -26,7 +30,9 @@ struct SimulatorStart {
         apnsSettings.violationDebugData = APNsRules.violationDebugData
         let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, apnsSettings)
         let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fcmSettings)
-        let endpoint = ControlEndpoint(core: core)
+        let legacy = try await listenLegacy(credentials, authority, core)
+        let binary = try await listenBinary(authority, core)
+        let endpoint = ControlEndpoint(core: core, feedback: binary.service.feedback)
         let control = try await explained("the control port", options.controlPort) {
             try await HTTP1Listener.start(
                 group: group,
@@ -42,6 +48,8 @@ struct SimulatorStart {
                 group: group,
                 apns: apns,
                 fcm: fcm,
+                fcmLegacy: legacy,
+                apnsBinary: binary,
                 oauth: oauth,
                 control: control,
                 recordFile: recordFile,
@@ -73,6 +81,8 @@ struct SimulatorStart {
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         let credentials = try CredentialMaker(
             folder: folder,
+            authority: authority,
+            isSandbox: options.isSandbox,
             topics: options.apnsTopics,
             projectID: options.projectID,
             tokenURI: "https://\(host):\(listener.port)/token"
@@ -112,7 +122,7 @@ struct SimulatorStart {
             }
             loops.append(try await loop.get())
         }
-        let tls = try context(authority, protocols: ["h2"])
+        let tls = try context(authority, protocols: ["h2"], asksSender: Rules.gateway == .apns)
         let shares = loops
         let listener = try await explained("the \(name) gateway", port) {
             try await GatewayListener.start(
@@ -128,12 +138,41 @@ struct SimulatorStart {
         return listener
     }
 
+    private func listenLegacy(
+        _ credentials: SimulatorCredentials,
+        _ authority: CertificateAuthority,
+        _ core: SimulatorCore
+    ) async throws -> FCMLegacyListener {
+        let service = FCMLegacyService(
+            rules: FCMLegacyRules(projectKey: credentials.fcmProjectKey),
+            recorder: core.recorder(.fcmLegacy),
+            conditions: core.conditions(.fcmLegacy)
+        )
+        let tls = try context(authority, protocols: ["http/1.1"])
+        let listener = try await explained("the legacy FCM gateway", options.fcmLegacyPort) {
+            try await FCMLegacyListener.start(
+                group: group,
+                host: options.host,
+                port: options.fcmLegacyPort,
+                tls: tls,
+                service: service
+            )
+        }
+        core.conditions(.fcmLegacy).observe { service.conditionsChanged() }
+        return listener
+    }
+
     /// localhost and both loopback addresses always, and what the options add.
     private var certificateNames: [String] {
         Array(Set(["localhost", "127.0.0.1", "::1", options.host] + options.certificateNames)).sorted()
     }
 
-    private func context(_ authority: CertificateAuthority, protocols: [String]) throws -> NIOSSLContext {
+    func context(
+        _ authority: CertificateAuthority,
+        protocols: [String],
+        asksSender: Bool = false,
+        needsSender: Bool = false
+    ) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMBytes(Array(authority.serverCertificatePEM.utf8))
         let key = try NIOSSLPrivateKey(bytes: Array(authority.serverKeyPEM.utf8), format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -141,11 +180,13 @@ struct SimulatorStart {
             privateKey: .privateKey(key)
         )
         configuration.minimumTLSVersion = .tlsv12
+        if asksSender { SenderTLS.ask(&configuration) }
+        if needsSender { configuration.certificateVerification = .noHostnameVerification }
         configuration.applicationProtocols = protocols
         return try NIOSSLContext(configuration: configuration)
     }
 
-    private func explained<Result>(_ name: String, _ port: Int, _ body: () async throws -> Result) async throws
+    func explained<Result>(_ name: String, _ port: Int, _ body: () async throws -> Result) async throws
         -> Result
     {
         do {
@@ -160,8 +201,9 @@ struct SimulatorStart {
 
     private func writePorts(_ simulator: GatewaySimulator, _ folder: StateFolder) throws(SimulatorError) {
         let text = """
-            {"apns":\(simulator.apnsPort),"fcm":\(simulator.fcmPort),"oauth":\(simulator.oauthPort),\
-            "control":\(simulator.controlPort)}
+            {"apns":\(simulator.apnsPort),"fcm":\(simulator.fcmPort),"fcm-legacy":\(simulator.fcmLegacyPort),\
+            "apns-binary":\(simulator.apnsBinaryPort),"apns-feedback":\(simulator.apnsFeedbackPort),\
+            "oauth":\(simulator.oauthPort),"control":\(simulator.controlPort)}
 
             """
         try StateFolder.write(options.portFile ?? folder.file("ports.json"), text, isSecret: false)

@@ -1,8 +1,13 @@
+import PushCore
+
 /// A way to a push gateway: batches of messages in, the outcome of each message out.
 ///
 /// A gateway dials and redials by itself, never repeats a message by itself, and settles every message of a submitted
 /// batch exactly once through its ``GatewayDelegate``.
 public protocol Gateway: AnyObject, Sendable {
+    /// The form in which it takes bodies.
+    var payloadFormat: PayloadFormat { get }
+
     /// What one request may carry.
     var limits: GatewayLimits { get }
 

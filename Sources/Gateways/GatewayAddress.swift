@@ -15,14 +15,23 @@ public struct GatewayAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Apple's and Google's own gateways, for accounts that name no other.
     ///
-    /// Nil for a connector that has none any more: Apple closed the binary gateway on 31 March 2021.
+    /// Apple closed the binary gateway on 31 March 2021; its address stands here as an account's first value.
     public static func standard(_ connector: Connector, _ environment: ApplicationEnvironment) -> GatewayAddress? {
         switch (connector, environment) {
         case (.iosHTTP2, .production): GatewayAddress(host: "api.push.apple.com")
         case (.iosHTTP2, .sandbox): GatewayAddress(host: "api.sandbox.push.apple.com")
         case (.androidV1, _), (.androidV2, _): GatewayAddress(host: "fcm.googleapis.com")
-        case (.iosBinary, _): nil
+        case (.iosBinary, .production): GatewayAddress(host: "gateway.push.apple.com", port: 2_195)
+        case (.iosBinary, .sandbox): GatewayAddress(host: "gateway.sandbox.push.apple.com", port: 2_195)
         }
+    }
+
+    /// The feedback service that belongs to a binary gateway, unless an account says otherwise: Apple's has a name of its own, and
+    /// the port behind the gateway's.
+    public var feedback: GatewayAddress {
+        let prefix = "gateway."
+        let host = self.host.hasPrefix(prefix) ? "feedback." + self.host.dropFirst(prefix.count) : self.host
+        return GatewayAddress(host: host, port: port + 1)
     }
 
     /// `host:port`, an IPv6 address in brackets.

@@ -13,9 +13,9 @@ import Foundation
 /// One factory a process: it holds what gateways share, that is the provider token of each APNs key and the HTTP client for
 /// token endpoints.
 public final class GatewayFactory: Sendable {
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let sources: ProviderTokenSources
-    private let curl = CurlClient()
+    let curl = CurlClient()
 
     /// Makes a factory.
     ///
@@ -47,19 +47,19 @@ public final class GatewayFactory: Sendable {
         delegate: any GatewayDelegate
     ) throws(GatewayCredentialError) -> any Gateway {
         switch (connector, credential) {
-        case (.iosHTTP2, .apnsTokenKey(let keyID, let teamID, let pem)):
-            let key = try APNsTokenKey(keyID: keyID, teamID: teamID, pem: pem)
+        case (.iosHTTP2, .apnsTokenKey), (.iosHTTP2, .apnsCertificate):
             var configuration = APNsGatewayConfiguration(
                 address: address,
                 connections: connections,
                 topic: topic,
                 trustRootsFile: options.trustRootsFile
             )
+            configuration.proxy = options.proxy?.http2(for: address.host)
             configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
             configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
             return APNsGateway(
                 configuration: configuration,
-                tokens: sources.source(of: key),
+                authentication: try authentication(credential, connector),
                 now: now,
                 eventLoop: eventLoop,
                 delegate: delegate
@@ -71,6 +71,7 @@ public final class GatewayFactory: Sendable {
                 connections: connector == .androidV1 ? 1 : connections,
                 trustRootsFile: options.trustRootsFile
             )
+            configuration.proxy = options.proxy
             configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
             configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
             return FCMv1Gateway(
@@ -81,21 +82,88 @@ public final class GatewayFactory: Sendable {
                 eventLoop: eventLoop,
                 delegate: delegate
             )
-        case (.iosBinary, _):
-            throw GatewayCredentialError(
-                .wrongKind,
-                "connector ios-binary takes no \(credential): use ios-http2, as Apple closed the binary gateway on 31 March 2021"
+        case (.androidV1, .projectKey(let key)), (.androidV2, .projectKey(let key)):
+            var configuration = FCMLegacyGatewayConfiguration(
+                address: address,
+                connections: connector == .androidV1 ? 1 : connections,
+                trustRootsFile: options.trustRootsFile
             )
-        case (.iosHTTP2, _):
-            throw GatewayCredentialError(
-                .wrongKind,
-                "connector ios-http2 needs an APNs key (.p8), not a \(credential): set the application's credential"
+            configuration.proxy = options.proxy?.curl(for: address.host) ?? .none
+            configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
+            configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
+            return FCMLegacyGateway(
+                configuration: configuration,
+                projectKey: try FCMProjectKey(key),
+                now: now,
+                eventLoop: eventLoop,
+                delegate: delegate
             )
-        case (.androidV1, _), (.androidV2, _):
-            throw GatewayCredentialError(
-                .wrongKind,
-                "connector \(connector.rawValue) needs a service account, not an \(credential): set the application's credential"
+        case (.iosBinary, .apnsCertificate(let pkcs12, let passphrase)):
+            let certificate = try certificate(pkcs12, passphrase)
+            // The gateway takes the topic from the certificate: with another app's every token would be invalid.
+            try certificate.requireTopic(topic)
+            var configuration = APNsBinaryGatewayConfiguration(
+                address: address,
+                connections: connections,
+                certificateChain: certificate.certificateChain,
+                privateKey: certificate.privateKey,
+                trustRootsFile: options.trustRootsFile
             )
+            configuration.sendAhead = options.sendAhead
+            configuration.presumedAcceptedMilliseconds = options.presumedAcceptedMilliseconds
+            configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
+            configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
+            return APNsBinaryGateway(
+                configuration: configuration,
+                now: now,
+                eventLoop: eventLoop,
+                delegate: delegate
+            )
+        case (.iosBinary, _), (.iosHTTP2, _), (.androidV1, _), (.androidV2, _):
+            throw CredentialChoice.mismatch(connector, credential)
         }
+    }
+
+    /// Makes the reader of a binary gateway's feedback service.
+    ///
+    /// - Throws: `GatewayCredentialError` when the credential is malformed or no certificate.
+    public func feedbackReader(
+        address: GatewayAddress,
+        credential: GatewayCredential,
+        options: GatewayOptions = GatewayOptions()
+    ) throws(GatewayCredentialError) -> APNsFeedbackReader {
+        guard case .apnsCertificate(let pkcs12, let passphrase) = credential else {
+            throw CredentialChoice.mismatch(.iosBinary, credential)
+        }
+        let certificate = try certificate(pkcs12, passphrase)
+        return APNsFeedbackReader(
+            address: address,
+            certificateChain: certificate.certificateChain,
+            privateKey: certificate.privateKey,
+            trustRootsFile: options.trustRootsFile,
+            connectTimeoutMilliseconds: options.connectTimeoutMilliseconds,
+            silenceMilliseconds: options.requestTimeoutMilliseconds
+        )
+    }
+
+    private func authentication(
+        _ credential: GatewayCredential,
+        _ connector: Connector
+    ) throws(GatewayCredentialError) -> APNsAuthentication {
+        switch credential {
+        case .apnsTokenKey(let keyID, let teamID, let pem):
+            return .providerTokens(sources.source(of: try APNsTokenKey(keyID: keyID, teamID: teamID, pem: pem)))
+        case .apnsCertificate(let pkcs12, let passphrase):
+            return .certificate(try certificate(pkcs12, passphrase))
+        case .serviceAccount, .projectKey:
+            throw CredentialChoice.mismatch(connector, credential)
+        }
+    }
+
+    /// An application's certificate whose time has not run out: an expired one is not shown to the gateway.
+    func certificate(_ pkcs12: [UInt8], _ passphrase: String) throws(GatewayCredentialError) -> ClientCertificate {
+        let certificate = try ClientCertificate(pkcs12: pkcs12, passphrase: passphrase)
+        try certificate.requireValidity(at: now())
+        return certificate
     }
 }

@@ -49,7 +49,8 @@ public final class MTAChild: Sendable {
                 generation: Int64(arguments.generation),
                 hostID: UUID(uuidString: arguments.hostID) ?? UUID(),
                 bootID: arguments.bootID.flatMap(UUID.init(uuidString:)),
-                installationID: arguments.installationID.flatMap(UUID.init(uuidString:))
+                installationID: arguments.installationID.flatMap(UUID.init(uuidString:)),
+                version: journalVersion
             )
             journal = try ChildJournal(path: arguments.journalFile, header: header)
         } catch {
@@ -72,6 +73,11 @@ public final class MTAChild: Sendable {
             await settleStore.close()
         }
         return reason
+    }
+
+    /// An older supervisor, under which an upgrade has replaced the program, must be able to replay what this child leaves behind.
+    private var journalVersion: UInt16 {
+        min(max(arguments.journalVersion ?? 0, JournalHeader.silentVersion), JournalHeader.version)
     }
 
     private func connect(_ role: String, _ losses: ConnectionLosses) async throws -> Store {
@@ -104,7 +110,7 @@ public final class MTAChild: Sendable {
             let gateway: any Gateway
             do {
                 gateway = try await setup.gateway(application, clock: clock, eventLoop: group.next(), delegate: sender)
-            } catch  where ChildSetup.isApplicationsFault(error) {
+            } catch  where GatewaySetup.isApplicationsFault(error) {
                 try await openCircuit(loadStore, error)
                 journal.remove()
                 return .circuitOpen
@@ -114,12 +120,15 @@ public final class MTAChild: Sendable {
             let preparer = PartPreparer(
                 store: loadStore,
                 application: application,
-                connector: arguments.connector,
+                // Of the gateway itself: the credential in the database may have changed since it was made.
+                format: gateway.payloadFormat,
                 clock: clock,
                 sendsLost: settings.mta.child.retryLostMessages
             )
+            let reader = try await setup.feedbackReader(application, clock: clock)
             let service = ChildService(
                 child: self,
+                feedback: reader.map { feedbackPoll($0, loadStore, group.next()) },
                 sender: sender,
                 preparer: preparer,
                 loadStore: loadStore,
@@ -144,6 +153,21 @@ public final class MTAChild: Sendable {
         }
     }
 
+    private func feedbackPoll(
+        _ reader: APNsFeedbackReader,
+        _ store: Store,
+        _ eventLoop: any EventLoop
+    ) -> FeedbackPoll {
+        FeedbackPoll(
+            reader: reader,
+            store: store,
+            applicationID: arguments.applicationID,
+            eventLoop: eventLoop,
+            period: .seconds(settings.nmac.binary.feedbackPeriodSec),
+            logger: logger
+        )
+    }
+
     private func makeSender(
         _ journal: ChildJournal,
         _ loadStore: Store,
@@ -155,7 +179,8 @@ public final class MTAChild: Sendable {
             desk: SendDesk(
                 window: settings.mta.child.dispatchWindow,
                 batchSize: settings.mta.child.outcomeBatchSize,
-                applicationID: arguments.applicationID
+                applicationID: arguments.applicationID,
+                journalVersion: journalVersion
             ),
             store: settleStore,
             journal: journal,

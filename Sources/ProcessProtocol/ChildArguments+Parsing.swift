@@ -39,6 +39,7 @@ extension ChildArguments {
             journalFile: try Self.text(values, .journal),
             bootID: try Self.uuid(values, .bootID),
             installationID: try Self.uuid(values, .installationID),
+            journalVersion: values[.journalVersion] == nil ? nil : try Self.number(values, .journalVersion),
             globalOptions: others
         )
     }

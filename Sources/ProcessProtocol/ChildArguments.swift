@@ -24,6 +24,8 @@ public struct ChildArguments: Sendable, Equatable {
     public var bootID: String?
     /// The database's identity, a UUID, for the header of the journal; nil if the supervisor does not know it.
     public var installationID: String?
+    /// The newest version of a journal that the supervisor reads; nil from one that is too old to say so.
+    public var journalVersion: UInt16?
     /// Options of `pushmta` itself that the supervisor was started with, such as `--config FILE`, passed through in order.
     public var globalOptions: [String]
 
@@ -38,6 +40,7 @@ public struct ChildArguments: Sendable, Equatable {
         journalFile: String,
         bootID: String? = nil,
         installationID: String? = nil,
+        journalVersion: UInt16? = nil,
         globalOptions: [String] = []
     ) {
         self.childID = childID
@@ -49,6 +52,7 @@ public struct ChildArguments: Sendable, Equatable {
         self.journalFile = journalFile
         self.bootID = bootID
         self.installationID = installationID
+        self.journalVersion = journalVersion
         self.globalOptions = globalOptions
     }
 
@@ -63,7 +67,8 @@ public struct ChildArguments: Sendable, Equatable {
             Option.account.rawValue, String(accountID),
             Option.connector.rawValue, connector.rawValue,
             Option.journal.rawValue, journalFile,
-        ] + Self.option(.bootID, bootID) + Self.option(.installationID, installationID) + globalOptions
+        ] + Self.option(.bootID, bootID) + Self.option(.installationID, installationID)
+            + Self.option(.journalVersion, journalVersion.map { String($0) }) + globalOptions
     }
 
     private static func option(_ option: Option, _ value: String?) -> [String] {
@@ -80,5 +85,6 @@ public struct ChildArguments: Sendable, Equatable {
         case journal = "--journal"
         case bootID = "--boot-id"
         case installationID = "--installation-id"
+        case journalVersion = "--journal-version"
     }
 }

@@ -29,7 +29,7 @@ public enum ChildArgumentsError: Error, Equatable, CustomStringConvertible {
         case .connector: ": it is one of \(Connector.allCases.map(\.rawValue).joined(separator: ", "))"
         case .bootID, .installationID: ": it is a UUID"
         case .hostID, .journal, nil: ""
-        case .childID, .generation, .application, .account: ": it is a number above 0"
+        case .childID, .generation, .application, .account, .journalVersion: ": it is a number above 0"
         }
     }
 }

@@ -96,10 +96,11 @@ public final class Store: Sendable {
 
     /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
     /// look-ups that never repeat. A plan may be made while a table is nearly empty and serve when it has millions of rows,
-    /// so sequential scans are out, and hot statements are written so that only the right index fits.
+    /// so sequential scans are out, and hot statements are written so that only the right index fits. The program's version is for
+    /// triggers that keep older programs from what they do not understand.
     private static let sessionSettings = """
         SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off;
-        SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC';
+        SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC'; SET pushmta.program = '\(schemaVersion)';
         """
 
     private static let prepareSession: @Sendable (PostgresConnection) async throws -> Void = { connection in

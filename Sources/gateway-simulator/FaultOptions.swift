@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GatewaySimulator
 
-/// Faults that are on from the start. They concern both gateways; errors concern the gateway that knows the reason.
+/// Faults that are on from the start. They concern all gateways; errors concern the gateway that knows the reason.
 struct FaultOptions: ParsableArguments {
     @Option(help: "Time before an answer: \"50\" (ms), \"10-80\" (uniform), \"exp:40\" (mean) or \"p50:30,p99:200\".")
     var latency: String?
@@ -56,15 +56,21 @@ struct FaultOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The whole plan of FCM as JSON.", valueName: "json"))
     var fcmFaults: String?
 
+    @Option(help: ArgumentHelp("The whole plan of legacy FCM as JSON.", valueName: "json"))
+    var fcmLegacyFaults: String?
+
+    @Option(help: ArgumentHelp("The whole plan of binary APNs as JSON.", valueName: "json"))
+    var apnsBinaryFaults: String?
+
     @Option(
         help: ArgumentHelp(
-            "State of a device, such as Unregistered=<token>; may be repeated.",
+            "State of a device, such as Unregistered=<token> or Replaced=<token>,<new token>; may be repeated.",
             valueName: "state=token"
         )
     )
     var device: [String] = []
 
-    /// The plans of both gateways.
+    /// The plans of all gateways.
     func plans() throws -> [SimulatedGateway: FaultPlan] {
         var plans: [SimulatedGateway: FaultPlan] = [:]
         for gateway in SimulatedGateway.allCases { plans[gateway] = try plan(gateway) }
@@ -77,18 +83,22 @@ struct FaultOptions: ParsableArguments {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         for text in device {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2, let state = DeviceState(name: parts[0], sinceMilliseconds: now) else {
+            let tokens = parts.last?.split(separator: ",", maxSplits: 1).map(String.init) ?? []
+            let by = tokens.count == 2 ? tokens[1] : nil
+            guard parts.count == 2, let token = tokens.first,
+                let state = DeviceState(name: parts[0], sinceMilliseconds: now, by: by)
+            else {
                 throw ValidationError(
                     "\"\(text)\" is not state=token with one of \(DeviceState.names.joined(separator: ", "))"
                 )
             }
-            devices[parts[1]] = state
+            devices[token] = state
         }
         return devices
     }
 
     private func plan(_ gateway: SimulatedGateway) throws -> FaultPlan {
-        if let json = gateway == .apns ? apnsFaults : fcmFaults {
+        if let json = json(gateway) {
             do {
                 return try JSONDecoder().decode(FaultPlan.self, from: Data(json.utf8))
             } catch let error as DecodingError {
@@ -108,6 +118,15 @@ struct FaultOptions: ParsableArguments {
         plan.stallSeconds = stall
         plan.resetAfterStreams = resetAfter
         return plan
+    }
+
+    private func json(_ gateway: SimulatedGateway) -> String? {
+        switch gateway {
+        case .apns: apnsFaults
+        case .fcm: fcmFaults
+        case .fcmLegacy: fcmLegacyFaults
+        case .apnsBinary: apnsBinaryFaults
+        }
     }
 
     private func errors(of gateway: SimulatedGateway) throws -> [ErrorRate] {

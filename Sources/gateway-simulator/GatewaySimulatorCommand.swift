@@ -7,7 +7,7 @@ import GatewaySimulator
 struct GatewaySimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gateway-simulator",
-        abstract: "Plays APNs (HTTP/2), FCM (HTTP v1) and Google's token endpoint on this machine.",
+        abstract: "Plays APNs (HTTP/2 and binary), FCM (HTTP v1 and legacy) and Google's token endpoint on this machine.",
         discussion: """
             Certificates and credentials are made in the state folder at the first start and used again later. SIGTERM or \
             Ctrl-C ends it; the exit status is then 0. It is 1 when it cannot start and 64 when the command line is wrong.
@@ -25,6 +25,15 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
 
     @Option(help: "Port of the FCM gateway; 0 takes a free one.")
     var fcmPort = 0
+
+    @Option(help: "Port of the legacy FCM gateway; 0 takes a free one.")
+    var fcmLegacyPort = 0
+
+    @Option(help: "Port of the binary APNs gateway; 0 takes a free one.")
+    var apnsBinaryPort = 0
+
+    @Option(help: "Port of the binary APNs gateway's feedback service; 0 takes a free one.")
+    var apnsFeedbackPort = 0
 
     @Option(help: "Port of the OAuth 2.0 token endpoint; 0 takes a free one.")
     var oauthPort = 0
@@ -78,7 +87,8 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     var faults: FaultOptions
 
     func validate() throws {
-        for port in [apnsPort, fcmPort, oauthPort, controlPort] where !(0...65_535).contains(port) {
+        let ports = [apnsPort, fcmPort, fcmLegacyPort, apnsBinaryPort, apnsFeedbackPort, oauthPort, controlPort]
+        for port in ports where !(0...65_535).contains(port) {
             throw ValidationError("\(port) is no port: 0 to 65535")
         }
         guard (1...64).contains(threads) else { throw ValidationError("threads must be 1 to 64") }
@@ -110,6 +120,9 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         options.certificateNames = certificateName
         options.apnsPort = apnsPort
         options.fcmPort = fcmPort
+        options.fcmLegacyPort = fcmLegacyPort
+        options.apnsBinaryPort = apnsBinaryPort
+        options.apnsFeedbackPort = apnsFeedbackPort
         options.oauthPort = oauthPort
         options.controlPort = controlPort
         options.portFile = portFile

@@ -19,6 +19,11 @@ struct StartReport {
         var keyId: String
         var teamId: String
         var topics: [String]
+        var certificateFile: String
+        var otherCertificateFile: String
+        var universalCertificateFile: String
+        var expiredCertificateFile: String
+        var certificatePassphrase: String
     }
 
     private struct FCMCredential: Encodable {
@@ -26,14 +31,22 @@ struct StartReport {
         var projectId: String
     }
 
+    private struct FCMLegacyCredential: Encodable {
+        var projectKeyFile: String
+    }
+
     private struct Credentials: Encodable {
         var apns: APNsCredential
         var fcm: FCMCredential
+        var fcmLegacy: FCMLegacyCredential
     }
 
     private struct Line: Encodable {
         var apns: Address
         var fcm: FCMAddress
+        var fcmLegacy: Address
+        var apnsBinary: Address
+        var apnsFeedback: Address
         var control: Address
         var ca: String
         var credentials: Credentials
@@ -50,6 +63,9 @@ struct StartReport {
         let line = Line(
             apns: Address(host: host, port: simulator.apnsPort),
             fcm: FCMAddress(host: host, port: simulator.fcmPort, tokenUri: credentials.tokenURI),
+            fcmLegacy: Address(host: host, port: simulator.fcmLegacyPort),
+            apnsBinary: Address(host: host, port: simulator.apnsBinaryPort),
+            apnsFeedback: Address(host: host, port: simulator.apnsFeedbackPort),
             control: Address(host: "127.0.0.1", port: simulator.controlPort),
             ca: simulator.caFile,
             credentials: Credentials(
@@ -57,12 +73,18 @@ struct StartReport {
                     keyFile: credentials.apnsKeyFile,
                     keyId: credentials.apnsKeyID,
                     teamId: credentials.apnsTeamID,
-                    topics: credentials.apnsTopics
+                    topics: credentials.apnsTopics,
+                    certificateFile: credentials.apnsCertificateFile,
+                    otherCertificateFile: credentials.apnsOtherCertificateFile,
+                    universalCertificateFile: credentials.apnsUniversalCertificateFile,
+                    expiredCertificateFile: credentials.apnsExpiredCertificateFile,
+                    certificatePassphrase: credentials.apnsCertificatePassphrase
                 ),
                 fcm: FCMCredential(
                     serviceAccountFile: credentials.serviceAccountFile,
                     projectId: credentials.projectID
-                )
+                ),
+                fcmLegacy: FCMLegacyCredential(projectKeyFile: credentials.fcmProjectKeyFile)
             )
         )
         let encoder = JSONEncoder()
@@ -71,8 +93,12 @@ struct StartReport {
         text = """
             APNs     https://\(host):\(simulator.apnsPort)  key \(credentials.apnsKeyFile) (key id \(credentials.apnsKeyID), team \
             \(credentials.apnsTeamID), topics \(credentials.apnsTopics.isEmpty ? "any" : credentials.apnsTopics.joined(separator: " ")))
+                     or certificate \(credentials.apnsCertificateFile) (passphrase \(credentials.apnsCertificatePassphrase))
             FCM      https://\(host):\(simulator.fcmPort)  service account \(credentials.serviceAccountFile) (project \
             \(credentials.projectID))
+            legacy   https://\(host):\(simulator.fcmLegacyPort)  project key \(credentials.fcmProjectKeyFile)
+            binary   \(host):\(simulator.apnsBinaryPort)  feedback \(host):\(simulator.apnsFeedbackPort)  certificate \
+            \(credentials.apnsCertificateFile)
             OAuth    \(credentials.tokenURI)
             control  http://127.0.0.1:\(simulator.controlPort)
             CA       \(simulator.caFile)

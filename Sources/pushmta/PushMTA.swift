@@ -25,9 +25,11 @@ struct PushMTA: AsyncParsableCommand {
         version: ProductVersion.text,
         subcommands: [
             SupervisorCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self, StatusCommand.self,
-            ConfigCommand.self, ServiceCommand.self, AccountCommand.self, ApplicationCommand.self,
+            ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
-            SubscriptionCommand.self, QuarantineCommand.self, DeliveryCommand.self, BenchCommand.self,
+            SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,
+            DeliveryCommand.self, TemplateCommand.self, SeedCommand.self,
+            ContentCommand.self, BenchCommand.self,
             QuickstartCommand.self, DrillCommand.self,
         ]
     )

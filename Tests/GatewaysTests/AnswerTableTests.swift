@@ -14,8 +14,53 @@ struct AnswerTableTests {
             #expect(!row.explanation.isEmpty)
             #expect(row.delayMilliseconds == nil || row.outcomeClass == .retry)
             // Whoever stops an application for an answer keeps its messages.
-            if row.source == .response { #expect((row.application == .stop) == (row.outcomeClass == .stopApplication)) }
-            if row.token != .none { #expect(row.outcomeClass == .permanent) }
+            if row.source != .goAway { #expect((row.application == .stop) == (row.outcomeClass == .stopApplication)) }
+            switch row.token {
+            case .none: break
+            case .invalid, .invalidSinceTimestamp: #expect(row.outcomeClass == .permanent)
+            case .replaced: #expect(row.outcomeClass == .accepted)
+            // What passes by itself counts only when the message is given up.
+            case .softError: #expect(row.outcomeClass == .permanent || row.outcomeClass == .retry)
+            }
+        }
+    }
+
+    @Test("Everything but success is a failure of a kind, and only a dead token is a hard one")
+    func failures() {
+        for row in AnswerTable.rows {
+            #expect((row.failure == nil) == (row.outcomeClass == .accepted), "\(row)")
+            let isDead = row.token == .invalid || row.token == .invalidSinceTimestamp
+            #expect((row.failure?.type == .hard) == isDead, "\(row)")
+            if row.token == .softError { #expect(row.failure?.type == .soft, "\(row)") }
+            #expect(row.failure.map { MessageFailure(code: $0.code) == $0 } ?? true)
+        }
+    }
+
+    @Test("Every row is found by what its gateway says", arguments: AnswerTable.rows)
+    func lookUp(_ row: AnswerRow) {
+        #expect(found(row) == row)
+    }
+
+    private func found(_ row: AnswerRow) -> AnswerRow {
+        // A row without a reason stands for those that nobody knows.
+        let reason = row.reason.isEmpty && row.outcomeClass != .accepted ? "NeverHeardOf" : row.reason
+        let isWritten = row.condition == AnswerTable.writtenCondition
+        switch (row.gateway, row.source) {
+        case (let gateway, .noAnswer): return AnswerTable.noAnswer(gateway, reason: reason, isWritten: isWritten)
+        case (let gateway, .check): return AnswerTable.check(gateway, reason: reason + ": and more")
+        case (let gateway, .tokenEndpoint):
+            return AnswerTable.tokenEndpoint(gateway, status: Int(row.status), error: row.reason)
+        case (.apnsHTTP2, .goAway): return AnswerTable.apnsGoAway(reason: reason)
+        case (.fcmV1, .goAway): return AnswerTable.fcmV1GoAway(reason: reason)
+        case (.apnsHTTP2, _): return AnswerTable.apns(status: row.status, reason: reason)
+        case (.fcmV1, _):
+            return AnswerTable.fcmV1(status: row.status, reason: reason, tokenAtFault: !row.condition.isEmpty)
+        case (.apnsBinary, .response): return AnswerTable.apnsBinary(status: row.reason.isEmpty ? 77 : row.status)
+        case (.fcmLegacy, .response) where row.token == .replaced: return AnswerTable.fcmLegacyReplaced
+        case (.fcmLegacy, .response): return AnswerTable.fcmLegacy(status: row.status, reason: reason)
+        case (let gateway, let source):
+            return AnswerTable.row(gateway, source, row.status, row.reason, row.condition)
+                ?? AnswerTable.unknown(gateway)
         }
     }
 
@@ -44,13 +89,13 @@ struct AnswerTableTests {
             (403, "MissingProviderToken", .stopApplication, .none, .keep),
             (403, "UnrelatedKeyIdInToken", .unprocessed, .none, .replace),
             (403, "BadEnvironmentKeyIdInToken", .stopApplication, .none, .keep),
-            (404, "BadPath", .permanent, .none, .keep),
+            (404, "BadPath", .permanent, .softError, .keep),
             (405, "MethodNotAllowed", .stopApplication, .none, .keep),
             (410, "ExpiredToken", .permanent, .invalidSinceTimestamp, .keep),
             (410, "Unregistered", .permanent, .invalidSinceTimestamp, .keep),
             (413, "PayloadTooLarge", .permanent, .none, .keep),
             (429, "TooManyProviderTokenUpdates", .unprocessed, .none, .replace),
-            (429, "TooManyRequests", .retry, .none, .keep),
+            (429, "TooManyRequests", .retry, .softError, .keep),
             (500, "InternalServerError", .retry, .none, .replace),
             (503, "ServiceUnavailable", .retry, .none, .keep),
             (503, "Shutdown", .retry, .none, .replace),
@@ -76,7 +121,7 @@ struct AnswerTableTests {
             (400, "INVALID_ARGUMENT", false, OutcomeClass.permanent, TokenRule.none, ApplicationEffect.none),
             (400, "INVALID_ARGUMENT", true, .permanent, .invalid, .none),
             (404, "UNREGISTERED", false, .permanent, .invalid, .none),
-            (403, "SENDER_ID_MISMATCH", false, .permanent, .none, .none),
+            (403, "SENDER_ID_MISMATCH", false, .permanent, .softError, .none),
             (429, "QUOTA_EXCEEDED", false, .retry, .none, .none),
             (503, "UNAVAILABLE", false, .retry, .none, .none),
             (500, "INTERNAL", false, .retry, .none, .none),
@@ -112,7 +157,7 @@ struct AnswerTableTests {
     func unknown(_ status: Int16, _ outcome: OutcomeClass) {
         let row = AnswerTable.apns(status: status, reason: "SomethingNew")
         #expect(row.outcomeClass == outcome)
-        #expect(row.token == .none)
+        #expect(row.token == (status == 410 ? .softError : .none))
         let fcm = AnswerTable.fcmV1(status: status, reason: "SOMETHING_NEW", tokenAtFault: true)
         #expect(fcm.outcomeClass == (status == 401 ? .unprocessed : outcome))
         #expect(fcm.token == .none)
@@ -146,8 +191,11 @@ struct AnswerTableTests {
         )
         // What is doubtful condemns the message; else there would be nothing to hold back.
         #expect(AnswerTable.rows.allSatisfy { !$0.isDoubtful || $0.outcomeClass == .permanent })
-        for row in AnswerTable.rows where row.token != .none {
-            #expect(row.isDoubtful == (row.status != 410 && row.reason != "UNREGISTERED"))
+        for row in AnswerTable.rows where row.token == .invalid || row.token == .invalidSinceTimestamp {
+            let isKnownToGateway = ["Unregistered", "ExpiredToken", "UNREGISTERED", "NotRegistered"].contains(
+                row.reason
+            )
+            #expect(row.isDoubtful == !isKnownToGateway, "\(row)")
         }
     }
 }

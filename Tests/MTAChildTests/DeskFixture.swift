@@ -53,7 +53,7 @@ enum DeskFixture {
             credentialID: 1,
             variables: "[]"
         )
-        return try CompiledDelivery(delivery, application: application, connector: .iosHTTP2)
+        return try CompiledDelivery(delivery, application: application, format: .apns)
     }
 
     static func claimed(

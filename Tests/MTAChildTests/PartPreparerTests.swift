@@ -50,7 +50,7 @@ import Testing
                 preparer: PartPreparer(
                     store: store,
                     application: application,
-                    connector: .iosHTTP2,
+                    format: .apns,
                     clock: DatabaseClock(try await store.databaseClock()),
                     sendsLost: true
                 )

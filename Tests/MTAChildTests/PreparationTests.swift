@@ -23,12 +23,13 @@ import Testing
     @Test func aPayloadThatIsTooLongFailsAlone() throws {
         let loaded = loaded(3) { $0 == 1 ? String(repeating: "x", count: 5_000) : "Anna" }
         var renderer = SliceRenderer(delivery: try DeskFixture.delivery(), loaded: loaded)
-        let slice = renderer.render([0, 1, 2], batchID: 1)
-        #expect(slice.rows == [0, 2])
+        let rendered = renderer.render([0, 1, 2], newBatchID: { 1 })
+        let slice = try #require(rendered.batches.first)
+        #expect(rendered.batches.count == 1 && slice.rows == [0, 2])
         #expect(slice.batch.count == 2)
-        #expect(slice.tooLong.map(\.row) == [1])
-        #expect(slice.tooLong.first?.status == .failed)
-        #expect(slice.tooLong.first?.reason.hasPrefix("PayloadTooLarge") == true)
+        #expect(rendered.refused.map(\.row) == [1])
+        #expect(rendered.refused.first?.status == .failed)
+        #expect(rendered.refused.first?.reason.hasPrefix("PayloadTooLarge") == true)
         #expect(slice.batch.bodies.string(0).contains(#""title":"Hello Anna""#))
         #expect(slice.batch.tokens.string(1) == "5a5a2")
     }
@@ -36,7 +37,7 @@ import Testing
     @Test func messageIDsAreThoseOfTheSequence() throws {
         let delivery = try DeskFixture.delivery()
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded(4))
-        let slice = renderer.render([1, 3], batchID: 1)
+        let slice = try #require(renderer.render([1, 3], newBatchID: { 1 }).batches.first)
         #expect(slice.batch.messageIDs == [delivery.codec.uuid(sequence: 2), delivery.codec.uuid(sequence: 4)])
     }
 

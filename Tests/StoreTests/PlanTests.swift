@@ -21,7 +21,7 @@ struct PlanTests {
         )
         let load = try await plan(
             fixture,
-            Store.denseSQL(fields: 1),
+            Store.denseSQL(MessageFields(names: ["city"])),
             "date, bigint, integer, text",
             "current_date, 1, 1, 'city'"
         )
@@ -29,9 +29,20 @@ struct PlanTests {
             load.contains("Index Scan using subscription_") && load.contains("(id >= $") && load.contains("(id <= $")
                 && !load.contains("Seq Scan")
         )
+        #expect(
+            !Store.denseSQL(MessageFields(names: ["city"])).contains("locale"),
+            "only who has several languages reads it"
+        )
+        let localised = try await plan(
+            fixture,
+            Store.denseSQL(MessageFields(names: ["city"], withLocale: true)),
+            "date, bigint, integer, text",
+            "current_date, 1, 1, 'city'"
+        )
+        #expect(localised == load)
         let sparse = try await plan(
             fixture,
-            Store.sparseSQL(fields: 1, variables: true),
+            Store.sparseSQL(MessageFields(names: ["city"]), variables: true),
             "date, bigint, text",
             "current_date, 1, 'city'"
         )
@@ -57,6 +68,42 @@ struct PlanTests {
         #expect(work.contains("delivery_part_claim") || work.contains("delivery_part_unfinished"))
     }
 
+    @Test("Columns of a target mapping are looked up by its key, one subscription at a time")
+    func mappedFields() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20_000)
+        try await fixture.sql("CREATE SCHEMA crm")
+        try await fixture.sql("CREATE TABLE crm.person (user_key text PRIMARY KEY, city text)")
+        try await fixture.sql(
+            "INSERT INTO crm.person SELECT user_key, 'Lyon' FROM pushmta_engine.subscription"
+        )
+        try await fixture.sql("CREATE VIEW crm.people AS SELECT * FROM crm.person")
+        try await fixture.store.createMapping(name: "crm", label: "", view: "crm.people", keyColumn: "user_key")
+        try await fixture.sql("UPDATE pushmta_engine.service SET target_mapping_id = 1")
+        try await fixture.sql("ANALYZE")
+        let plain = MessageFields(names: ["mapping.city", "city"])
+        let fields = try await fixture.store.resolve(
+            plain,
+            application: try await fixture.store.application(named: "shop-ios")
+        )
+        let load = try await plan(
+            fixture,
+            Store.denseSQL(fields),
+            "date, bigint, integer, text, text",
+            "current_date, 1, 1, 'mapping.city', 'city'"
+        )
+        #expect(
+            load.contains("person_pkey") && load.contains("Index Scan using subscription_")
+                && !load.contains("Seq Scan")
+        )
+        let other = try await fixture.store.application(named: "shop-ios")
+        let city = MessageFields(names: ["city"])
+        #expect(
+            try await fixture.store.resolve(city, application: other) == city,
+            "nobody pays for what he does not use"
+        )
+    }
+
     @Test("What children and duties ask many times a second reads indexes of what is there to do, and nothing else")
     func polled() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20_000, partSize: 20)
@@ -71,7 +118,7 @@ struct PlanTests {
         for index in ["delivery_ending", "delivery_part_waiting", "delivery_open", "delivery_part_unfinished"] {
             #expect(due.contains(index))
         }
-        let events = try await plan(fixture, Store.pendingTokenEventSQL, "", "")
+        let events = try await plan(fixture, Store.openTokenEventSQL, "integer", "10")
         #expect(events.contains("token_event_invalid"))
         let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")
         #expect(lock.contains("delivery_pkey") && lock.contains("delivery_part_pkey"))

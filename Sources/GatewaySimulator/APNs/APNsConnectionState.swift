@@ -4,6 +4,8 @@ struct APNsConnectionState {
     var tokenNumber = 0
     /// When the connection's token changed last, in seconds since 1970.
     var tokenSince: Int64 = 0
+    /// The sender's certificate; nil when it authenticates with tokens.
+    var certificate: APNsSenderCertificate?
     /// A push was accepted since the connection was opened, or since the last rejection if rejections count.
     var isTrusted = false
 

@@ -32,6 +32,15 @@ struct APNsDeviceToken {
         key = MessageKey(high: ByteHash.mix(first ^ rest), low: ByteHash.mix(second &+ rest))
     }
 
+    /// The bytes of a token's text; nil when it is no token of APNs.
+    static func bytes(of text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard APNsDeviceToken(digits, digits.indices) != nil else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { index in
+            (HexNibble.value(digits[index]) ?? 0) << 4 | (HexNibble.value(digits[index + 1]) ?? 0)
+        }
+    }
+
     /// The key of a token's text; nil when it is no token of APNs.
     static func key(of text: String) -> MessageKey? {
         let bytes = Array(text.utf8)

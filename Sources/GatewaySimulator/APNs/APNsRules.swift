@@ -1,4 +1,6 @@
+import Foundation
 import HTTP2
+import X509
 
 /// The rules of APNs' HTTP/2 provider API, in the order in which pushy's mock server checks them; Apple's own is not known.
 struct APNsRules: GatewayRules {
@@ -17,9 +19,13 @@ struct APNsRules: GatewayRules {
     private var devices: [MessageKey: DeviceState] = [:]
     private var isKeyRevoked = false
     private var areDevicesElsewhere = false
+    private let authority: Certificate
+    private let isSandbox: Bool
     private var ids = SystemRandomNumberGenerator()
 
-    init(credentials: SimulatorCredentials, isSandbox: Bool) throws(SimulatorError) {
+    init(credentials: SimulatorCredentials, authority: Certificate, isSandbox: Bool) throws(SimulatorError) {
+        self.authority = authority
+        self.isSandbox = isSandbox
         headers = APNsHeaderCheck(allowedTopics: credentials.apnsTopics)
         tokens = try ProviderTokenCheck(credentials: credentials)
         answers = APNsAnswers(isSandbox: isSandbox)
@@ -29,6 +35,19 @@ struct APNsRules: GatewayRules {
 
     static func streamLimit(_ state: APNsConnectionState) -> UInt32 {
         state.isTrusted ? streamLimit : firstStreamLimit
+    }
+
+    mutating func admit(_ certificate: [UInt8]?, _ state: inout APNsConnectionState) -> [UInt8]? {
+        guard let certificate else { return nil }
+        guard !isKeyRevoked else { return APNsReason.badCertificate.body(sinceMilliseconds: 0) }
+        switch APNsSenderCertificate.judge(certificate, authority: authority, isSandbox: isSandbox, now: Date()) {
+        case .success(let sender):
+            state.certificate = sender
+            // Without a token there is nothing to wait for: all streams at once.
+            state.isTrusted = true
+            return nil
+        case .failure(let refusal): return refusal.reason.body(sinceMilliseconds: 0)
+        }
     }
 
     static func settled(_ code: UInt8, _ state: inout APNsConnectionState, limitDrops: Bool) -> Bool {
@@ -86,8 +105,11 @@ struct APNsRules: GatewayRules {
     ) -> APNsReason? {
         if fields.hasDuplicate { return .duplicateHeaders }
         guard Bytes.equal(bytes, fields.method.range, "POST") else { return .methodNotAllowed }
-        if let reason = headers.check(fields, bytes) { return reason }
+        if let reason = headers.check(fields, bytes) {
+            guard reason == .missingTopic, state.certificate?.hasOneTopic == true else { return reason }
+        }
         if let reason = checkPath(fields.path.range, bytes, &judgement) { return reason }
+        if let sender = state.certificate { return checkSender(sender, fields, bytes) }
         if let reason = checkToken(fields.authorization, bytes, &state, now: now) { return reason }
         return headers.disallowedTopic
     }
@@ -112,7 +134,23 @@ struct APNsRules: GatewayRules {
             return .expiredToken
         case .badDeviceToken: return .badDeviceToken
         case .deviceTokenNotForTopic: return .deviceTokenNotForTopic
+        case .replaced: return nil
+        case .scripted(let script):
+            judgement.scripted = script
+            return nil
         }
+    }
+
+    /// With a certificate, the header `authorization` is not looked at.
+    private func checkSender(
+        _ sender: APNsSenderCertificate,
+        _ fields: APNsRequestFields,
+        _ bytes: [UInt8]
+    ) -> APNsReason? {
+        if isKeyRevoked { return .badCertificate }
+        if fields.topic.isAbsent { return nil }
+        if headers.disallowedTopic == .badTopic { return .badTopic }
+        return sender.allows(bytes, fields.topic.range) ? nil : .topicDisallowed
     }
 
     private mutating func checkToken(

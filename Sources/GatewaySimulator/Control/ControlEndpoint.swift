@@ -6,9 +6,11 @@ struct ControlEndpoint: Sendable {
         var tokens: [String]
         var state: String?
         var since: Int64?
+        var by: String?
+        var answer: ScriptedAnswer.Description?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case tokens, state, since
+            case tokens, state, since, by, answer
         }
 
         init(from decoder: any Decoder) throws {
@@ -17,6 +19,8 @@ struct ControlEndpoint: Sendable {
             tokens = try values.decode([String].self, forKey: .tokens)
             state = try values.decodeIfPresent(String.self, forKey: .state)
             since = try values.decodeIfPresent(Int64.self, forKey: .since)
+            by = try values.decodeIfPresent(String.self, forKey: .by)
+            answer = try values.decodeIfPresent(ScriptedAnswer.Description.self, forKey: .answer)
         }
     }
 
@@ -33,6 +37,28 @@ struct ControlEndpoint: Sendable {
         var devices: Place
     }
 
+    private struct FeedbackChange: Decodable {
+        var tokens: [String]
+        var topic: String
+        var since: Int64?
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case tokens, topic, since
+        }
+
+        init(from decoder: any Decoder) throws {
+            try StrictKeys.check(decoder, known: CodingKeys.allCases.map(\.rawValue))
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            tokens = try values.decode([String].self, forKey: .tokens)
+            topic = try values.decode(String.self, forKey: .topic)
+            since = try values.decodeIfPresent(Int64.self, forKey: .since)
+        }
+    }
+
+    private struct TokenEndpointChange: Decodable {
+        var answer: ScriptedAnswer.Description?
+    }
+
     private struct Target: Decodable {
         var gateway: SimulatedGateway?
     }
@@ -41,6 +67,7 @@ struct ControlEndpoint: Sendable {
     private static let usualLimit = 1000
 
     let core: SimulatorCore
+    let feedback: FeedbackBook
 
     /// Answers one request.
     func answer(_ request: HTTP1Request) -> HTTP1Answer {
@@ -53,11 +80,13 @@ struct ControlEndpoint: Sendable {
                 let records = SimulatedGateway.allCases.compactMap { core.recorder($0).record(of: MessageKey(id: id)) }
                 return records.isEmpty ? .error(404, "no message \(id) has come") : HTTP1Answer(records)
             case ("GET", "/faults"):
-                return HTTP1Answer([
-                    "apns": core.conditions(.apns).current.plan, "fcm": core.conditions(.fcm).current.plan,
-                ])
+                let plans = SimulatedGateway.allCases.map { ($0.rawValue, core.conditions($0).current.plan) }
+                return HTTP1Answer(Dictionary(uniqueKeysWithValues: plans))
             case ("POST", "/faults"): return try setFaults(request.body)
             case ("POST", "/devices"): return try setDevices(request.body)
+            case ("GET", "/feedback"): return HTTP1Answer(["tokens": feedback.count])
+            case ("POST", "/feedback"): return try addFeedback(request.body)
+            case ("POST", "/oauth"): return try setTokenAnswer(request.body)
             case ("POST", "/credentials"): return try setCredentials(request.body)
             case ("POST", "/environment"): return try setEnvironment(request.body)
             case ("POST", "/disconnect"): return try disconnect(request.body)
@@ -79,7 +108,8 @@ struct ControlEndpoint: Sendable {
         var gateways = SimulatedGateway.allCases
         if let name = query["gateway"] {
             guard let gateway = SimulatedGateway(rawValue: name) else {
-                throw SimulatorError(.badRequest, "\"\(name)\" is no gateway; apns and fcm are")
+                let known = SimulatedGateway.allCases.map(\.rawValue).joined(separator: ", ")
+                throw SimulatorError(.badRequest, "\"\(name)\" is no gateway; these are: \(known)")
             }
             gateways = [gateway]
         }
@@ -100,10 +130,10 @@ struct ControlEndpoint: Sendable {
 
     private func setDevices(_ body: [UInt8]) throws -> HTTP1Answer {
         let change = try JSONDecoder().decode(DeviceChange.self, from: Data(body))
-        var state: DeviceState?
+        var state = change.answer.map { DeviceState.scripted($0.answer) }
         if let name = change.state {
             let since = change.since ?? Int64(Date().timeIntervalSince1970 * 1000)
-            guard let known = DeviceState(name: name, sinceMilliseconds: since) else {
+            guard let known = DeviceState(name: name, sinceMilliseconds: since, by: change.by) else {
                 throw SimulatorError(
                     .badRequest,
                     "\"\(name)\" is no state of a device; \(DeviceState.names.joined(separator: ", ")) are"
@@ -113,6 +143,22 @@ struct ControlEndpoint: Sendable {
         }
         core.setDevices(change.tokens, to: state)
         return HTTP1Answer(["devices": change.tokens.count])
+    }
+
+    /// Without an answer the endpoint gives tokens again.
+    private func setTokenAnswer(_ body: [UInt8]) throws -> HTTP1Answer {
+        let script = try JSONDecoder().decode(TokenEndpointChange.self, from: Data(body)).answer?.answer
+        core.conditions(.fcm).change { $0.tokenAnswer = script }
+        return HTTP1Answer(["scripted": script != nil])
+    }
+
+    private func addFeedback(_ body: [UInt8]) throws -> HTTP1Answer {
+        let change = try JSONDecoder().decode(FeedbackChange.self, from: Data(body))
+        let since = change.since ?? Int64(Date().timeIntervalSince1970 * 1000)
+        guard feedback.add(change.tokens, sinceMilliseconds: since, topic: change.topic) else {
+            throw SimulatorError(.badRequest, "a token is not an even number of hexadecimal digits, 200 at most")
+        }
+        return HTTP1Answer(["tokens": feedback.count])
     }
 
     private func setEnvironment(_ body: [UInt8]) throws -> HTTP1Answer {

@@ -11,6 +11,10 @@ struct CertificateAuthority {
     let serverCertificatePEM: String
     /// The servers' private key in PEM.
     let serverKeyPEM: String
+    /// The authority's own certificate.
+    let certificate: Certificate
+    /// The authority's key.
+    let key: P256.Signing.PrivateKey
 
     /// Long enough that a test machine never meets the end of it.
     private static let lifetimeSeconds = 3650.0 * 86_400
@@ -21,19 +25,21 @@ struct CertificateAuthority {
     init(folder: StateFolder, names: [String]) throws(SimulatorError) {
         do {
             let authority = try Self.authority(folder)
+            certificate = authority.certificate
+            key = authority.key
             caFile = folder.file("ca.pem")
             let wanted = names.sorted().joined(separator: "\n")
-            if folder.read("server-names.txt") == wanted, let certificate = folder.read("server.pem"),
-                let key = folder.read("server-key.pem"), try Self.isIssued(certificate, by: authority.certificate)
+            if folder.read("server-names.txt") == wanted, let oldCertificate = folder.read("server.pem"),
+                let oldKey = folder.read("server-key.pem"), try Self.isIssued(oldCertificate, by: authority.certificate)
             {
-                serverCertificatePEM = certificate
-                serverKeyPEM = key
+                serverCertificatePEM = oldCertificate
+                serverKeyPEM = oldKey
                 return
             }
-            let key = P256.Signing.PrivateKey()
-            let certificate = try Self.serverCertificate(key, names: names, issuer: authority)
-            serverCertificatePEM = try certificate.serializeAsPEM().pemString
-            serverKeyPEM = key.pemRepresentation
+            let serverKey = P256.Signing.PrivateKey()
+            let server = try Self.serverCertificate(serverKey, names: names, issuer: authority)
+            serverCertificatePEM = try server.serializeAsPEM().pemString
+            serverKeyPEM = serverKey.pemRepresentation
             try folder.write("server-key.pem", serverKeyPEM, isSecret: true)
             try folder.write("server.pem", serverCertificatePEM, isSecret: false)
             try folder.write("server-names.txt", wanted, isSecret: false)

@@ -37,6 +37,8 @@ struct CredentialMaker {
     }
 
     let folder: StateFolder
+    let authority: CertificateAuthority
+    let isSandbox: Bool
     let topics: [String]
     let projectID: String
     let tokenURI: String
@@ -51,13 +53,24 @@ struct CredentialMaker {
             apnsKeyID: apns.file.keyID,
             apnsTeamID: apns.file.teamID,
             apnsTopics: topics,
+            apnsCertificateFile: SampleCertificates.file(isSandbox ? .sandbox : .production, folder),
+            apnsOtherCertificateFile: SampleCertificates.file(isSandbox ? .production : .sandbox, folder),
+            apnsUniversalCertificateFile: SampleCertificates.file(.both, folder),
+            apnsExpiredCertificateFile: SampleCertificates.file(.expired, folder),
+            apnsCertificatePassphrase: try certificates.make(),
             serviceAccountFile: folder.file("service-account.json"),
             serviceAccountJSON: account.json,
             serviceAccountKeyPEM: account.file.privateKey,
             clientEmail: account.file.clientEmail,
             tokenURI: tokenURI,
-            projectID: projectID
+            projectID: projectID,
+            fcmProjectKeyFile: folder.file("fcm-project-key.txt"),
+            fcmProjectKey: try projectKey()
         )
+    }
+
+    private var certificates: SampleCertificates {
+        SampleCertificates(folder: folder, authority: authority, topics: topics)
     }
 
     private func apnsFile() throws(SimulatorError) -> (file: APNsFile, pem: String) {
@@ -104,6 +117,18 @@ struct CredentialMaker {
             try folder.write("service-account.json", json, isSecret: true)
         }
         return (file, json)
+    }
+
+    /// A server key like those of the Firebase console: 152 characters.
+    private func projectKey() throws(SimulatorError) -> String {
+        if let text = folder.read("fcm-project-key.txt")?.split(whereSeparator: \.isWhitespace).first {
+            return String(text)
+        }
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        let characters = (0..<147).map { _ in alphabet[Int.random(in: 0..<alphabet.count)] }
+        let key = "AAAA" + String(characters.prefix(7)) + ":" + String(characters.dropFirst(7))
+        try folder.write("fcm-project-key.txt", key + "\n", isSecret: true)
+        return key
     }
 
     private func decode<Value: Decodable>(_ name: String) -> Value? {

@@ -10,6 +10,16 @@ public struct SimulatorCredentials: Sendable {
     public var apnsTeamID: String
     /// The topics that the key may send to; empty means any.
     public var apnsTopics: [String]
+    /// The path of a certificate for the environment that the simulator plays, a .p12 file.
+    public var apnsCertificateFile: String
+    /// The path of a certificate for the other environment.
+    public var apnsOtherCertificateFile: String
+    /// The path of a certificate for both environments.
+    public var apnsUniversalCertificateFile: String
+    /// The path of a certificate whose time is over.
+    public var apnsExpiredCertificateFile: String
+    /// The passphrase of these files.
+    public var apnsCertificatePassphrase: String
     /// The path of the service account file.
     public var serviceAccountFile: String
     /// The same file's contents.
@@ -22,4 +32,8 @@ public struct SimulatorCredentials: Sendable {
     public var tokenURI: String
     /// The Firebase project.
     public var projectID: String
+    /// The path of the file with the project's server key, for legacy FCM.
+    public var fcmProjectKeyFile: String
+    /// The same key.
+    public var fcmProjectKey: String
 }

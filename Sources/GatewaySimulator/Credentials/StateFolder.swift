@@ -36,6 +36,11 @@ struct StateFolder: Sendable {
 
     /// Writes a file in one step: whoever reads the path sees the old contents or the new, never a part.
     static func write(_ path: String, _ text: String, isSecret: Bool) throws(SimulatorError) {
+        try write(path, Data(text.utf8), isSecret: isSecret)
+    }
+
+    /// Writes a file of bytes in one step.
+    static func write(_ path: String, _ contents: Data, isSecret: Bool) throws(SimulatorError) {
         let temporary = path + ".new"
         let manager = FileManager.default
         let permissions = isSecret ? 0o600 : 0o644
@@ -43,7 +48,7 @@ struct StateFolder: Sendable {
         guard
             manager.createFile(
                 atPath: temporary,
-                contents: Data(text.utf8),
+                contents: contents,
                 attributes: [.posixPermissions: permissions]
             ),
             rename(temporary, path) == 0

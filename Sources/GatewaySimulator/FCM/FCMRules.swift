@@ -52,7 +52,7 @@ struct FCMRules: GatewayRules {
             try checkRequest(request, now: now)
             let message = try FCMMessageReader.read(request.body)
             identify(message, request.body, &judgement)
-            try checkDevice(message, request.body)
+            try checkDevice(message, request.body, &judgement)
         } catch {
             // A message whose sender was turned away is recorded as well, if it can be read.
             if judgement.key == .none, let message = try? FCMMessageReader.read(request.body) {
@@ -106,7 +106,11 @@ struct FCMRules: GatewayRules {
         if let id = message.messageID { judgement.key = MessageKey(id: body, id) }
     }
 
-    private func checkDevice(_ message: FCMMessage, _ body: [UInt8]) throws(FCMRejection) {
+    private func checkDevice(
+        _ message: FCMMessage,
+        _ body: [UInt8],
+        _ judgement: inout Judgement
+    ) throws(FCMRejection) {
         guard !devices.isEmpty, let token = message.token, let device = devices[MessageKey(hashOf: body, token)] else {
             return
         }
@@ -115,6 +119,8 @@ struct FCMRules: GatewayRules {
         case .deviceTokenNotForTopic: throw FCMRejection(.senderIDMismatch)
         case .badDeviceToken:
             throw .invalid("The registration token is not a valid FCM registration token", field: "message.token")
+        case .replaced: return
+        case .scripted(let script): judgement.scripted = script
         }
     }
 }

@@ -1,6 +1,7 @@
 extension FaultPlan: Codable {
     enum Key: String, CodingKey, CaseIterable {
         case seed, latency, errors
+        case errorPackets = "error_packets"
         case goAway = "goaway"
         case refusedRate = "refused_rate"
         case maxConcurrentStreams = "max_concurrent_streams"
@@ -21,6 +22,7 @@ extension FaultPlan: Codable {
         seed = try values.decodeIfPresent(UInt64.self, forKey: .seed)
         latency = try values.decodeIfPresent(LatencyDistribution.self, forKey: .latency)
         errors = try values.decodeIfPresent([ErrorRate].self, forKey: .errors) ?? []
+        errorPackets = try values.decodeIfPresent(ErrorPacketFault.self, forKey: .errorPackets)
         goAway = try values.decodeIfPresent(GoAwayFault.self, forKey: .goAway)
         refusedRate = try values.decodeIfPresent(Double.self, forKey: .refusedRate) ?? 0
         maxConcurrentStreams = try values.decodeIfPresent(Int.self, forKey: .maxConcurrentStreams)
@@ -39,6 +41,7 @@ extension FaultPlan: Codable {
         try values.encodeIfPresent(seed, forKey: .seed)
         try values.encodeIfPresent(latency, forKey: .latency)
         try values.encode(errors, forKey: .errors)
+        try values.encodeIfPresent(errorPackets, forKey: .errorPackets)
         try values.encodeIfPresent(goAway, forKey: .goAway)
         try values.encode(refusedRate, forKey: .refusedRate)
         try values.encodeIfPresent(maxConcurrentStreams, forKey: .maxConcurrentStreams)

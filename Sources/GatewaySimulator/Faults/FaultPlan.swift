@@ -6,7 +6,9 @@ public struct FaultPlan: Sendable, Equatable {
     public var latency: LatencyDistribution?
     /// Shares of the pushes that would have been accepted and are rejected instead.
     public var errors: [ErrorRate] = []
-    /// A GOAWAY on every connection.
+    /// APNs binary: error packets at a regular distance.
+    public var errorPackets: ErrorPacketFault?
+    /// A GOAWAY on every connection; a shutdown (status 10) of the binary gateway.
     public var goAway: GoAwayFault?
     /// The share of streams that is refused (RST_STREAM with REFUSED_STREAM) before anything is looked at.
     public var refusedRate = 0.0
@@ -33,7 +35,7 @@ public struct FaultPlan: Sendable, Equatable {
     /// True when requests can be answered at once and by the rules alone.
     var isQuiet: Bool {
         latency == nil && errors.isEmpty && goAway == nil && refusedRate == 0 && neverAnsweredRate == 0
-            && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil
+            && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil && errorPackets == nil
     }
 
     /// What is wrong with the plan for that gateway; nil when it makes sense.
@@ -46,6 +48,10 @@ public struct FaultPlan: Sendable, Equatable {
             return "\(gateway.rawValue) never answers \"\(error.reason)\"; it answers \(known)"
         }
         if let problem = latency?.problem { return "latency: \(problem)" }
+        if let errorPackets, errorPackets.every < 1 || BinaryStatus(code: errorPackets.status) == nil {
+            let known = BinaryStatus.allCases.map { String($0.code) }.joined(separator: ", ")
+            return "error_packets needs \"every\" of 1 or more and one of these statuses: \(known)"
+        }
         if let goAway, goAway.afterStreams < 0 || goAway.unprocessed < 0 {
             return "a GOAWAY's counts must not be negative"
         }

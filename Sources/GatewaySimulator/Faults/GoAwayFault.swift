@@ -6,6 +6,8 @@ public struct GoAwayFault: Sendable, Equatable {
     public var unprocessed: Int
     /// The value of `reason` in the JSON of the debug data; no debug data when nil.
     public var reason: String?
+    /// Debug data that is no JSON, as FCM's front ends send it; in place of the reason.
+    public var text: String?
     /// The HTTP/2 error code; APNs sends 0 (NO_ERROR) even for fatal reasons.
     public var errorCode: UInt32
     /// Announces 2^31-1 as the last-stream-id (RFC 9113 section 6.8) and answers everything that still comes.
@@ -16,18 +18,21 @@ public struct GoAwayFault: Sendable, Equatable {
         afterStreams: Int,
         unprocessed: Int = 0,
         reason: String? = nil,
+        text: String? = nil,
         errorCode: UInt32 = 0,
         isGraceful: Bool = false
     ) {
         self.afterStreams = afterStreams
         self.unprocessed = unprocessed
         self.reason = reason
+        self.text = text
         self.errorCode = errorCode
         self.isGraceful = isGraceful
     }
 
     /// The debug data: `{"reason":"…"}` as APNs writes it, or nothing.
     var debugData: [UInt8] {
+        if let text { return Array(text.utf8) }
         guard let reason else { return [] }
         return Array("{\"reason\":\(JSONText.quoted(reason))}".utf8)
     }
@@ -36,7 +41,7 @@ public struct GoAwayFault: Sendable, Equatable {
 extension GoAwayFault: Codable {
     private enum Key: String, CodingKey, CaseIterable {
         case afterStreams = "after_streams"
-        case unprocessed, reason
+        case unprocessed, reason, text
         case errorCode = "error_code"
         case isGraceful = "graceful"
     }
@@ -49,6 +54,7 @@ extension GoAwayFault: Codable {
             afterStreams: try values.decode(Int.self, forKey: .afterStreams),
             unprocessed: try values.decodeIfPresent(Int.self, forKey: .unprocessed) ?? 0,
             reason: try values.decodeIfPresent(String.self, forKey: .reason),
+            text: try values.decodeIfPresent(String.self, forKey: .text),
             errorCode: try values.decodeIfPresent(UInt32.self, forKey: .errorCode) ?? 0,
             isGraceful: try values.decodeIfPresent(Bool.self, forKey: .isGraceful) ?? false
         )
@@ -60,6 +66,7 @@ extension GoAwayFault: Codable {
         try values.encode(afterStreams, forKey: .afterStreams)
         try values.encode(unprocessed, forKey: .unprocessed)
         try values.encodeIfPresent(reason, forKey: .reason)
+        try values.encodeIfPresent(text, forKey: .text)
         try values.encode(errorCode, forKey: .errorCode)
         try values.encode(isGraceful, forKey: .isGraceful)
     }

@@ -22,6 +22,8 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     public var goAways = 0
     /// Connections that the gateway dropped on purpose.
     public var resets = 0
+    /// Requests to legacy FCM, where one may carry many messages; 0 for the other gateways.
+    public var requests = 0
     /// Requests that are open right now and wait for their answer.
     public var waiting = 0
     /// Requests that waited for their answer when the gateway dropped their connection.
@@ -38,7 +40,7 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     public var leastWaitingAtFault: Int?
 
     enum CodingKeys: String, CodingKey {
-        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks
+        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks, requests
         case uniqueAccepted = "unique_accepted"
         case connectionsOpened = "connections_opened"
         case highestConcurrentStreams = "highest_concurrent_streams"

@@ -10,6 +10,12 @@ public struct GatewaySimulatorOptions: Sendable {
     public var apnsPort = 0
     /// The port of the FCM gateway.
     public var fcmPort = 0
+    /// The port of the legacy FCM gateway.
+    public var fcmLegacyPort = 0
+    /// The port of the binary APNs gateway.
+    public var apnsBinaryPort = 0
+    /// The port of the binary APNs gateway's feedback service.
+    public var apnsFeedbackPort = 0
     /// The port of the OAuth 2.0 token endpoint.
     public var oauthPort = 0
     /// The port for control; it is always on 127.0.0.1, without TLS.

@@ -4,6 +4,10 @@ public enum SimulatedGateway: String, Sendable, Codable, CaseIterable {
     case apns
     /// Firebase Cloud Messaging, HTTP v1 API.
     case fcm
+    /// Firebase Cloud Messaging, legacy HTTP protocol.
+    case fcmLegacy = "fcm-legacy"
+    /// Apple Push Notification service, binary protocol.
+    case apnsBinary = "apns-binary"
 }
 
 extension SimulatedGateway {

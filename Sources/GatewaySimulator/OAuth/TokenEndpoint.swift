@@ -53,6 +53,10 @@ struct TokenEndpoint: Sendable {
     func answer(_ request: HTTP1Request) -> HTTP1Answer {
         guard request.path == "/token" else { return .error(404, "no such path: \(request.path)") }
         guard request.method == "POST" else { return .error(405, "the token endpoint takes POST") }
+        if let script = conditions.current.tokenAnswer, case .response(let status, let body) = script.act, script.take()
+        {
+            return HTTP1Answer(status: status, json: body)
+        }
         let now = Date().timeIntervalSince1970
         let fields = FormFields.decode(request.body)
         guard fields["grant_type"] == Self.grantType else {

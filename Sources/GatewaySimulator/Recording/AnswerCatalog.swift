@@ -2,6 +2,8 @@
 struct AnswerCatalog: Sendable {
     static let accepted: UInt8 = 0
     static let unanswered: UInt8 = 255
+    /// An answer that is none of the gateway's own.
+    static let scripted: UInt8 = 254
 
     /// The reasons in the order of their codes, from 1.
     let rejections: [String]
@@ -16,11 +18,23 @@ struct AnswerCatalog: Sendable {
         statuses: FCMReason.allCases.map { Int16($0.status) }
     )
 
+    private static let fcmLegacy = AnswerCatalog(
+        rejections: FCMLegacyReason.allCases.map(\.rawValue),
+        statuses: FCMLegacyReason.allCases.map { Int16($0.status) }
+    )
+
+    private static let apnsBinary = AnswerCatalog(
+        rejections: BinaryStatus.allCases.map(\.rawValue),
+        statuses: BinaryStatus.allCases.map { Int16($0.code) }
+    )
+
     /// The catalog of that gateway.
     static func of(_ gateway: SimulatedGateway) -> AnswerCatalog {
         switch gateway {
         case .apns: apns
         case .fcm: fcm
+        case .fcmLegacy: fcmLegacy
+        case .apnsBinary: apnsBinary
         }
     }
 
@@ -34,12 +48,13 @@ struct AnswerCatalog: Sendable {
         switch code {
         case Self.accepted: "Accepted"
         case Self.unanswered: "Unanswered"
+        case Self.scripted: "Scripted"
         case let code where Int(code) <= rejections.count: rejections[Int(code) - 1]
         default: "Unknown"
         }
     }
 
-    /// The HTTP status of a code; 0 for an answer that never left.
+    /// The HTTP status of a code, or the binary protocol's status; 0 for an answer that never left.
     func status(_ code: UInt8) -> Int {
         switch code {
         case Self.accepted: 200

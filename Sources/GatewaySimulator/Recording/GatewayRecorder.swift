@@ -94,6 +94,11 @@ final class GatewayRecorder: Sendable {
         countFault { $0.limitChanges += 1 }
     }
 
+    /// Counts a request that may carry many messages.
+    func requestCame() {
+        state.withLock { $0.counters.requests += 1 }
+    }
+
     /// Counts a connection in.
     func connectionOpened() {
         state.withLock { state in

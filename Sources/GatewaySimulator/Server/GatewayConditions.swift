@@ -3,6 +3,8 @@ struct GatewayConditions: Sendable {
     var plan = FaultPlan()
     /// By the key of the token.
     var devices: [MessageKey: DeviceState] = [:]
+    /// What the endpoint of access tokens is told to answer; FCM only.
+    var tokenAnswer: ScriptedAnswer?
     /// The sample credential has been revoked.
     var isRevoked = false
     /// Devices that nothing else is known of are registered for the other environment.

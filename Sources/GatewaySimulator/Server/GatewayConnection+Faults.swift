@@ -14,6 +14,7 @@ extension GatewayConnection {
         }
         lastProcessed = max(lastProcessed, request.streamID)
         var judgement = loop.rules.judge(request, &state, now: loop.now)
+        if judgement.scripted != nil, play(&judgement, request) { return }
         if !judgement.isAccepted, loop.isOutage { loop.noteInjected() }
         if judgement.isAccepted, let error = drawError() {
             judgement.code = error.code

@@ -12,6 +12,8 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     var lastProcessed: Int32 = 0
     var departure = Departure.none
     private var isFrozen = false
+    /// Why the gateway wants no pushes on this connection; nil when it does.
+    private var refusal: [UInt8]?
     /// The gateway has dropped the connection.
     private(set) var isDropped = false
     /// The streams of this connection that the recorder counts as waiting.
@@ -22,21 +24,33 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
         state = Rules.newConnection()
     }
 
-    /// The stream limit that is announced first.
-    var firstLimit: UInt32 { wantedLimit }
-
     var isOpen: Bool { http != nil && !isDropped }
 
     /// Whether a request still waits for its answer: its connection is there and the sender has not cancelled it.
     func isOpen(streamID: Int32) -> Bool { isOpen && http?.isOpen(streamID: streamID) ?? false }
 
+    func willOpen(_ channel: any Channel, _ settings: inout HTTP2ServerSettings) {
+        loop.refresh()
+        refusal = loop.rules.admit(SenderTLS.certificate(channel), &state)
+        settings.maxConcurrentStreams = wantedLimit
+    }
+
     func opened(_ connection: HTTP2ServerConnection) {
         http = connection
         loop.opened(self, id: connection.id)
+        if let refusal { return refuse(refusal) }
         // The plan may have changed during the TLS handshake, when nobody told this connection of it.
         adjustLimit()
         followFreeze()
         leaveAtOnce()
+    }
+
+    /// Ends the connection before its first stream, with the reason in the GOAWAY and nothing in its error code, as APNs does.
+    private func refuse(_ reason: [UInt8]) {
+        http?.goAway(lastStreamID: 0, errorCode: .noError, debugData: reason)
+        departure = .leaving(lastStreamID: 0)
+        loop.recorder.goAwaySent()
+        flushSoon()
     }
 
     /// Sends a GOAWAY that does not wait for any stream.
@@ -73,7 +87,8 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     private func serve(_ request: HTTP2ServerRequest) {
         streams += 1
         lastProcessed = max(lastProcessed, request.streamID)
-        let judgement = loop.rules.judge(request, &state, now: loop.now)
+        var judgement = loop.rules.judge(request, &state, now: loop.now)
+        if judgement.scripted != nil, play(&judgement, request) { return }
         loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: true)
         let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
         answer(judgement, id: id, streamID: request.streamID)

@@ -34,10 +34,8 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
                     }
                     loop.value.refresh()
                     let connection = GatewayConnection(loop: loop.value)
-                    var settings = settings
-                    settings.maxConcurrentStreams = connection.firstLimit
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+                    try pipeline.addHandler(SenderTLS.handler(tls))
                     try pipeline.addHandler(HTTP2ServerHandler(settings: settings, delegate: connection))
                 }
             }

@@ -13,6 +13,9 @@ protocol GatewayRules: SendableMetatype {
     /// The stream limit that the connection should have now, faults aside.
     static func streamLimit(_ state: ConnectionState) -> UInt32
 
+    /// Judges the certificate that a sender has shown, in DER; returns the debug data of the GOAWAY that refuses it.
+    mutating func admit(_ certificate: [UInt8]?, _ state: inout ConnectionState) -> [UInt8]?
+
     /// Checks a request.
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout ConnectionState, now: Int64) -> Judgement
 
@@ -29,4 +32,9 @@ protocol GatewayRules: SendableMetatype {
 
     /// Takes over devices and the state of the credentials.
     mutating func apply(_ conditions: GatewayConditions)
+}
+
+extension GatewayRules {
+    /// Senders need no certificate.
+    mutating func admit(_ certificate: [UInt8]?, _ state: inout ConnectionState) -> [UInt8]? { nil }
 }

@@ -12,6 +12,8 @@ struct Judgement {
     var retryAfter: String?
     /// For FCM: message and field of an error.
     var detail: RejectionDetail?
+    /// What is done instead of accepting it; nil for nothing.
+    var scripted: ScriptedAnswer?
     /// A dry run leaves no record.
     var isRecorded = true
 

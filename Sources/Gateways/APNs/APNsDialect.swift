@@ -10,19 +10,26 @@ import Foundation
 /// What is particular to APNs: its requests, its answers, its provider tokens.
 final class APNsDialect: GatewayDialect {
     let name = "APNs"
+    let answers = AnswerGateway.apnsHTTP2
     /// APNs allows a connection one change of the token in 20 minutes, and a connection may be young when the token is old.
     let bindsTokenToConnection = true
+    /// What stands in the place of a token that a certificate makes needless; it never changes.
+    private static let noToken = AuthorizationToken(generation: 1, authorization: "")
     private let authority: String
     private let topic: String
-    private let tokens: ProviderTokenSource
+    private let authentication: APNsAuthentication
     private let now: @Sendable () -> Date
     /// The newest token generation that APNs called expired; others of that generation need no further action.
     private var lastExpiredGeneration = 0
 
-    init(configuration: APNsGatewayConfiguration, tokens: ProviderTokenSource, now: @escaping @Sendable () -> Date) {
+    init(
+        configuration: APNsGatewayConfiguration,
+        authentication: APNsAuthentication,
+        now: @escaping @Sendable () -> Date
+    ) {
         authority = configuration.address.authority
         topic = configuration.topic
-        self.tokens = tokens
+        self.authentication = authentication
         self.now = now
     }
 
@@ -31,6 +38,7 @@ final class APNsDialect: GatewayDialect {
     func stop() {}
 
     func authorization() -> Authorization {
+        guard case .providerTokens(let tokens) = authentication else { return .ready(Self.noToken) }
         do {
             return .ready(try tokens.current())
         } catch {
@@ -72,21 +80,13 @@ final class APNsDialect: GatewayDialect {
             HTTP2HeaderField(":method", "POST"),
             HTTP2HeaderField(":scheme", "https"),
             HTTP2HeaderField(":authority", authority),
-            // A secret stays out of HPACK's table.
-            HTTP2HeaderField("authorization", token.authorization, indexing: .never),
-            HTTP2HeaderField("apns-topic", topic + attributes.topicSuffix),
-            HTTP2HeaderField("apns-push-type", attributes.pushType.rawValue),
         ]
-        if let priority = attributes.priority {
-            fields.append(HTTP2HeaderField("apns-priority", String(priority)))
+        if !token.authorization.isEmpty {
+            // A secret stays out of HPACK's table.
+            fields.append(HTTP2HeaderField("authorization", token.authorization, indexing: .never))
         }
-        if let seconds = attributes.expirationSeconds {
-            let moment = seconds == 0 ? 0 : Int64(now().timeIntervalSince1970) + Int64(seconds)
-            // It changes every second, so it would only crowd the table.
-            fields.append(HTTP2HeaderField("apns-expiration", String(moment), indexing: .never))
-        }
-        if let collapseID = attributes.collapseID {
-            fields.append(HTTP2HeaderField("apns-collapse-id", collapseID))
+        for field in attributes.apnsFields(topic: topic, now: Int64(now().timeIntervalSince1970)) {
+            fields.append(HTTP2HeaderField(field.name, field.value, indexing: field.isVolatile ? .never : .incremental))
         }
         return fields
     }
@@ -176,13 +176,22 @@ final class APNsDialect: GatewayDialect {
             tokenEffect: meaning.tokenEffect(timestamp: body.timestamp),
             retryAfterMilliseconds: meaning.outcomeClass == .retry ? delay : nil,
             applicationWide: meaning.application == .stop || meaning.application == .pause,
-            isTokenDoubtful: meaning.isDoubtful
+            isTokenDoubtful: meaning.isDoubtful,
+            failure: meaning.failure
         )
         return Verdict(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
     }
 
     /// Reacts to a provider token that APNs calls expired; returns whether this is news of the token.
     private func expired(_ generation: Int, _ meaning: inout AnswerRow) -> Bool {
+        guard case .providerTokens(let tokens) = authentication else {
+            meaning.outcomeClass = .stopApplication
+            meaning.application = .stop
+            meaning.explanation =
+                "APNs refuses a provider token although a certificate is used: check that the address is the gateway's and what "
+                + "proxies do"
+            return false
+        }
         let isNews = generation > lastExpiredGeneration
         lastExpiredGeneration = max(lastExpiredGeneration, generation)
         // The connections were replaced for this token already.

@@ -1,3 +1,5 @@
+import HTTP2
+
 /// The settings of a way to APNs.
 public struct APNsGatewayConfiguration: Sendable {
     /// Where the gateway listens.
@@ -8,6 +10,8 @@ public struct APNsGatewayConfiguration: Sendable {
     public var topic: String
     /// A PEM file with the trusted roots; nil means the system's.
     public var trustRootsFile: String?
+    /// The proxy on the way; nil for none.
+    public var proxy: HTTP2Proxy?
     /// A message without an answer for so long is ambiguous, in milliseconds.
     public var requestTimeoutMilliseconds: Int64 = 60_000
     /// The time for TCP, TLS and the first SETTINGS frame together, in milliseconds.

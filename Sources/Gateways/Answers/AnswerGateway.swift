@@ -1,3 +1,5 @@
+import PushCore
+
 /// The gateways whose answers the answer table knows.
 public enum AnswerGateway: String, Sendable, Hashable, Codable, CaseIterable {
     /// APNs' provider API over HTTP/2.
@@ -8,4 +10,16 @@ public enum AnswerGateway: String, Sendable, Hashable, Codable, CaseIterable {
     case fcmV1 = "fcm-v1"
     /// FCM's legacy HTTP API.
     case fcmLegacy = "fcm-legacy"
+}
+
+extension AnswerGateway {
+    /// The gateway that takes payloads of this format.
+    public init(_ format: PayloadFormat) {
+        switch format {
+        case .apns: self = .apnsHTTP2
+        case .apnsBinary: self = .apnsBinary
+        case .fcmV1: self = .fcmV1
+        case .fcmLegacy: self = .fcmLegacy
+        }
+    }
 }

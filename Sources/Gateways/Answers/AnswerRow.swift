@@ -3,18 +3,26 @@ import PushCore
 /// One row of the answer table: what an answer of a gateway means.
 public struct AnswerRow: Sendable, Hashable {
     /// How the answer arrives.
-    public enum Source: String, Sendable, Hashable, Codable {
+    public enum Source: String, Sendable, Hashable, Codable, CaseIterable {
         /// As the response to a message.
         case response
         /// As the debug data of a GOAWAY frame; the class is that of the messages above its last stream id.
         case goAway = "goaway"
+        /// Not at all; the reason is a word of ours.
+        case noAnswer = "none"
+        /// From the service that lists dead tokens.
+        case feedback
+        /// From the endpoint that gives access tokens; the class is that of the messages which wait for one.
+        case tokenEndpoint = "token-endpoint"
+        /// Before anything is sent: the message is not fit for the gateway.
+        case check
     }
 
     /// The gateway that answers so.
     public var gateway: AnswerGateway
     /// How the answer arrives.
     public var source: Source
-    /// The HTTP status; 0 for a GOAWAY and for every status that has no row of its own.
+    /// The HTTP status; 0 where there is none, and for every status that has no row of its own.
     public var status: Int16
     /// The gateway's reason, word for word; empty for every reason that has no row of its own.
     public var reason: String
@@ -64,9 +72,20 @@ public struct AnswerRow: Sendable, Hashable {
         self.application = application
         self.delayMilliseconds = delay
         // A gateway says 410 or UNREGISTERED only of a token that it has known as one of this application.
-        isDoubtful = doubtful ?? (token != .none && status != 410 && reason != "UNREGISTERED")
+        isDoubtful = doubtful ?? (token.isInvalid && status != 410 && !Self.knownTokenReasons.contains(reason))
         self.failure = failure
         self.explanation = explanation
+    }
+
+    /// What FCM says of a token that it has known.
+    private static let knownTokenReasons: Set<String> = ["UNREGISTERED", "NotRegistered"]
+
+    /// Whether the message is tried again: at once, after a pause, or when its application is put right.
+    public var isRetried: Bool {
+        switch outcomeClass {
+        case .accepted, .permanent: false
+        case .unprocessed, .retry, .stopApplication, .ambiguous: true
+        }
     }
 
     /// The effect on the token when the answer carried the given time, in milliseconds since 1970, and the given token.
@@ -76,6 +95,7 @@ public struct AnswerRow: Sendable, Hashable {
         case .invalid: .invalid(sinceMilliseconds: nil)
         case .invalidSinceTimestamp: .invalid(sinceMilliseconds: timestamp)
         case .replaced: canonical.map { .replaced(by: $0) } ?? .none
+        case .softError: .softError
         }
     }
 }

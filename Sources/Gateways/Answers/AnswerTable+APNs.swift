@@ -1,173 +1,94 @@
 import PushCore
 
 extension AnswerTable {
-    /// Every status and reason that Apple documents.
-    static let apnsResponses: [AnswerRow] = apnsRejections + apnsCredentials + apnsDevices + apnsServer
+    /// All rows of APNs over HTTP/2.
+    static let apnsRows: [AnswerRow] = apnsResponses + apnsOtherResponses + apnsGoAways + apnsUnanswered
 
+    /// Every status and reason that Apple documents.
+    static let apnsResponses: [AnswerRow] =
+        [apnsAccepted] + apnsRejections + apnsSetup + apnsCredentials + apnsDevices + apnsServer
+
+    private static let apnsAccepted = AnswerRow(
+        .apnsHTTP2,
+        200,
+        "",
+        .accepted,
+        "APNs took the message; that the device is off or shows no notifications is no failure"
+    )
+
+    /// What is wrong with a message says nothing about its token: Adobe calls it soft, but the token is not counted, as content that
+    /// is wrong five times would cost every token that it went to.
     private static let apnsRejections: [AnswerRow] = [
-        AnswerRow(.apnsHTTP2, 400, "BadCollapseId", .permanent, "the collapse id is longer than 64 bytes: shorten it"),
-        AnswerRow(.apnsHTTP2, 400, "BadExpirationDate", .permanent, "apns-expiration is malformed"),
-        AnswerRow(.apnsHTTP2, 400, "BadMessageId", .permanent, "apns-id is no UUID"),
+        AnswerRow(
+            .apnsHTTP2,
+            400,
+            "BadCollapseId",
+            .permanent,
+            failure: .softUndefined,
+            "the collapse id is longer than 64 bytes: shorten it"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            400,
+            "BadExpirationDate",
+            .permanent,
+            failure: .softUndefined,
+            "apns-expiration is malformed"
+        ),
+        AnswerRow(.apnsHTTP2, 400, "BadMessageId", .permanent, failure: .softUndefined, "apns-id is no UUID"),
         AnswerRow(
             .apnsHTTP2,
             400,
             "BadPriority",
             .permanent,
+            failure: .softUndefined,
             "the priority is not 10, 5 or 1, or it is 10 for a background push: correct the delivery's content"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            400,
-            "BadTopic",
-            .stopApplication,
-            application: .stop,
-            "apns-topic is malformed: correct the application's bundle id"
-        ),
-        // The header fields are the same for all messages, so what is wrong with them is wrong with each of them.
-        AnswerRow(
-            .apnsHTTP2,
-            400,
-            "DuplicateHeaders",
-            .stopApplication,
-            application: .stop,
-            "a header was sent twice: check that no proxy between here and APNs adds one"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            400,
-            "IdleTimeout",
-            .unprocessed,
-            connection: .replace,
-            "the connection was idle for too long"
         ),
         AnswerRow(
             .apnsHTTP2,
             400,
             "InvalidPushType",
             .permanent,
+            failure: .softUndefined,
             "the push type is unknown: correct the delivery's content"
         ),
-        AnswerRow(.apnsHTTP2, 400, "MissingDeviceToken", .permanent, "the subscription's push token is empty"),
         AnswerRow(
             .apnsHTTP2,
             400,
-            "MissingTopic",
-            .stopApplication,
-            application: .stop,
-            "apns-topic is missing: set the application's bundle id"
+            "MissingDeviceToken",
+            .permanent,
+            failure: .softRefused,
+            "the subscription's push token is empty"
         ),
-        AnswerRow(.apnsHTTP2, 400, "PayloadEmpty", .permanent, "the payload is empty: correct the delivery's content"),
         AnswerRow(
             .apnsHTTP2,
             400,
-            "TopicDisallowed",
-            .stopApplication,
-            application: .stop,
-            "pushing to this topic is not allowed: check bundle id and push type against the credential"
+            "PayloadEmpty",
+            .permanent,
+            failure: .softUndefined,
+            "the payload is empty: correct the delivery's content"
         ),
         AnswerRow(
             .apnsHTTP2,
             404,
             "BadPath",
             .permanent,
+            token: .softError,
             doubtful: true,
-            "the path is malformed: the push token has a form that APNs refuses"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            405,
-            "MethodNotAllowed",
-            .stopApplication,
-            application: .stop,
-            "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"
+            failure: .softRefused,
+            "the path is malformed: the push token has a form that APNs refuses; when many are refused, check what proxies do"
         ),
         AnswerRow(
             .apnsHTTP2,
             413,
             "PayloadTooLarge",
             .permanent,
+            failure: .softRefused,
             "the payload is larger than 4,096 bytes (VoIP 5,120): shorten the content"
         ),
     ]
 
-    /// A message that is refused because of the provider token, and not of the key, was not looked at: it is sent again at no
-    /// cost when there is a new one.
-    private static let apnsCredentials: [AnswerRow] = [
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "BadCertificate",
-            .stopApplication,
-            application: .stop,
-            "the certificate is invalid, expired or revoked: set a new one"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "BadCertificateEnvironment",
-            .stopApplication,
-            application: .stop,
-            "the certificate belongs to the other environment: set the one for this environment"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "ExpiredProviderToken",
-            .unprocessed,
-            connection: .replace,
-            application: .renewToken,
-            "the provider token is older than an hour on Apple's clock: it is renewed; if this repeats, check the database host's clock"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "Forbidden",
-            .stopApplication,
-            application: .stop,
-            "the action is not allowed: check the key's rights in Apple's developer account"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "InvalidProviderToken",
-            .stopApplication,
-            application: .stop,
-            "APNs does not take the key's signature: check key id, team id, key and bundle id, and whether the key was revoked"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "MissingProviderToken",
-            .stopApplication,
-            application: .stop,
-            "neither a certificate nor a provider token arrived: set the application's credential"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "UnrelatedKeyIdInToken",
-            .unprocessed,
-            connection: .replace,
-            "the connection was opened with another key: a new connection is made"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            403,
-            "BadEnvironmentKeyIdInToken",
-            .stopApplication,
-            application: .stop,
-            "the key is restricted to the other environment: set a key for this environment"
-        ),
-        AnswerRow(
-            .apnsHTTP2,
-            429,
-            "TooManyProviderTokenUpdates",
-            .unprocessed,
-            connection: .replace,
-            "the provider token changed more than once in 20 minutes on a connection: the token is kept, the connection replaced"
-        ),
-    ]
-
+    /// What is said of the device.
     private static let apnsDevices: [AnswerRow] = [
         AnswerRow(
             .apnsHTTP2,
@@ -175,7 +96,9 @@ extension AnswerTable {
             "BadDeviceToken",
             .permanent,
             token: .invalid,
-            "the push token is invalid or of the other environment: when many are refused, check the application's environment"
+            failure: .hardUserUnknown,
+            "the push token is invalid or of the other environment: Apple says never to send to it again (Adobe: soft, refused); when "
+                + "many are refused, no token is touched: check the application's environment"
         ),
         AnswerRow(
             .apnsHTTP2,
@@ -183,7 +106,9 @@ extension AnswerTable {
             "DeviceTokenNotForTopic",
             .permanent,
             token: .invalid,
-            "the push token belongs to another app: when many are refused, check the bundle id"
+            failure: .hardUserUnknown,
+            "the push token belongs to another app: Apple says never to send to it again (Adobe: soft, refused); when many are "
+                + "refused, no token is touched: check the bundle id"
         ),
         AnswerRow(
             .apnsHTTP2,
@@ -191,6 +116,7 @@ extension AnswerTable {
             "ExpiredToken",
             .permanent,
             token: .invalidSinceTimestamp,
+            failure: .hardUserUnknown,
             "the push token has expired"
         ),
         AnswerRow(
@@ -199,6 +125,7 @@ extension AnswerTable {
             "Unregistered",
             .permanent,
             token: .invalidSinceTimestamp,
+            failure: .hardUserUnknown,
             "the app was removed from the device or takes no pushes any more"
         ),
         AnswerRow(
@@ -206,13 +133,40 @@ extension AnswerTable {
             429,
             "TooManyRequests",
             .retry,
-            "too many messages to the same device one after the other"
+            token: .softError,
+            failure: .softRefused,
+            "too many messages to the same device one after the other: it is tried again later (Adobe: not at all)"
         ),
     ]
 
+    /// The gateway's trouble is not the token's: Adobe calls it soft, but the token is not counted.
     private static let apnsServer: [AnswerRow] = [
-        AnswerRow(.apnsHTTP2, 500, "InternalServerError", .retry, connection: .replace, "APNs has an internal error"),
-        AnswerRow(.apnsHTTP2, 503, "ServiceUnavailable", .retry, "APNs is unavailable for the moment"),
-        AnswerRow(.apnsHTTP2, 503, "Shutdown", .retry, connection: .replace, delay: 0, "the APNs server shuts down"),
+        AnswerRow(
+            .apnsHTTP2,
+            500,
+            "InternalServerError",
+            .retry,
+            connection: .replace,
+            failure: .softRefused,
+            "APNs has an internal error: the message is tried again later (Adobe: not at all)"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            503,
+            "ServiceUnavailable",
+            .retry,
+            failure: .softRefused,
+            "APNs is unavailable for the moment: the message is tried again later (Adobe: not at all)"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            503,
+            "Shutdown",
+            .retry,
+            connection: .replace,
+            delay: 0,
+            failure: .softRefused,
+            "the APNs server shuts down: the message is tried again on another connection"
+        ),
     ]
 }

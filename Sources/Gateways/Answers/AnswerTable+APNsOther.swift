@@ -5,13 +5,29 @@ extension AnswerTable {
     static let apnsOtherResponses: [AnswerRow] = [
         AnswerRow(
             .apnsHTTP2,
+            0,
+            "",
+            .retry,
+            failure: .ignoredRefused,
+            "an answer outside of HTTP's error statuses: check that the address is the gateway's and no proxy answers for it"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
             300,
             "",
             .stopApplication,
             application: .stop,
+            failure: .softRefused,
             "a redirection, which APNs never gives: check that the address is the gateway's and no proxy answers for it"
         ),
-        AnswerRow(.apnsHTTP2, 400, "", .permanent, "an unknown reason to refuse the message"),
+        AnswerRow(
+            .apnsHTTP2,
+            400,
+            "",
+            .permanent,
+            failure: .softRefused,
+            "an unknown reason to refuse the message; as it may be the content, the token is not counted"
+        ),
         // 401 and 403 are about who sends. Keeping messages back can be undone, failing all of them cannot.
         AnswerRow(
             .apnsHTTP2,
@@ -19,6 +35,7 @@ extension AnswerTable {
             "",
             .stopApplication,
             application: .stop,
+            failure: .softRefused,
             "the sender is not recognised: check the credential"
         ),
         AnswerRow(
@@ -27,6 +44,7 @@ extension AnswerTable {
             "",
             .stopApplication,
             application: .stop,
+            failure: .softRefused,
             "the sender is not allowed, for an unknown reason: check the credential"
         ),
         AnswerRow(
@@ -35,6 +53,7 @@ extension AnswerTable {
             "",
             .permanent,
             doubtful: true,
+            failure: .softRefused,
             "the path is unknown: when many are refused, check that the address is the gateway's"
         ),
         AnswerRow(
@@ -43,12 +62,21 @@ extension AnswerTable {
             "",
             .stopApplication,
             application: .stop,
+            failure: .softRefused,
             "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"
         ),
-        AnswerRow(.apnsHTTP2, 408, "", .retry, "the request timed out at the gateway"),
-        AnswerRow(.apnsHTTP2, 410, "", .permanent, "the push token is gone for an unknown reason; the token is kept"),
-        AnswerRow(.apnsHTTP2, 429, "", .retry, "too many requests"),
-        AnswerRow(.apnsHTTP2, 500, "", .retry, "an error of the gateway"),
+        AnswerRow(.apnsHTTP2, 408, "", .retry, failure: .softRefused, "the request timed out at the gateway"),
+        AnswerRow(
+            .apnsHTTP2,
+            410,
+            "",
+            .permanent,
+            token: .softError,
+            failure: .softRefused,
+            "the push token is gone for an unknown reason; the token is kept, and counted"
+        ),
+        AnswerRow(.apnsHTTP2, 429, "", .retry, failure: .softRefused, "too many requests"),
+        AnswerRow(.apnsHTTP2, 500, "", .retry, failure: .softRefused, "an error of the gateway"),
     ]
 
     /// Reasons in the debug data of GOAWAY.
@@ -68,6 +96,7 @@ extension AnswerTable {
                 .unprocessed,
                 source: .goAway,
                 connection: .replace,
+                failure: .ignoredUnreachable,
                 "the connection was idle for too long"
             ),
             AnswerRow(
@@ -77,6 +106,7 @@ extension AnswerTable {
                 .unprocessed,
                 source: .goAway,
                 connection: .replace,
+                failure: .ignoredUnreachable,
                 "the APNs server shuts down"
             ),
             AnswerRow(
@@ -86,6 +116,7 @@ extension AnswerTable {
                 .unprocessed,
                 source: .goAway,
                 connection: .replace,
+                failure: .ignoredUnreachable,
                 "the limit of concurrent streams was lowered while messages were on the wire"
             ),
             AnswerRow(
@@ -95,7 +126,31 @@ extension AnswerTable {
                 .unprocessed,
                 source: .goAway,
                 connection: .replace,
+                failure: .ignoredUnreachable,
                 "APNs ended the connection for an unknown reason"
+            ),
+        ]
+
+    /// Messages without an answer, and messages that are not fit to be sent.
+    static let apnsUnanswered: [AnswerRow] =
+        http2Unanswered(.apnsHTTP2) + [
+            AnswerRow(
+                .apnsHTTP2,
+                0,
+                "PayloadTooLarge",
+                .permanent,
+                source: .check,
+                failure: .softRefused,
+                "the payload is larger than 4,096 bytes (VoIP 5,120) with this subscription's values: shorten the content"
+            ),
+            AnswerRow(
+                .apnsHTTP2,
+                0,
+                "",
+                .permanent,
+                source: .check,
+                failure: .softUndefined,
+                "the message cannot be made of the content and this subscription's values: correct the delivery's content"
             ),
         ]
 }

@@ -8,4 +8,11 @@ public enum TokenRule: String, Sendable, Hashable, Codable {
     case invalidSinceTimestamp = "invalid_since_timestamp"
     /// The gateway wants another one instead, which is in the answer.
     case replaced
+    /// It counts as a soft error of the token, once the message is given up.
+    case softError = "soft_error"
+}
+
+extension TokenRule {
+    /// Whether the token is dead.
+    var isInvalid: Bool { self == .invalid || self == .invalidSinceTimestamp }
 }

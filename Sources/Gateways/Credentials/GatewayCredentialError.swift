@@ -10,6 +10,12 @@ public struct GatewayCredentialError: Error, Sendable, Hashable, CustomStringCon
         case missing
         /// It is of another kind than the connector needs.
         case wrongKind
+        /// Its passphrase is another one.
+        case wrongPassphrase
+        /// Its time is over, or has not come yet.
+        case expired
+        /// It is for another application or another environment.
+        case wrongApplication
     }
 
     /// What is wrong with it.

@@ -6,6 +6,9 @@ protocol GatewayDialect: AnyObject {
     /// The gateway's name in texts.
     var name: String { get }
 
+    /// The gateway whose rows of the answer table count.
+    var answers: AnswerGateway { get }
+
     /// Whether a connection may not change its token, so that a new token asks for new connections.
     var bindsTokenToConnection: Bool { get }
 

@@ -181,8 +181,20 @@ final class GatewayEngine {
         case .unprocessed(let failure):
             return unprocessed(failure, row, flight)
         case .ambiguous(let failure):
-            return Outcome(index: row, outcomeClass: .ambiguous, reason: NoAnswerReason.text(failure.cause))
+            return unanswered(row, .ambiguous, failure.cause)
         }
+    }
+
+    private func unanswered(_ row: Int32, _ outcomeClass: OutcomeClass, _ cause: HTTP2Failure.Cause) -> Outcome {
+        let reason = NoAnswerReason.text(cause)
+        let meaning = AnswerTable.noAnswer(dialect.answers, reason: reason, isWritten: outcomeClass == .ambiguous)
+        return Outcome(
+            index: row,
+            outcomeClass: outcomeClass,
+            reason: reason,
+            failure: meaning.failure,
+            neverLeft: cause == .cancelled
+        )
     }
 
     private func unprocessed(_ failure: HTTP2Failure, _ row: Int32, _ flight: Flight) -> Outcome? {
@@ -207,12 +219,7 @@ final class GatewayEngine {
                 )
             }
         }
-        return Outcome(
-            index: row,
-            outcomeClass: .unprocessed,
-            reason: NoAnswerReason.text(failure.cause),
-            neverLeft: failure.cause == .cancelled
-        )
+        return unanswered(row, .unprocessed, failure.cause)
     }
 
     private func follow(_ work: FollowUp) {
@@ -259,7 +266,8 @@ final class GatewayEngine {
         guard !isStopping else { return }
         switch event {
         case .opened(let address): tell(reports.opened(address))
-        case .dialFailed(let reason, let attempt, let delay): tell(reports.dialFailed(reason, attempt, delay))
+        case .dialFailed(let reason, let attempt, let delay):
+            tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, attempt, delay))
         case .limitChanged: break
         case .goAway(let code, _, let debugData):
             let meaning = dialect.goAway(debugData: debugData)

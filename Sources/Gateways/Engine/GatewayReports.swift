@@ -9,8 +9,8 @@ struct GatewayReports {
     /// A paused project is told of at most this often.
     private static let throttleInterval = TimeAmount.seconds(10)
 
-    private let gateway: String
-    private let address: GatewayAddress
+    let gateway: String
+    let address: GatewayAddress
     private var isUnreachable = false
     /// Connections that are open; one that never was has its own event.
     private var openConnections = 0
@@ -46,15 +46,11 @@ struct GatewayReports {
     mutating func dialFailed(_ reason: String, _ attempt: Int, _ delay: Int64) -> GatewayEvent? {
         isUnreachable = true
         let cause = DialFailure(reason)
-        let wayOut =
-            cause.isUntrusted
-            ? "check the gateway's certificate, the CA file in the settings (trustedCertsChain) and this machine's clock"
-            : "check host and port of the external account, DNS, firewall and network"
         return GatewayEvent(
             cause.isUntrusted ? .untrusted : .unreachable,
             reason: cause.text,
             message: "\(gateway) gateway \(address) cannot be reached (attempt \(attempt)): \(cause.text). "
-                + "Messages stay pending and the next attempt follows in \(delay) ms; \(wayOut).",
+                + "Messages stay pending and the next attempt follows in \(delay) ms; \(cause.wayOut).",
             retryInMilliseconds: delay
         )
     }
@@ -101,6 +97,19 @@ struct GatewayReports {
             status: outcome.status,
             message: text,
             retryInMilliseconds: outcome.retryAfterMilliseconds.map(Int64.init)
+        )
+    }
+
+    /// The server does not take the client's certificate; nil if something else is the matter.
+    mutating func certificateRefused(_ reason: String) -> GatewayEvent? {
+        guard let text = DialFailure.certificateRefusal(reason) else { return nil }
+        isUnreachable = true
+        guard stopReasons.insert("certificate").inserted else { return nil }
+        return GatewayEvent(
+            .applicationStopped,
+            reason: "CertificateRefused",
+            message: "\(gateway) gateway \(address) refuses the connection: \(text). Set a valid certificate of the application "
+                + "and its environment. Messages stay pending."
         )
     }
 

@@ -4,6 +4,8 @@ import HTTP2
 enum NoAnswerReason {
     static let cancelled = "NotSent"
     static let queueFull = "QueueFull"
+    /// The binary gateway threw it away because of a message before it.
+    static let discarded = "Discarded"
 
     static func text(_ cause: HTTP2Failure.Cause) -> String {
         switch cause {

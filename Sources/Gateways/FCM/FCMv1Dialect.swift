@@ -10,6 +10,7 @@ import Foundation
 /// What is particular to FCM HTTP v1: its requests, its answers, its access tokens.
 final class FCMv1Dialect: GatewayDialect {
     let name = "FCM"
+    let answers = AnswerGateway.fcmV1
     let bindsTokenToConnection = false
     private let authority: String
     private let path: [UInt8]
@@ -105,7 +106,8 @@ final class FCMv1Dialect: GatewayDialect {
             tokenEffect: meaning.tokenEffect(timestamp: nil),
             retryAfterMilliseconds: delay,
             applicationWide: meaning.application == .stop || meaning.application == .pause,
-            isTokenDoubtful: meaning.isDoubtful
+            isTokenDoubtful: meaning.isDoubtful,
+            failure: meaning.failure
         )
         return Verdict(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
     }

@@ -16,6 +16,7 @@ public final class FCMv1Gateway: Gateway {
     /// FCM's servers allow this many streams a connection and end those that open more.
     private static let streamsPerConnection = 100
 
+    public let payloadFormat = PayloadFormat.fcmV1
     public let limits = GatewayLimits(maxPayloadBytes: PayloadLimits.fcm)
     private let core: GatewayCore
 
@@ -41,6 +42,7 @@ public final class FCMv1Gateway: Gateway {
             initialMaxConcurrentStreams: Self.streamsPerConnection
         )
         http2.maxConcurrentStreams = Self.streamsPerConnection
+        http2.proxy = configuration.proxy?.http2(for: configuration.address.host)
         // FCM closes idle connections after minutes and polices PINGs: what is closed is dialled again when there is work.
         http2.dialsLazily = true
         http2.requestTimeoutMilliseconds = configuration.requestTimeoutMilliseconds
@@ -49,7 +51,7 @@ public final class FCMv1Gateway: Gateway {
             account: serviceAccount,
             curl: curl,
             trustRootsFile: configuration.trustRootsFile,
-            proxy: configuration.proxy,
+            proxy: configuration.proxy?.curl(for: GatewayProxy.host(of: serviceAccount.tokenURI)) ?? .none,
             now: now
         )
         core = GatewayCore(

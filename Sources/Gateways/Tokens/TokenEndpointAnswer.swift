@@ -68,13 +68,8 @@ enum TokenEndpointAnswer {
         return .failure(failure)
     }
 
-    /// Errors that pass by themselves; all others, such as `invalid_grant`, `unauthorized_client`, `access_denied` and
-    /// `disabled_client`, need an operator.
     private static func kind(status: Int, error: String) -> TokenFailure.Kind {
-        if ["temporarily_unavailable", "server_error", "internal_failure", "rate_limit_exceeded"].contains(error) {
-            return .unavailable
-        }
-        return status == 408 || status == 429 || status >= 500 || status == 200 ? .unavailable : .refused
+        AnswerTable.tokenEndpoint(.fcmV1, status: status, error: error).application == .stop ? .refused : .unavailable
     }
 
     /// The characters of a bearer token (RFC 6750 section 2.1), so that it can stand in a header.

@@ -6,7 +6,10 @@ public struct HTTP2ClientConfiguration: Sendable {
     public var connections: Int
     /// nil speaks HTTP/2 over plain TCP with prior knowledge.
     public var tls: HTTP2TLS?
-    /// Concurrent streams until the server's SETTINGS name a limit: 1 for APNs with tokens, 100 for FCM.
+    /// The proxy that connections go through; nil for none.
+    public var proxy: HTTP2Proxy?
+    /// Concurrent streams until the server's SETTINGS name a limit: 1 for APNs with tokens, 1,000 with a certificate, 100 for
+    /// FCM.
     public var initialMaxConcurrentStreams: Int
     /// Our own ceiling per connection: 1,000 is what APNs announces. A server that names no limit gets 100 streams.
     public var maxConcurrentStreams = 1_000

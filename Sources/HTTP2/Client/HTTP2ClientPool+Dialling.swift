@@ -29,7 +29,10 @@ extension HTTP2ClientPool {
             .channelOption(.writeBufferWaterMark, value: .init(low: 256 * 1_024, high: 1_024 * 1_024))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if let tlsContext {
+                    if let proxy = configuration.proxy {
+                        let tunnel = Self.tunnel(proxy, configuration, tlsContext, serverName)
+                        try channel.pipeline.syncOperations.addHandler(tunnel)
+                    } else if let tlsContext {
                         try channel.pipeline.syncOperations.addHandler(Self.tlsHandler(tlsContext, serverName))
                     }
                     // One for each channel: a name with several addresses has several channels race each other.
@@ -40,7 +43,10 @@ extension HTTP2ClientPool {
         let deadline = NIODeadline.now() + .milliseconds(configuration.connectTimeoutMilliseconds)
         // A name is resolved anew for each attempt, so that a gateway that moves is followed.
         Self.withUserTimeout(bootstrap, milliseconds: configuration.pingTimeoutMilliseconds * 2)
-            .connect(host: configuration.host, port: configuration.port)
+            .connect(
+                host: configuration.proxy?.host ?? configuration.host,
+                port: configuration.proxy?.port ?? configuration.port
+            )
             .assumeIsolated()
             .whenComplete { result in self.dialed(result, deadline: deadline) }
     }
@@ -49,6 +55,19 @@ extension HTTP2ClientPool {
         // SNI carries names only; for an address NIOSSL compares the certificate with the peer's address.
         let isAddress = (try? SocketAddress(ipAddress: serverName, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : serverName)
+    }
+
+    /// TLS begins when the proxy has opened the tunnel; it ends at the server, not at the proxy.
+    private static func tunnel(
+        _ proxy: HTTP2Proxy,
+        _ configuration: HTTP2ClientConfiguration,
+        _ context: NIOSSLContext?,
+        _ serverName: String
+    ) -> TunnelHandler {
+        TunnelHandler(proxy: proxy, host: configuration.host, port: configuration.port) { pipeline, tunnel in
+            guard let context else { return }
+            try pipeline.addHandler(tlsHandler(context, serverName), position: .after(tunnel))
+        }
     }
 
     private static func withUserTimeout(_ bootstrap: ClientBootstrap, milliseconds: Int64) -> ClientBootstrap {
@@ -82,7 +101,8 @@ extension HTTP2ClientPool {
                 }
             }
         } catch {
-            redialLater(reason: String(describing: error))
+            let reason = String(describing: error)
+            redialLater(reason: configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
         }
     }
 

@@ -58,6 +58,10 @@ final class HTTP2ClientPool {
         options.applicationProtocols = ["h2"]
         options.minimumTLSVersion = .tlsv12
         if let file = tls.trustRootsFile { options.trustRoots = .file(file) }
+        if let identity = tls.identity {
+            options.certificateChain = identity.certificateChain.map { .certificate($0) }
+            options.privateKey = .privateKey(identity.privateKey)
+        }
         return try NIOSSLContext(configuration: options)
     }
 

@@ -42,6 +42,8 @@ public final class HTTP2ServerHandler: ChannelInboundHandler {
         guard connection == nil else { return }
         do {
             let id = Self.nextID.add(1, ordering: .relaxed).oldValue
+            var settings = settings
+            delegate.willOpen(context.channel, &settings)
             let connection = try HTTP2ServerConnection(id: id, context: context, settings: settings)
             self.connection = connection
             delegate.opened(connection)

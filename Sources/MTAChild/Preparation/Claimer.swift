@@ -160,6 +160,8 @@ final class Claimer: Sendable {
             await refuse(part, reason: String(describing: error))
         } catch let error as MessageIDError {
             await refuse(part, reason: String(describing: error))
+        } catch let error as StoreError where error.code == .invalid {
+            await refuse(part, reason: String(describing: error))
         } catch {
             logger.warning(
                 "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)"

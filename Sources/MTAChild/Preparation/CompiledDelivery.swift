@@ -1,28 +1,59 @@
 import PushCore
 import Store
 
-/// What is made once per delivery and application: the payload template, the id codec and the retry policy.
+/// What is made once per delivery and application: the payload templates, the id codec and the retry policy.
 final class CompiledDelivery: Sendable {
     let id: Int64
-    let template: PayloadTemplate
+    /// A template for each locale that the content speaks.
+    let content: LocalisedTemplate
+    /// The form of its payloads.
+    let format: PayloadFormat
+    /// What has to be read for each message.
+    let fields: MessageFields
+    /// The group of each template: messages of one group can be in one batch.
+    let groups: [Int]
+    let groupCount: Int
     let codec: MessageIDCodec
     let retryPolicy: RetryPolicy
     let ambiguityPolicy: AmbiguityPolicy
     let validUntilMilliseconds: Int64?
-    let fieldNames: [String]
-    let payloadLimit: Int
 
+    /// Compiles a delivery, with the fields of its service's target mapping looked up.
+    ///
+    /// - Throws: `ContentError`, `MessageIDError` or `StoreError` of code `invalid` when the delivery cannot be sent by this
+    ///   application at all.
+    static func compile(
+        _ delivery: SendingDelivery,
+        application: ApplicationRow,
+        format: PayloadFormat,
+        store: Store
+    ) async throws -> CompiledDelivery {
+        let plain = try CompiledDelivery(delivery, application: application, format: format)
+        let fields = try await store.resolve(plain.fields, application: application)
+        guard fields != plain.fields else { return plain }
+        return try CompiledDelivery(delivery, application: application, format: format, fields: fields)
+    }
+
+    /// - Parameter fields: what has to be read for each message, if that is more than the names of its content's fields.
     /// - Throws: `ContentError` or `MessageIDError` when the delivery cannot be sent by this application at all.
-    init(_ delivery: SendingDelivery, application: ApplicationRow, connector: Connector) throws {
+    init(
+        _ delivery: SendingDelivery,
+        application: ApplicationRow,
+        format: PayloadFormat,
+        fields: MessageFields? = nil
+    ) throws {
         id = delivery.id
-        let content = try PushContent(json: delivery.content)
-        template = try PayloadTemplate.compile(
-            content: content,
-            platform: application.platform,
+        self.format = format
+        content = try LocalisedTemplate.compile(
+            content: PushContent(json: application.completed(content: delivery.content)),
+            format: format,
             deliveryID: delivery.id,
             messageIDFormat: application.messageIDFormat,
             messageIDBase: delivery.messageIDBase ?? 0
         )
+        self.fields =
+            fields ?? MessageFields(names: content.fields.map(\.name), withLocale: content.isLocalised)
+        (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)
         let period = Duration.seconds(Int64(max(1, delivery.retryPeriodSeconds)))
         // A retry comes a day later at most: Adobe's own schedule after the first day is one attempt a day.
@@ -32,12 +63,33 @@ final class CompiledDelivery: Sendable {
         )
         ambiguityPolicy = delivery.ambiguityPolicy
         validUntilMilliseconds = delivery.validUntil.map { $0.microsecondsSince1970 / 1_000 }
-        fieldNames = template.fields.map(\.name)
-        payloadLimit = template.payloadLimit(connector: connector)
     }
 
     /// Whether the delivery's validity has passed.
     func isExpired(atMilliseconds now: Int64) -> Bool {
         validUntilMilliseconds.map { now > $0 } ?? false
+    }
+
+    /// The index of the template that a message is rendered with.
+    @inline(__always)
+    func template(row: Int, _ loaded: LoadedPart) -> Int {
+        fields.withLocale ? content.index(locale: loaded.locales[row]) : 0
+    }
+
+    /// All messages of a batch say the same in their headers.
+    private static func groups(_ templates: [PayloadTemplate]) -> ([Int], Int) {
+        var heads: [BatchHead] = []
+        let groups = templates.map { template in
+            let head = BatchHead(attributes: template.attributes, hasCollapseIDs: template.hasPersonalisedCollapseID)
+            if let known = heads.firstIndex(of: head) { return known }
+            heads.append(head)
+            return heads.count - 1
+        }
+        return (groups, heads.count)
+    }
+
+    private struct BatchHead: Equatable {
+        let attributes: MessageAttributes
+        let hasCollapseIDs: Bool
     }
 }

@@ -10,17 +10,17 @@ final class PartPreparer: Sendable {
 
     private let store: Store
     private let application: ApplicationRow
-    private let connector: Connector
+    private let format: PayloadFormat
     private let clock: DatabaseClock
     /// Whether messages that a lost owner may have sent go by their delivery's policy; if not, they end as `unknown`.
     private let sendsLost: Bool
     private let nextBatchID = Atomic<Int64>(1)
     private let compiled = Mutex<[Int64: CompiledDelivery]>([:])
 
-    init(store: Store, application: ApplicationRow, connector: Connector, clock: DatabaseClock, sendsLost: Bool) {
+    init(store: Store, application: ApplicationRow, format: PayloadFormat, clock: DatabaseClock, sendsLost: Bool) {
         self.store = store
         self.application = application
-        self.connector = connector
+        self.format = format
         self.clock = clock
         self.sendsLost = sendsLost
     }
@@ -36,7 +36,7 @@ final class PartPreparer: Sendable {
 
     func prepare(_ part: ClaimedPart) async throws -> PreparedPart {
         let delivery = try await delivery(part.deliveryID)
-        async let loading = store.loadPart(part, fieldNames: delivery.fieldNames)
+        async let loading = store.loadPart(part, delivery.fields)
         var known: Set<Int32> = []
         var recovery = PartRecovery()
         // A retry part may have late outcomes too: facts of an owner of the first part that was fenced after its end.
@@ -50,7 +50,7 @@ final class PartPreparer: Sendable {
     private func delivery(_ id: Int64) async throws -> CompiledDelivery {
         if let known = compiled.withLock({ $0[id] }) { return known }
         let delivery = try await store.deliveryForSending(id)
-        let new = try CompiledDelivery(delivery, application: application, connector: connector)
+        let new = try await CompiledDelivery.compile(delivery, application: application, format: format, store: store)
         compiled.withLock { compiled in
             // A child sends few deliveries at a time; what is old is compiled again when it comes back.
             if compiled.count >= 64 { compiled.removeAll() }
@@ -101,6 +101,7 @@ final class PartPreparer: Sendable {
         }
         prepared.lost = sorter.lost
         prepared.doubted = sorter.doubted
+        prepared.withErrors = sorter.withErrors
         // Under `report` nobody sends again what is in doubt, so the soft answer was the last word.
         prepared.unanswered = delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
@@ -108,26 +109,27 @@ final class PartPreparer: Sendable {
         var start = 0
         while start < rows.count {
             let end = min(start + Self.sliceSize, rows.count)
-            let slice = renderer.render(rows[start..<end], batchID: newBatchID())
-            for tooLong in slice.tooLong { refuse(tooLong, in: &prepared) }
-            if !slice.rows.isEmpty {
-                prepared.slices.append(
-                    .init(rows: slice.rows, batch: slice.batch, markThrough: rows[end - 1] + 1)
-                )
+            let mark = rows[end - 1] + 1
+            let rendered = renderer.render(rows[start..<end], newBatchID: newBatchID)
+            for refused in rendered.refused { refuse(refused, in: &prepared) }
+            // The mark of each covers all: where headers differ by locale, their rows are not in one piece.
+            for (rows, batch) in rendered.batches {
+                prepared.slices.append(.init(rows: rows, batch: batch, markThrough: mark))
             }
             start = end
         }
         return prepared
     }
 
-    /// A payload has become too long: the message fails, unless it may have arrived before.
-    private func refuse(_ tooLong: PreparedPart.Decided, in prepared: inout PreparedPart) {
-        var decided = tooLong
-        let isLost = prepared.lost.remove(tooLong.row) != nil
+    /// A message cannot go out (its payload has become too long, or lacks a value): that is its end, unless it may have arrived
+    /// before.
+    private func refuse(_ refused: PreparedPart.Decided, in prepared: inout PreparedPart) {
+        var decided = refused
+        let isLost = prepared.lost.remove(refused.row) != nil
         if isLost { prepared.resent -= 1 }
-        if isLost || prepared.doubted.contains(tooLong.row) {
+        if isLost || prepared.doubted.contains(refused.row) {
             decided.status = .unknown
-            decided.reason = "sent before, without an answer, and now: \(tooLong.reason)"
+            decided.reason = "sent before, without an answer, and now: \(refused.reason)"
         }
         prepared.decided.append(decided)
     }

@@ -41,6 +41,8 @@ struct PreparedPart: Sendable {
     var lost: Set<Int32> = []
     /// Rows of messages that are to be sent although a send of the part before may have arrived.
     var doubted: Set<Int32> = []
+    /// Rows of messages to subscriptions with soft errors.
+    var withErrors: Set<Int32> = []
     /// Rows among the soft answers to which an earlier owner got no answer.
     var unanswered: Set<Int32> = []
     /// Messages that are sent again although the gateway may have had them, those of a retry part not included.

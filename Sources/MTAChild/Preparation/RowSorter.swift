@@ -26,6 +26,8 @@ struct RowSorter {
     private(set) var doubted: Set<Int32> = []
     /// Rows with a soft answer that an earlier owner sent without getting an answer.
     private(set) var unanswered: Set<Int32> = []
+    /// Rows of messages that are to be sent to subscriptions with soft errors.
+    private(set) var withErrors: Set<Int32> = []
     /// Messages that are sent again although the gateway may have had them, now or by an owner since lost.
     private(set) var resent: Int32 = 0
 
@@ -64,7 +66,7 @@ struct RowSorter {
         }
         let isInherited = !inherited.isEmpty && inherited.contains(sequence)
         let verdict = loaded.verdicts[row]
-        guard verdict == .sendable else {
+        guard verdict.isSendable else {
             if isAmbiguous {
                 return .decided(.unknown, reason: "sent by a process that died, and now: \(verdict.reason)")
             }
@@ -78,6 +80,7 @@ struct RowSorter {
         } else if isInherited {
             doubted.insert(Int32(row))
         }
+        if verdict == .sendableWithErrors { withErrors.insert(Int32(row)) }
         return .send
     }
 }

@@ -5,9 +5,10 @@ import Store
 /// Renders the payloads of a part's messages into request batches.
 struct SliceRenderer {
     struct Rendered {
-        var rows: [Int32]
-        var batch: GatewayRequestBatch
-        var tooLong: [PreparedPart.Decided]
+        /// Messages that go out together, each with its row in the part.
+        var batches: [(rows: [Int32], batch: GatewayRequestBatch)] = []
+        /// Messages that cannot go out, and why.
+        var refused: [PreparedPart.Decided] = []
     }
 
     private let delivery: CompiledDelivery
@@ -20,66 +21,117 @@ struct SliceRenderer {
         self.loaded = loaded
     }
 
-    mutating func render(_ candidates: ArraySlice<Int32>, batchID: Int64) -> Rendered {
-        let template = delivery.template
+    /// Renders some messages: one batch, or several where the headers of their locales differ.
+    mutating func render(_ candidates: ArraySlice<Int32>, newBatchID: () -> Int64) -> Rendered {
+        var rendered = Rendered()
+        if delivery.groupCount == 1 {
+            render(candidates, group: 0, newBatchID: newBatchID, into: &rendered)
+            return rendered
+        }
+        for group in 0..<delivery.groupCount {
+            let rows = candidates.filter { delivery.groups[delivery.template(row: Int($0), loaded)] == group }
+            render(rows[...], group: group, newBatchID: newBatchID, into: &rendered)
+        }
+        return rendered
+    }
+
+    private mutating func render(
+        _ candidates: ArraySlice<Int32>,
+        group: Int,
+        newBatchID: () -> Int64,
+        into rendered: inout Rendered
+    ) {
+        let templates = delivery.content.templates
+        guard let head = delivery.groups.firstIndex(of: group), !candidates.isEmpty else { return }
         var ids: [MessageUUID] = []
         ids.reserveCapacity(candidates.count)
         delivery.codec.appendUUIDs(sequences: candidates.map { loaded.sequences[Int($0)] }, to: &ids)
-        var rows: [Int32] = []
-        var keptIDs: [MessageUUID] = []
-        var tokens = ByteColumn()
-        var bodies = ByteColumn()
-        var collapseIDs: ByteColumn? = template.hasPersonalisedCollapseID ? ByteColumn() : nil
-        var tooLong: [PreparedPart.Decided] = []
-        rows.reserveCapacity(candidates.count)
-        keptIDs.reserveCapacity(candidates.count)
-        tokens.reserve(rows: candidates.count, bytes: candidates.count * 80)
-        bodies.reserve(rows: candidates.count, bytes: candidates.count * bodySize)
+        var slice = Columns(
+            count: candidates.count,
+            bodySize: bodySize,
+            hasCollapseIDs: templates[head].hasPersonalisedCollapseID
+        )
+        // Taken out of its list when the language changes, and not for each message.
+        var (index, template) = (head, templates[head])
         for (position, row) in candidates.enumerated() {
-            var size = 0
-            bodies.append { buffer in
-                size = template.render(
-                    row: Int(row),
-                    fields: loaded.fields,
-                    tokens: loaded.tokens,
-                    messageID: ids[position],
-                    sequence: loaded.sequences[Int(row)],
-                    into: &buffer
-                )
+            let own = delivery.template(row: Int(row), loaded)
+            if own != index { (index, template) = (own, templates[own]) }
+            if let refused = append(row, ids[position], template, to: &slice) { rendered.refused.append(refused) }
+        }
+        guard !slice.rows.isEmpty else { return }
+        bodySize = slice.bodies.bytes.count / slice.rows.count + 16
+        let batch = GatewayRequestBatch(
+            id: newBatchID(),
+            tokens: slice.tokens,
+            messageIDs: slice.ids,
+            bodies: slice.bodies,
+            attributes: templates[head].attributes,
+            collapseIDs: slice.collapseIDs
+        )
+        rendered.batches.append((slice.rows, batch))
+    }
+
+    /// Renders one message, unless it cannot go out.
+    @inline(__always)
+    private func append(
+        _ row: Int32,
+        _ id: MessageUUID,
+        _ template: PayloadTemplate,
+        to slice: inout Columns
+    ) -> PreparedPart.Decided? {
+        if let field = template.missingField(row: Int(row), fields: loaded.fields) {
+            let reason = PayloadTemplate.missingReason(field: template.fields[field].name)
+            return .init(row: row, status: .notApplicable, reason: reason)
+        }
+        var size = 0
+        slice.bodies.append { buffer in
+            size = template.render(
+                row: Int(row),
+                fields: loaded.fields,
+                tokens: loaded.tokens,
+                messageID: id,
+                sequence: loaded.sequences[Int(row)],
+                into: &buffer
+            )
+            return true
+        }
+        if size > template.payloadLimit {
+            slice.bodies.removeLast()
+            return .init(row: row, status: .failed, reason: PayloadLimits.tooLongReason(limit: template.payloadLimit))
+        }
+        if slice.collapseIDs != nil {
+            var isValid = false
+            slice.collapseIDs?.append { buffer in
+                isValid = template.renderCollapseID(row: Int(row), fields: loaded.fields, into: &buffer)
                 return true
             }
-            var reason =
-                size > delivery.payloadLimit
-                ? PayloadLimits.tooLongReason(limit: delivery.payloadLimit) : nil
-            if reason == nil, collapseIDs != nil {
-                var isValid = false
-                collapseIDs?.append { buffer in
-                    isValid = template.renderCollapseID(row: Int(row), fields: loaded.fields, into: &buffer)
-                    return true
-                }
-                if !isValid {
-                    collapseIDs?.removeLast()
-                    reason = "BadCollapseId: the personalised collapse id has not 1 to 64 bytes"
-                }
+            guard isValid else {
+                slice.collapseIDs?.removeLast()
+                slice.bodies.removeLast()
+                let reason = "BadCollapseId: the personalised collapse id has not 1 to 64 bytes"
+                return .init(row: row, status: .failed, reason: reason)
             }
-            if let reason {
-                bodies.removeLast()
-                tooLong.append(.init(row: row, status: .failed, reason: reason))
-                continue
-            }
-            rows.append(row)
-            keptIDs.append(ids[position])
-            tokens.append(loaded.tokens[Int(row)])
         }
-        if !rows.isEmpty { bodySize = bodies.bytes.count / rows.count + 16 }
-        let batch = GatewayRequestBatch(
-            id: batchID,
-            tokens: tokens,
-            messageIDs: keptIDs,
-            bodies: bodies,
-            attributes: template.attributes,
-            collapseIDs: collapseIDs
-        )
-        return Rendered(rows: rows, batch: batch, tooLong: tooLong)
+        slice.rows.append(row)
+        slice.ids.append(id)
+        slice.tokens.append(loaded.tokens[Int(row)])
+        return nil
+    }
+
+    /// A batch in the making.
+    private struct Columns {
+        var rows: [Int32] = []
+        var ids: [MessageUUID] = []
+        var tokens = ByteColumn()
+        var bodies = ByteColumn()
+        var collapseIDs: ByteColumn?
+
+        init(count: Int, bodySize: Int, hasCollapseIDs: Bool) {
+            rows.reserveCapacity(count)
+            ids.reserveCapacity(count)
+            tokens.reserve(rows: count, bytes: count * 80)
+            bodies.reserve(rows: count, bytes: count * bodySize)
+            collapseIDs = hasCollapseIDs ? ByteColumn() : nil
+        }
     }
 }

@@ -10,7 +10,9 @@ extension GatewayRequestBatch {
         for index in indexes {
             tokens.append(self.tokens[Int(index)])
             bodies.append(self.bodies[Int(index)])
-            if let column = self.collapseIDs { collapseIDs?.append(column[Int(index)]) }
+            if let column = self.collapseIDs {
+                column.isNull(Int(index)) ? collapseIDs?.appendNull() : collapseIDs?.append(column[Int(index)])
+            }
         }
         return GatewayRequestBatch(
             id: id,

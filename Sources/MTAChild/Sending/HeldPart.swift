@@ -19,6 +19,8 @@ struct HeldPart: Sendable {
     var lost: Set<Int32>
     /// Messages that the part before handed over in doubt, which stands on record there: none ends as if it had never arrived.
     let doubted: Set<Int32>
+    /// Messages to subscriptions with soft errors.
+    let withErrors: Set<Int32>
     /// Messages without an outcome to which this owner got no answer, and which go to a retry part.
     var unanswered: Set<Int32> = []
     /// Messages to which this owner got no answer, and which are `unknown`: kept on record, as those that are sent again are.
@@ -42,6 +44,7 @@ struct HeldPart: Sendable {
         retries = prepared.softAnswers
         lost = prepared.lost
         doubted = prepared.doubted
+        withErrors = prepared.withErrors
         unanswered = prepared.unanswered
         resent = prepared.resent
     }
@@ -53,6 +56,11 @@ struct HeldPart: Sendable {
         open -= 1
         if !lost.isEmpty { lost.remove(row) }
         if !unanswered.isEmpty { unanswered.remove(row) }
+    }
+
+    /// Whether an outcome heals the soft errors of the message's subscription.
+    func heals(_ row: Int32, _ outcome: Outcome) -> Bool {
+        !withErrors.isEmpty && outcome.outcomeClass == .accepted && withErrors.contains(row)
     }
 
     /// The end with all messages decided or handed over.

@@ -61,7 +61,8 @@ extension SendDesk {
                 status: message.outcome.status,
                 attempt: part.claimed.attempt,
                 reason: message.outcome.reason,
-                tokenEffect: message.outcome.tokenEffect
+                tokenEffect: message.outcome.tokenEffect,
+                failure: message.outcome.failure
             )
             decide(&part, message.row, message.outcome, now, &answer)
             // It has left the window when its answer came.

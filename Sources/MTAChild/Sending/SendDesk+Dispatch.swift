@@ -24,6 +24,7 @@ extension SendDesk {
                 reason: decided.reason,
                 httpStatus: 0,
                 gatewayMessageID: nil,
+                failure: decided.status == .failed ? failure(decided.reason, part) : nil,
                 isDecision: true
             )
         }
@@ -32,6 +33,11 @@ extension SendDesk {
         parts[part.holding] = part
         if !part.slices.isEmpty { waiting.append(part.holding) }
         closeIfDone(part.holding, now)
+    }
+
+    /// What kind of failure it is that a message cannot be made.
+    private func failure(_ reason: String, _ part: HeldPart) -> MessageFailure? {
+        AnswerTable.check(AnswerGateway(part.delivery.format), reason: reason).failure
     }
 
     /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.

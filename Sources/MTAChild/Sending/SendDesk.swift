@@ -12,6 +12,7 @@ struct SendDesk: Sendable {
     let window: Int
     let batchSize: Int
     let applicationID: Int32
+    let journalVersion: UInt16
     var parts: [PartToken: HeldPart] = [:]
     var flights: [Int64: Flight] = [:]
     /// Parts with slices that are not sent yet.
@@ -51,7 +52,8 @@ struct SendDesk: Sendable {
     var nextBatchID: Int64 = 1 << 40
     var random = SystemRandomNumberGenerator()
 
-    init(window: Int, batchSize: Int, applicationID: Int32) {
+    init(window: Int, batchSize: Int, applicationID: Int32, journalVersion: UInt16 = JournalHeader.version) {
+        self.journalVersion = journalVersion
         self.window = window
         self.batchSize = batchSize
         self.applicationID = applicationID

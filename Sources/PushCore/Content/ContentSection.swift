@@ -1,8 +1,13 @@
-/// A platform's section of a content, after validation: each value has the type that its key asks for.
+/// A platform's section of a content, or an object in it, after validation: each value has the type that its key asks for.
 struct ContentSection: Sendable, Hashable {
     let platform: Platform
-    /// The entries in the order in which they were written.
+    /// The entries in the order in which they were written, without those whose value is null.
     let entries: [JSONEntry]
+
+    init(platform: Platform, entries: [JSONEntry]) {
+        self.platform = platform
+        self.entries = entries.filter { $0.value != .null }
+    }
 
     /// The value of a key, or nil.
     subscript(key: String) -> JSONValue? {
@@ -30,13 +35,45 @@ struct ContentSection: Sendable, Hashable {
         self[key] == .boolean(true)
     }
 
-    /// The application's own variables.
-    var variables: [JSONEntry] {
-        if case .object(let entries) = self["variables"] { entries } else { [] }
+    /// Whether a boolean is there and false.
+    func isFalse(_ key: String) -> Bool {
+        self[key] == .boolean(false)
     }
 
-    /// Whether any of the keys has a value.
+    /// The elements of a list.
+    func list(_ key: String) -> [JSONValue] {
+        if case .array(let elements) = self[key] { elements } else { [] }
+    }
+
+    /// The entries of an object.
+    func object(_ key: String) -> [JSONEntry] {
+        if case .object(let entries) = self[key] { entries } else { [] }
+    }
+
+    /// An object with keys of its own; nil when the key is absent or no object.
+    func group(_ key: String) -> ContentSection? {
+        guard case .object(let entries) = self[key] else { return nil }
+        return ContentSection(platform: platform, entries: entries)
+    }
+
+    /// The application's own variables.
+    var variables: [JSONEntry] { object("variables") }
+
+    /// The rich template's kind.
+    var templateKind: RichTemplateKind? {
+        group("template")?.string("type").flatMap(RichTemplateKind.init(rawValue:))
+    }
+
+    /// Whether a key says anything: an empty text or list is like none.
+    func has(_ key: String) -> Bool {
+        switch self[key] {
+        case nil, .string(""), .array([]): false
+        default: true
+        }
+    }
+
+    /// Whether any of the keys says anything.
     func hasAny(_ keys: [String]) -> Bool {
-        keys.contains { self[$0] != nil }
+        keys.contains { has($0) }
     }
 }

@@ -1,38 +1,67 @@
 extension ContentValidator {
     /// Checks one value against what its key asks for.
-    mutating func check(_ value: JSONValue, of key: ContentKey, _ platform: Platform) {
-        let path = Self.path(platform.rawValue, key.name)
+    mutating func check(_ value: JSONValue, of key: ContentKey, _ path: String, _ platform: Platform) {
         switch (key.kind, value) {
-        case (.text, .string(let text)):
+        case (.text, .string(let text)), (.textOrGroup, .string(let text)):
             checkTemplate(text, path)
+        case (.texts, .array(let elements)):
+            checkTexts(elements, path)
         case (.boolean, .boolean):
             break
-        case (.integer(let range), .number(let digits)):
-            if Int64(digits).map(range.contains) != true {
-                add(
-                    path,
-                    "\(digits) is out of range",
-                    "write a whole number from \(range.lowerBound) to \(range.upperBound)"
-                )
-            }
+        case (.integer(let range), .number(let digits)), (.personalisedInteger(let range), .number(let digits)):
+            checkInteger(digits, range, path)
+        case (.personalisedInteger(let range), .string(let text)):
+            checkNumberText(text, range, path)
         case (.number(let range), .number(let digits)):
             if Double(digits).map(range.contains) != true {
-                add(path, "\(digits) is out of range", "write a number from \(range.lowerBound) to \(range.upperBound)")
+                add(path, "\(Self.short(digits)) is out of range", "write \(Self.expectation(key.kind))")
+            }
+        case (.seconds, .number(let digits)):
+            checkSeconds(digits, path)
+        case (.secondsList, .array(let elements)):
+            for element in elements {
+                if case .number(let digits) = element {
+                    checkSeconds(digits, path)
+                } else {
+                    addKind(element, key, path)
+                }
             }
         case (.choice(let words), .string(let word)):
-            checkChoice(word, among: words, path)
+            if !words.contains(word) {
+                add(path, "\"\(Self.short(word))\" is not allowed", "write \(Self.list(words))")
+            }
         case (.integerChoice(let numbers), .number(let digits)):
             if Int64(digits).map(numbers.contains) != true {
-                add(path, "\(digits) is not allowed", "write \(Self.list(numbers.map(String.init)))")
+                add(path, "\(Self.short(digits)) is not allowed", "write \(Self.list(numbers.map(String.init)))")
             }
+        case (.color, .string(let text)):
+            checkLiteral(text, path, "is not a color", "write it as #rrggbb", where: Self.isColor)
+        case (.lightColor, .string(let text)):
+            if !Self.isColor(text), !Self.isColorWithOpacity(text) {
+                add(path, "\"\(Self.short(text))\" is not a color", "write it as #rrggbb or #rrggbbaa")
+            }
+        case (.time, .string(let text)):
+            checkLiteral(text, path, "is not a time", "write it as 2030-01-31T12:00:00Z", where: Self.isTime)
         case (.variables, .object(let entries)):
-            checkVariables(entries, platform)
+            checkVariables(entries, path, platform)
+        case (.object, .object):
+            checkTemplates(value, path)
+        case (.group(let keys), .object(let entries)), (.textOrGroup(let keys), .object(let entries)):
+            check(entries, keys: keys, path, platform)
+        case (.items(let keys, let count), .array(let elements)):
+            checkItems(elements, of: key, keys: keys, count, path, platform)
+        case (.template(let platform), .object(let entries)):
+            checkTemplate(entries, path, platform)
         default:
-            add(path, "it is \(value.kindName)", "write \(Self.expectation(key.kind))")
+            addKind(value, key, path)
         }
     }
 
-    private mutating func checkTemplate(_ text: String, _ path: String) {
+    private mutating func addKind(_ value: JSONValue, _ key: ContentKey, _ path: String) {
+        add(path, "it is \(value.kindName)", "write \(Self.expectation(key.kind))")
+    }
+
+    mutating func checkTemplate(_ text: String, _ path: String) {
         do throws(TextTemplate.SyntaxError) {
             _ = try TextTemplate(text)
         } catch {
@@ -40,63 +69,79 @@ extension ContentValidator {
         }
     }
 
-    private mutating func checkChoice(_ word: String, among words: [String], _ path: String) {
-        if !words.contains(word) { add(path, "\"\(word.prefix(64))\" is not allowed", "write \(Self.list(words))") }
-    }
-
-    private mutating func checkVariables(_ entries: [JSONEntry], _ platform: Platform) {
-        let parent = "\(platform.rawValue).variables"
-        var seen: Set<String> = []
-        for entry in entries {
-            let path = Self.path(parent, entry.name)
-            if !seen.insert(entry.name).inserted { add(path, "it is written more than once", "keep one of them") }
-            if entry.name.isEmpty { add(path, "a variable has no name", "give it a name") }
-            if Self.isReserved(entry.name, platform) {
-                add(path, "the name is reserved by the gateway or by tracking", "choose another name")
+    private mutating func checkTexts(_ elements: [JSONValue], _ path: String) {
+        for element in elements {
+            if case .string(let text) = element {
+                checkTemplate(text, path)
+            } else {
+                add(path, "one of its elements is \(element.kindName)", "write strings only")
             }
-            if platform == .android, entry.value == .null {
-                add(path, "it is null, and FCM's data has only strings", "leave it out or write \"\"")
+        }
+    }
+
+    private mutating func checkInteger(_ digits: String, _ range: ClosedRange<Int64>, _ path: String) {
+        guard Int64(digits).map(range.contains) != true else { return }
+        add(
+            path,
+            "\(Self.short(digits)) is out of range",
+            "write a whole number from \(range.lowerBound) to \(range.upperBound)"
+        )
+    }
+
+    /// Checks a text that is to give a number: one that is the same for everyone is known now.
+    private mutating func checkNumberText(_ text: String, _ range: ClosedRange<Int64>, _ path: String) {
+        guard let template = try? TextTemplate(text), let literal = template.literalText else {
+            return checkTemplate(text, path)
+        }
+        if !literal.isEmpty { checkInteger(literal, range, path) }
+    }
+
+    /// FCM's durations have at most nanoseconds and no exponent (protobuf, JSON mapping of `Duration`).
+    private mutating func checkSeconds(_ digits: String, _ path: String) {
+        let fraction = digits.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first ?? ""
+        let isPlain = digits.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
+        guard !isPlain || fraction.utf8.count > 9 || digits.utf8.count > 20 else { return }
+        add(
+            path,
+            "\(Self.short(digits)) is no time in seconds",
+            "write seconds, with at most nine digits behind the point"
+        )
+    }
+
+    /// Checks the form of a text unless fields may still change it.
+    private mutating func checkLiteral(
+        _ text: String,
+        _ path: String,
+        _ cause: String,
+        _ remedy: String,
+        where isRight: (String) -> Bool
+    ) {
+        guard let template = try? TextTemplate(text) else { return checkTemplate(text, path) }
+        if let literal = template.literalText, !literal.isEmpty, !isRight(literal) {
+            add(path, "\"\(Self.short(literal))\" \(cause)", remedy)
+        }
+    }
+
+    private mutating func checkItems(
+        _ elements: [JSONValue],
+        of key: ContentKey,
+        keys: [ContentKey],
+        _ count: ClosedRange<Int>,
+        _ path: String,
+        _ platform: Platform
+    ) {
+        if !count.contains(elements.count) {
+            let wanted = count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+            add(path, "it has \(elements.count) entries", "write \(wanted)")
+        }
+        for (index, element) in elements.enumerated() {
+            let path = "\(path)[\(index)]"
+            guard case .object(let entries) = element else {
+                add(path, "it is \(element.kindName)", "write an object")
+                continue
             }
-            checkTemplates(entry.value, path)
+            check(entries, keys: keys, path, platform)
+            checkLink(ContentSection(platform: platform, entries: entries), link: "uri", type: "type", path)
         }
-    }
-
-    /// Checks every text in a variable's value, however deep it lies.
-    private mutating func checkTemplates(_ value: JSONValue, _ path: String) {
-        switch value {
-        case .string(let text): checkTemplate(text, path)
-        case .array(let elements): for element in elements { checkTemplates(element, path) }
-        case .object(let entries): for entry in entries { checkTemplates(entry.value, path) }
-        case .null, .boolean, .number: break
-        }
-    }
-
-    /// Names that a variable cannot have: the ids of tracking, APNs' own key, and FCM's reserved words (FCM v1,
-    /// `Message.data`).
-    private static func isReserved(_ name: String, _ platform: Platform) -> Bool {
-        if name == PayloadTemplate.messageIDKey || name == PayloadTemplate.deliveryIDKey { return true }
-        switch platform {
-        case .ios: return name == "aps"
-        case .android:
-            return name == "from" || name == "message_type" || name.hasPrefix("google.")
-                || name.hasPrefix("gcm.notification.")
-        }
-    }
-
-    private static func expectation(_ kind: ContentKey.Kind) -> String {
-        switch kind {
-        case .text: "a string"
-        case .boolean: "true or false"
-        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
-        case .choice(let words): list(words)
-        case .integerChoice(let numbers): list(numbers.map(String.init))
-        case .variables: "an object of names and values"
-        }
-    }
-
-    private static func list(_ words: [String]) -> String {
-        guard let last = words.last, words.count > 1 else { return words.first ?? "" }
-        return words.dropLast().joined(separator: ", ") + " or " + last
     }
 }

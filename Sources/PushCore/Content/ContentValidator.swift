@@ -2,55 +2,75 @@
 struct ContentValidator {
     private(set) var problems: [ContentProblem] = []
 
-    /// The sections of the content; meaningful only when no problem was found.
-    mutating func sections(json: [UInt8]) -> [ContentSection] {
+    /// The keys of a content.
+    private static let keys = Platform.allCases.map(\.rawValue) + ["locales", "missing", "tracking", "$schema"]
+
+    /// The content; nil, or meaningless, when problems were found.
+    mutating func content(json: [UInt8]) -> PushContent? {
         let value: JSONValue
         do throws(JSONSyntaxError) {
             value = try JSONParser.parse(json)
         } catch {
             add("", "it is not JSON: \(error)", "correct the JSON text")
-            return []
+            return nil
         }
         guard case .object(let entries) = value else {
             add("", "it is \(value.kindName)", #"write an object: {"ios": {…}, "android": {…}}"#)
-            return []
+            return nil
         }
         checkDuplicates(entries, under: nil)
-        let sections = entries.compactMap { section($0) }
-        if sections.isEmpty, problems.isEmpty {
+        var variants: [ContentVariant] = []
+        for entry in entries where Platform(rawValue: entry.name) != nil || !Self.keys.contains(entry.name) {
+            if let section = section(entry, locale: "") { variants.append(section) }
+        }
+        if variants.isEmpty, problems.isEmpty {
             add("", "it says nothing for any platform", #"add a section "ios" or "android""#)
         }
-        return sections
+        let root = ContentSection(platform: .ios, entries: entries)
+        variants += locales(root["locales"], platforms: Set(variants.map(\.section.platform)))
+        return PushContent(variants: variants, missing: missing(root), hasTracking: tracking(root))
     }
 
     mutating func add(_ key: String, _ cause: String, _ remedy: String) {
         problems.append(ContentProblem(key: key, cause: cause, remedy: remedy))
     }
 
-    private mutating func section(_ entry: JSONEntry) -> ContentSection? {
+    /// Checks one entry of a content, or of a locale of it.
+    mutating func section(_ entry: JSONEntry, locale: String) -> ContentVariant? {
         guard let platform = Platform(rawValue: entry.name) else {
-            addUnknown(entry.name, under: nil, known: Platform.allCases.map(\.rawValue))
+            let known = locale.isEmpty ? Self.keys.dropLast() : Platform.allCases.map(\.rawValue)
+            addUnknown(entry.name, under: locale.isEmpty ? nil : "locales.\(locale)", known: Array(known))
             return nil
         }
+        let path = ContentVariant.path(locale: locale, platform)
         guard case .object(let entries) = entry.value else {
-            if entry.value != .null { add(entry.name, "it is \(entry.value.kindName)", "write an object") }
+            if entry.value != .null { add(path, "it is \(entry.value.kindName)", "write an object") }
             return nil
         }
-        checkDuplicates(entries, under: entry.name)
-        let known = ContentKey.keys(platform)
-        for entry in entries where entry.value != .null {
-            if let key = known.first(where: { $0.name == entry.name }) {
-                check(entry.value, of: key, platform)
-            } else {
-                addUnknown(entry.name, under: platform.rawValue, known: known.map(\.name))
-            }
-        }
-        let section = ContentSection(platform: platform, entries: entries.filter { $0.value != .null })
-        checkWhole(section)
-        return section
+        let before = problems.count
+        check(entries, keys: ContentKey.keys(platform), path, platform)
+        let section = ContentSection(platform: platform, entries: entries)
+        checkWhole(section, path, isSound: problems.count == before)
+        return ContentVariant(locale: locale, section: section)
     }
 
-    private mutating func checkDuplicates(_ entries: [JSONEntry], under parent: String?) {
+    /// Checks the entries of an object against the keys that it may have.
+    mutating func check(_ entries: [JSONEntry], keys: [ContentKey], _ path: String, _ platform: Platform) {
+        checkDuplicates(entries, under: path)
+        for entry in entries where entry.value != .null {
+            if let key = keys.first(where: { $0.name == entry.name }) {
+                check(entry.value, of: key, Self.path(path, key.name), platform)
+            } else {
+                addUnknown(entry.name, under: path, known: keys.map(\.name))
+            }
+        }
+        let section = ContentSection(platform: platform, entries: entries)
+        for key in keys where key.isRequired && !section.has(key.name) {
+            add(Self.path(path, key.name), "it is missing", "write \(Self.expectation(key.kind))")
+        }
+    }
+
+    mutating func checkDuplicates(_ entries: [JSONEntry], under parent: String?) {
         var seen: Set<String> = []
         var reported: Set<String> = []
         for name in entries.map(\.name) where !seen.insert(name).inserted && reported.insert(name).inserted {
@@ -58,7 +78,7 @@ struct ContentValidator {
         }
     }
 
-    private mutating func addUnknown(_ name: String, under parent: String?, known: [String]) {
+    mutating func addUnknown(_ name: String, under parent: String?, known: [String]) {
         // A longer name is no slip of the pen, and comparing it with every key takes long.
         let nearest = name.utf8.count > 64 ? nil : NearestName.nearest(to: name, among: known)
         let advice =

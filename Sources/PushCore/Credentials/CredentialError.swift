@@ -10,6 +10,8 @@ public struct CredentialError: Error, Sendable, Hashable, CustomStringConvertibl
         case unknownFormat(UInt8)
         /// The key is another one, the bytes were changed, or they belong to another credential.
         case notAuthentic
+        /// It was sealed with a key that the key file does not have; that key's id.
+        case otherKey(String)
     }
 
     /// What is wrong.
@@ -28,6 +30,11 @@ public struct CredentialError: Error, Sendable, Hashable, CustomStringConvertibl
             return "\(credential) is cut off in the database; set it again with `pushmta credential set`."
         case .unknownFormat(let format):
             return "\(credential) is sealed in format \(format), which this version does not know; update the program."
+        case .otherKey(let keyID):
+            return """
+                \(credential) cannot be opened: it was sealed with the key \(keyID), which is not in the key file; take the key \
+                file of the other hosts, or set the credential again with `pushmta credential set`.
+                """
         case .notAuthentic:
             return """
                 \(credential) cannot be opened: the master key is not the one it was sealed with, or its bytes were \

@@ -5,7 +5,11 @@ enum JSONText {
     /// Right for any bytes: quotes, backslashes and control characters are escaped, and each maximal piece of invalid
     /// UTF-8 becomes one U+FFFD, as Unicode recommends. Valid UTF-8 stays as it is, because a payload is short of
     /// bytes.
-    static func appendEscaped(_ bytes: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) {
+    ///
+    /// Returns the size of the string's value: that of the bytes, with each repair.
+    @discardableResult
+    static func appendEscaped(_ bytes: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) -> Int {
+        var size = range.count
         var runStart = range.lowerBound
         var index = runStart
         while index < range.upperBound {
@@ -24,11 +28,13 @@ enum JSONText {
                 appendEscape(byte, to: &output)
             } else {
                 output.append(contentsOf: UTF8Sequence.replacement)
+                size += UTF8Sequence.replacement.count - (sequence?.length ?? 0)
             }
             index += sequence?.length ?? 1
             runStart = index
         }
         output.append(contentsOf: bytes[runStart..<index])
+        return size
     }
 
     /// Appends a text as a JSON string with its quotes.

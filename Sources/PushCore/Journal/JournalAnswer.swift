@@ -17,6 +17,10 @@ public struct JournalAnswer: Sendable, Hashable {
     public var gatewayMessageID: String?
     /// What the answer says about the push token.
     public var tokenEffect: TokenEffect
+    /// What kind of failure it is; nil for what is none.
+    public var failure: MessageFailure?
+    /// Whether the message got through to a subscription that has soft errors.
+    public var healsErrors: Bool
 
     /// Makes an answer; what is left out is absent.
     public init(
@@ -27,7 +31,9 @@ public struct JournalAnswer: Sendable, Hashable {
         notBeforeMilliseconds: Int64? = nil,
         reason: String = "",
         gatewayMessageID: String? = nil,
-        tokenEffect: TokenEffect = .none
+        tokenEffect: TokenEffect = .none,
+        failure: MessageFailure? = nil,
+        healsErrors: Bool = false
     ) {
         self.sequence = sequence
         self.outcomeClass = outcomeClass
@@ -37,5 +43,7 @@ public struct JournalAnswer: Sendable, Hashable {
         self.reason = reason
         self.gatewayMessageID = gatewayMessageID
         self.tokenEffect = tokenEffect
+        self.failure = failure
+        self.healsErrors = healsErrors
     }
 }

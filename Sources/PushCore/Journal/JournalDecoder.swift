@@ -34,10 +34,10 @@ public struct JournalDecoder: Sendable {
             let host = reader.uuid(),
             let checksum: UInt32 = reader.number(), checksum == CRC32C.checksum(bytes, 0..<base - 4)
         else { throw JournalError(code: .notAJournal) }
-        var header = JournalHeader(childID: child, generation: generation, hostID: host)
+        var header = JournalHeader(childID: child, generation: generation, hostID: host, version: version)
         switch version {
         case 1: validLength = base
-        case JournalHeader.version:
+        case 2...JournalHeader.version:
             try Self.readIDs(&reader, bytes, into: &header)
             validLength = JournalHeader.length
         default: throw JournalError(code: .version(version))

@@ -10,7 +10,7 @@ public enum JournalEncoder {
     public static func append(_ header: JournalHeader, to output: inout [UInt8]) {
         let start = output.count
         append(JournalFormat.magic, to: &output)
-        append(JournalHeader.version, to: &output)
+        append(header.version, to: &output)
         append(UInt16(0), to: &output)
         append(header.childID, to: &output)
         append(header.generation, to: &output)
@@ -45,22 +45,29 @@ public enum JournalEncoder {
     }
 
     /// Appends the answers of one read.
+    ///
+    /// - Parameter version: that of the journal's header; what an older one cannot say is left out.
     public static func appendAnswers(
         part: Int64,
         token: Int64,
         timeMilliseconds: Int64,
         _ answers: [JournalAnswer],
+        version: UInt16 = JournalHeader.version,
         to output: inout [UInt8]
     ) {
+        let known: JournalFormat.AnswerFlags = version < 3 ? .beforeVersion3 : .all
         frame(JournalFormat.answers, part, token, &output) { output in
             append(timeMilliseconds, to: &output)
             append(UInt32(truncatingIfNeeded: answers.count), to: &output)
-            for answer in answers { append(answer, to: &output) }
+            for answer in answers { append(answer, flags(of: answer).intersection(known), to: &output) }
         }
     }
 
-    private static func append(_ answer: JournalAnswer, to output: inout [UInt8]) {
-        let flags = flags(of: answer)
+    private static func append(
+        _ answer: JournalAnswer,
+        _ flags: JournalFormat.AnswerFlags,
+        to output: inout [UInt8]
+    ) {
         output.append(addingCapacity: 10) { span in
             append(UInt32(bitPattern: answer.sequence), to: &span)
             append(UInt16(bitPattern: answer.status), to: &span)
@@ -73,6 +80,10 @@ public enum JournalEncoder {
         if let id = answer.gatewayMessageID { append(id, to: &output) }
         if let time = answer.notBeforeMilliseconds { append(time, to: &output) }
         if case .invalid(let since?) = answer.tokenEffect { append(since, to: &output) }
+        if flags.isDisjoint(with: .sinceVersion3) { return }
+        if flags.contains(.failure), let failure = answer.failure { append(failure.code, to: &output) }
+        if flags.contains(.tokenReplaced), case .replaced(let token) = answer.tokenEffect { append(token, to: &output) }
+        if flags.contains(.tokenNotes) { output.append(notes(of: answer).rawValue) }
     }
 
     private static func flags(of answer: JournalAnswer) -> JournalFormat.AnswerFlags {
@@ -80,11 +91,24 @@ public enum JournalEncoder {
         if !answer.reason.isEmpty { flags.insert(.reason) }
         if answer.gatewayMessageID != nil { flags.insert(.gatewayMessageID) }
         if answer.notBeforeMilliseconds != nil { flags.insert(.notBefore) }
-        if case .invalid(let since) = answer.tokenEffect {
+        switch answer.tokenEffect {
+        case .none: break
+        case .invalid(let since):
             flags.insert(.tokenInvalid)
             if since != nil { flags.insert(.tokenInvalidSince) }
+        case .replaced: flags.insert(.tokenReplaced)
+        case .softError: flags.insert(.tokenNotes)
         }
+        if answer.failure != nil { flags.insert(.failure) }
+        if answer.healsErrors { flags.insert(.tokenNotes) }
         return flags
+    }
+
+    private static func notes(of answer: JournalAnswer) -> JournalFormat.TokenNotes {
+        var notes: JournalFormat.TokenNotes = []
+        if answer.tokenEffect == .softError { notes.insert(.softError) }
+        if answer.healsErrors { notes.insert(.healsErrors) }
+        return notes
     }
 
     /// Appends kind, part, token and what the body appends, as a checked frame.

@@ -31,6 +31,22 @@ enum JournalFormat {
         static let notBefore = AnswerFlags(rawValue: 4)
         static let tokenInvalid = AnswerFlags(rawValue: 8)
         static let tokenInvalidSince = AnswerFlags(rawValue: 16)
+        // Below: from version 3 on. An older reader would take what follows for the next answer.
+        static let failure = AnswerFlags(rawValue: 32)
+        static let tokenReplaced = AnswerFlags(rawValue: 64)
+        /// A byte of ``TokenNotes`` follows.
+        static let tokenNotes = AnswerFlags(rawValue: 128)
+
+        static let all = AnswerFlags(rawValue: .max)
+        static let sinceVersion3: AnswerFlags = [.failure, .tokenReplaced, .tokenNotes]
+        static let beforeVersion3 = all.subtracting(sinceVersion3)
+    }
+
+    /// What else an answer says of its token.
+    struct TokenNotes: OptionSet {
+        let rawValue: UInt8
+        static let softError = TokenNotes(rawValue: 1)
+        static let healsErrors = TokenNotes(rawValue: 2)
     }
 
     /// The code of an outcome class; never renumber one.

@@ -101,6 +101,26 @@ struct JournalReader {
         } else if flags.contains(.tokenInvalid) {
             answer.tokenEffect = .invalid(sinceMilliseconds: nil)
         }
-        return answer
+        return flags.isDisjoint(with: .sinceVersion3) || readDetails(flags, into: &answer) ? answer : nil
+    }
+
+    /// Reads what version 3 added; false at the end of the bytes.
+    private mutating func readDetails(_ flags: JournalFormat.AnswerFlags, into answer: inout JournalAnswer) -> Bool {
+        if flags.contains(.failure) {
+            guard let code: Int16 = number() else { return false }
+            // A code that is not known is one of a newer program, and the rest of the answer as true as ever.
+            answer.failure = MessageFailure(code: code)
+        }
+        if flags.contains(.tokenReplaced) {
+            guard let token = text() else { return false }
+            answer.tokenEffect = .replaced(by: token)
+        }
+        if flags.contains(.tokenNotes) {
+            guard let byte: UInt8 = number() else { return false }
+            let notes = JournalFormat.TokenNotes(rawValue: byte)
+            if notes.contains(.softError) { answer.tokenEffect = .softError }
+            answer.healsErrors = notes.contains(.healsErrors)
+        }
+        return true
     }
 }

@@ -2,7 +2,7 @@
 public enum FailureType: Int16, Sendable, Hashable, Codable, CaseIterable {
     /// It says nothing about the address.
     case ignored = 0
-    /// It may pass; several of them, days apart, quarantine the address.
+    /// It may pass; where the answer is about the address, several of them, days apart, quarantine it.
     case soft = 1
     /// The address is dead.
     case hard = 2

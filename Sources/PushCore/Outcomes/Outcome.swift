@@ -24,6 +24,8 @@ public struct Outcome: Sendable, Hashable {
     public var failure: MessageFailure?
     /// Whether the message was not handed to a connection at all, so that nothing was tried.
     public var neverLeft: Bool
+    /// Whether another message was the cause, about which the gateway has decided: sending this one again is no further attempt.
+    public var isCollateral: Bool
 
     /// Makes an outcome; what is left out is absent.
     public init(
@@ -37,7 +39,8 @@ public struct Outcome: Sendable, Hashable {
         applicationWide: Bool = false,
         isTokenDoubtful: Bool = false,
         failure: MessageFailure? = nil,
-        neverLeft: Bool = false
+        neverLeft: Bool = false,
+        isCollateral: Bool = false
     ) {
         self.index = index
         self.outcomeClass = outcomeClass
@@ -50,5 +53,6 @@ public struct Outcome: Sendable, Hashable {
         self.isTokenDoubtful = isTokenDoubtful
         self.failure = failure
         self.neverLeft = neverLeft
+        self.isCollateral = isCollateral
     }
 }

@@ -9,6 +9,8 @@ public enum TokenEffect: Sendable, Hashable {
     case invalid(sinceMilliseconds: Int64?)
     /// The token was taken, and the gateway names the one that it wants instead (FCM legacy's canonical id).
     case replaced(by: String)
+    /// It counts as a soft error of the token, once the message is given up; several of them, days apart, quarantine the token.
+    case softError
 
     /// A gateway's time of a fact, in milliseconds since 1970, or nil if it lies before 1970 or after the year 9999.
     ///

@@ -1,34 +1,28 @@
 /// Puts a payload template together.
 struct PayloadBuilder {
-    private(set) var text: [UInt8] = []
+    var text: [UInt8] = []
     private(set) var segments: [PayloadSegment] = []
-    private(set) var fields: [PersonalisationField] = []
+    private(set) var fields: [PersonalisationField]
+    private(set) var sections: [SectionSegment] = []
+    private(set) var numbers: [NumberSegment] = []
+    /// The columns of fields without which a message must not go out.
+    private(set) var requiredColumns: [Int] = []
     /// Bytes of literal names and values that count against the gateway's limit, when not the whole body does.
     var countedBytes = 0
     /// Whether values count at present.
     var isCounting = false
+    private let policy: MissingValuePolicy
     private var literalStart = 0
+
+    /// - Parameter fields: fields that have columns already.
+    init(policy: MissingValuePolicy, fields: [PersonalisationField] = []) {
+        self.policy = policy
+        self.fields = fields
+    }
 
     /// Appends bytes that are JSON already.
     mutating func raw(_ json: String) {
         text.append(contentsOf: json.utf8)
-    }
-
-    /// Appends `"name":`, after a comma unless it is the first entry of its object.
-    mutating func name(_ name: String, isFirst: inout Bool) {
-        if !isFirst { raw(",") }
-        isFirst = false
-        JSONText.appendString(name, to: &text)
-        raw(":")
-        if isCounting { countedBytes += name.utf8.count }
-    }
-
-    /// Appends a text as a JSON string.
-    mutating func string(_ template: TextTemplate, escapes: Int = 1) {
-        let quote = escapes == 1 ? "\"" : "\\\""
-        raw(quote)
-        inside(template, escapes: escapes)
-        raw(quote)
     }
 
     /// Appends a text, escaped but without quotes.
@@ -37,55 +31,100 @@ struct PayloadBuilder {
             switch piece {
             case .literal(let literal): self.literal(literal, escapes: escapes)
             case .field(let field): self.field(field, escapes: escapes)
+            case .sections(let text): section(text, escapes: escapes)
             }
         }
     }
 
     /// Appends the message id, without quotes.
     mutating func messageID() {
-        closeLiteral()
-        segments.append(.messageID)
+        append(.messageID)
     }
 
     /// Appends the push token, without quotes.
     mutating func token() {
-        closeLiteral()
-        segments.append(.token)
+        append(.token)
     }
 
-    /// Ends the last literal; to be called once, at the end.
+    /// Appends an entry that is left out where its number is none.
+    mutating func number(_ name: String, _ number: NumberTemplate, escapes: Int) {
+        closeLiteral()
+        let (mainSegments, counts) = (segments, isCounting)
+        segments = []
+        isCounting = false
+        // It stands in no string: what is no digit makes it no number.
+        inside(number.text, escapes: 0)
+        closeLiteral()
+        let own = segments
+        segments = mainSegments
+        isCounting = counts
+        var prefix: [UInt8] = []
+        JSONText.appendString(name, to: &prefix)
+        prefix.append(contentsOf: (":" + number.prefix).utf8)
+        var suffix = Array(number.suffix.utf8)
+        for _ in 1..<max(escapes, 1) { (prefix, suffix) = (JSONText.escaped(prefix), JSONText.escaped(suffix)) }
+        numbers.append(
+            NumberSegment(
+                segments: own,
+                range: number.range,
+                prefix: prefix,
+                suffix: suffix,
+                countedBytes: isCounting ? name.utf8.count : nil
+            )
+        )
+        append(.number(numbers.count - 1))
+    }
+
+    /// Ends the last literal; to be called at the end of a body.
     mutating func finish() {
         closeLiteral()
     }
 
     private mutating func literal(_ literal: String, escapes: Int) {
         var bytes = Array(literal.utf8)
-        if isCounting { countedBytes += bytes.count }
-        for _ in 0..<escapes { bytes = JSONText.escaped(bytes) }
+        for level in 0..<max(escapes, 1) {
+            if isCounting, level == max(escapes, 1) - 1 { countedBytes += bytes.count }
+            if level < escapes { bytes = JSONText.escaped(bytes) }
+        }
         text.append(contentsOf: bytes)
     }
 
     private mutating func field(_ field: PersonalisationField, escapes: Int) {
         closeLiteral()
         let start = text.count
-        text.append(contentsOf: (field.defaultValue ?? "").utf8)
-        segments.append(
+        if policy != .empty { text.append(contentsOf: (field.defaultValue ?? "").utf8) }
+        let column = column(of: field)
+        if policy == .exclude, field.defaultValue == nil, !requiredColumns.contains(column) {
+            requiredColumns.append(column)
+        }
+        literalStart = text.count
+        append(
             .field(
                 FieldSegment(
-                    column: column(of: field),
+                    column: column,
                     fallback: start..<text.count,
                     escapes: escapes,
                     isCounted: isCounting
                 )
             )
         )
-        literalStart = text.count
+    }
+
+    private mutating func section(_ text: SectionText, escapes: Int) {
+        let columns = text.names.map { column(of: PersonalisationField(name: $0)) }
+        sections.append(SectionSegment(text: text, columns: columns, escapes: escapes, isCounted: isCounting))
+        append(.sections(sections.count - 1))
     }
 
     private mutating func column(of field: PersonalisationField) -> Int {
         if let known = fields.firstIndex(where: { $0.name == field.name }) { return known }
         fields.append(field)
         return fields.count - 1
+    }
+
+    private mutating func append(_ segment: PayloadSegment) {
+        closeLiteral()
+        segments.append(segment)
     }
 
     private mutating func closeLiteral() {

@@ -6,9 +6,18 @@ public enum PayloadFormat: String, Sendable, Hashable, Codable, CaseIterable {
     case apnsBinary = "apns-binary"
     /// FCM HTTP v1: `{"message":{"token":…}}`, the token included.
     case fcmV1 = "fcm-v1"
-    /// FCM legacy HTTP: a JSON object without `to` and `registration_ids`, which the gateway adds, so that messages with equal bodies can
-    /// share a request.
+    /// FCM legacy HTTP: a JSON object without `to` and `registration_ids`, which the gateway adds, so that messages
+    /// with equal bodies can share a request.
     case fcmLegacy = "fcm-legacy"
+
+    /// The format of a connector; FCM's depends on the credential besides: a project key is one of legacy HTTP.
+    public init(connector: Connector, usesProjectKey: Bool = false) {
+        switch connector {
+        case .iosHTTP2: self = .apns
+        case .iosBinary: self = .apnsBinary
+        case .androidV1, .androidV2: self = usesProjectKey ? .fcmLegacy : .fcmV1
+        }
+    }
 
     /// The platform whose section of the content it takes.
     public var platform: Platform {

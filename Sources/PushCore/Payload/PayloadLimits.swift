@@ -10,12 +10,12 @@ public enum PayloadLimits {
     /// APNs binary protocol: the whole payload (Apple, "Binary Provider API").
     public static let binary = 2048
 
-    /// The limit of a connector for a push type.
-    public static func limit(connector: Connector, pushType: PushType) -> Int {
-        switch connector {
-        case .iosBinary: binary
-        case .iosHTTP2: pushType == .voip ? voip : apns
-        case .androidV1, .androidV2: fcm
+    /// The limit of a format for a push type.
+    public static func limit(format: PayloadFormat, pushType: PushType) -> Int {
+        switch format {
+        case .apnsBinary: binary
+        case .apns: pushType == .voip ? voip : apns
+        case .fcmV1, .fcmLegacy: fcm
         }
     }
 

@@ -7,6 +7,10 @@ enum PayloadSegment: Sendable, Hashable {
     case messageID
     /// The push token.
     case token
+    /// A text with sections, by its index.
+    case sections(Int)
+    /// An entry whose value is a number from fields, by its index.
+    case number(Int)
 }
 
 /// A place in a payload where a field's value stands.
@@ -20,4 +24,25 @@ struct FieldSegment: Sendable, Hashable {
     let escapes: Int
     /// Whether the value counts against the gateway's limit, when not the whole body does.
     let isCounted: Bool
+}
+
+/// A place in a payload where a text with sections stands.
+struct SectionSegment: Sendable, Hashable {
+    let text: SectionText
+    /// The column of each of the text's names.
+    let columns: [Int]
+    let escapes: Int
+    let isCounted: Bool
+}
+
+/// A place in a payload where an entry stands if its value comes out as a number.
+struct NumberSegment: Sendable, Hashable {
+    /// The pieces that make the number.
+    let segments: [PayloadSegment]
+    let range: ClosedRange<Int64>
+    /// The entry's name, its colon and what stands before the digits.
+    let prefix: [UInt8]
+    let suffix: [UInt8]
+    /// The bytes of the name where they count against the gateway's limit; nil where the entry does not count.
+    let countedBytes: Int?
 }

@@ -1,64 +1,74 @@
 extension PayloadTemplate {
-    /// Compiles a content for a platform.
+    /// Compiles a content for a gateway.
     ///
     /// `messageIDBase` is what is added to a message's sequence number when the application writes its message ids as
-    /// numbers. Throws when the content has no section for the platform, and when its payload is longer than the
-    /// gateway takes even with all fields empty.
+    /// numbers. `locale` chooses a variant of the content; see ``LocalisedTemplate`` for all of them at once. Throws
+    /// when the content has no section for the platform, when it says something that the gateway's protocol cannot,
+    /// and when its payload is longer than the gateway takes even with all fields empty.
     public static func compile(
         content: PushContent,
-        platform: Platform,
+        format: PayloadFormat,
         deliveryID: Int64,
         messageIDFormat: MessageIDFormat,
-        messageIDBase: Int64 = 0
+        messageIDBase: Int64 = 0,
+        locale: String? = nil
     ) throws(ContentError) -> PayloadTemplate {
-        guard let section = content.section(platform) else {
-            throw ContentError(problems: [
-                ContentProblem(
-                    key: platform.rawValue,
-                    cause:
-                        "the delivery's application is for \(platform.rawValue), and the content has no section for it",
-                    remedy: "add the section \"\(platform.rawValue)\" to the content"
-                )
-            ])
-        }
-        let template = PayloadTemplate(section, deliveryID, messageIDFormat, messageIDBase)
-        try template.checkMinimumSize()
-        return template
+        let variants = content.variants(for: format.platform)
+        let matcher = LocaleMatcher(variants.map(\.locale))
+        let index = locale.map { matcher.index(of: Array($0.utf8)[...]) } ?? 0
+        guard variants.indices.contains(index) else { throw ContentError.noSection(for: format.platform) }
+        return try PayloadTemplate(
+            variants[index],
+            content: content,
+            format: format,
+            ids: MessageIDSource(deliveryID: deliveryID, format: messageIDFormat, base: messageIDBase),
+            fields: []
+        )
     }
 
-    private init(
-        _ section: ContentSection,
-        _ deliveryID: Int64,
-        _ messageIDFormat: MessageIDFormat,
-        _ messageIDBase: Int64
-    ) {
-        var builder = PayloadBuilder()
-        switch section.platform {
-        case .ios: builder.iosBody(section, deliveryID: deliveryID)
-        case .android: builder.androidBody(section, deliveryID: deliveryID)
-        }
+    /// Compiles one variant of a content; `fields` have columns already.
+    init(
+        _ variant: ContentVariant,
+        content: PushContent,
+        format: PayloadFormat,
+        ids: MessageIDSource,
+        fields: [PersonalisationField]
+    ) throws(ContentError) {
+        let section = variant.section
+        var check = FormatCheck(format: format, path: variant.path)
+        check.check(section)
+        if !check.problems.isEmpty { throw ContentError(problems: check.problems) }
+
+        let layout = PayloadLayout(section, format: format, trackedDelivery: content.hasTracking ? ids.deliveryID : nil)
+        var builder = PayloadBuilder(policy: content.missing, fields: fields)
+        builder.node(layout.body)
         builder.finish()
         let bodySegments = builder.segments.count
-        let collapseID = section.platform == .ios ? section.text("collapse_id") : nil
+        let collapseID = format == .apns ? section.text("collapse_id") : nil
         if let collapseID, !collapseID.isLiteral { builder.inside(collapseID, escapes: 0) }
         builder.finish()
-        let countedBytes = section.platform == .android ? builder.countedBytes : nil
+        let countedBytes = format.platform == .android ? builder.countedBytes : nil
         self.init(
-            platform: section.platform,
+            format: format,
             fields: builder.fields,
-            attributes: MessageAttributes(section, collapseID: collapseID?.literalText),
+            attributes: layout.attributes,
             minimumPayloadSize: Self.minimumSize(
                 builder.segments.prefix(bodySegments),
-                messageIDFormat,
+                ids.format,
                 countedBytes: countedBytes
             ),
             text: builder.text,
             segments: Array(builder.segments.prefix(bodySegments)),
             collapseSegments: Array(builder.segments.dropFirst(bodySegments)),
-            messageIDFormat: messageIDFormat,
-            messageIDBase: messageIDBase,
+            sections: builder.sections,
+            numbers: builder.numbers,
+            requiredColumns: builder.requiredColumns,
+            missing: content.missing,
+            messageIDFormat: ids.format,
+            messageIDBase: ids.base,
             countedBytes: countedBytes
         )
+        try checkMinimumSize(variant.path)
     }
 
     private static func minimumSize(
@@ -67,25 +77,23 @@ extension PayloadTemplate {
         countedBytes: Int?
     ) -> Int {
         let idLength = format == .uuid ? MessageUUID.textLength : 1
-        if let countedBytes { return countedBytes + idLength }
-        return segments.reduce(into: 0) { size, segment in
+        return segments.reduce(into: countedBytes ?? 0) { size, segment in
             switch segment {
-            case .literal(let range): size += range.count
+            case .literal(let range): size += countedBytes == nil ? range.count : 0
             case .messageID: size += idLength
-            case .field, .token: break
+            case .field, .token, .sections, .number: break
             }
         }
     }
 
-    private func checkMinimumSize() throws(ContentError) {
-        let limit = payloadLimit(connector: platform == .ios ? .iosHTTP2 : .androidV2)
-        guard minimumPayloadSize > limit else { return }
+    private func checkMinimumSize(_ path: String) throws(ContentError) {
+        guard minimumPayloadSize > payloadLimit else { return }
         throw ContentError(problems: [
             ContentProblem(
-                key: platform.rawValue,
+                key: path,
                 cause: """
                     the payload has at least \(minimumPayloadSize) bytes even with empty fields, and the gateway takes \
-                    \(limit) at most
+                    \(payloadLimit) at most
                     """,
                 remedy: "shorten its texts or leave variables out"
             )
@@ -93,23 +101,15 @@ extension PayloadTemplate {
     }
 }
 
-extension MessageAttributes {
-    /// The attributes that an iOS section asks for; those of an Android section are in its body.
-    fileprivate init(_ section: ContentSection, collapseID: String?) {
-        guard section.platform == .ios else {
-            self.init()
-            return
-        }
-        let isSilent = !section.hasAny(["title", "subtitle", "body", "badge", "sound"])
-        let type = section.string("push_type").flatMap(PushType.init(rawValue:)) ?? (isSilent ? .background : .alert)
-        // "Using priority 10 is an error" for background pushes, and 10 is the default (Apple, "Sending notification
-        // requests").
-        let priority = section.number("priority").flatMap(Int.init) ?? (type == .background ? 5 : nil)
-        self.init(
-            pushType: type,
-            priority: priority,
-            expirationSeconds: section.number("expiration_seconds").flatMap(Int32.init),
-            collapseID: collapseID
-        )
+extension ContentError {
+    /// What to say when a content has nothing for the platform of a delivery's application.
+    static func noSection(for platform: Platform) -> ContentError {
+        ContentError(problems: [
+            ContentProblem(
+                key: platform.rawValue,
+                cause: "the delivery's application is for \(platform.rawValue), and the content has no section for it",
+                remedy: "add the section \"\(platform.rawValue)\" to the content"
+            )
+        ])
     }
 }

@@ -1,4 +1,7 @@
 extension PayloadTemplate {
+    /// The size of a payload of which a part was not even rendered, because it was longer than any gateway's limit.
+    static let hopelessSize = Int(Int32.max)
+
     /// Appends the body of one message's request and returns the size that the gateway's limit is compared with.
     ///
     /// `columns` holds the values of ``fields`` in their order; a null or empty value, and a missing column, give way
@@ -18,6 +21,7 @@ extension PayloadTemplate {
     ) -> Int {
         let start = output.count
         var counted = countedBytes ?? 0
+        var isCutShort = false
         for segment in segments {
             switch segment {
             case .literal(let range):
@@ -31,8 +35,15 @@ extension PayloadTemplate {
                 counted += output.count - before
             case .token:
                 JSONText.appendEscaped(tokens.bytes, tokens.range(row), to: &output)
+            case .sections(let index):
+                let (size, isWhole) = append(sections[index], row: row, columns, to: &output)
+                if sections[index].isCounted { counted += size }
+                if !isWhole { isCutShort = true }
+            case .number(let index):
+                counted += append(numbers[index], row: row, columns, to: &output)
             }
         }
+        if isCutShort { return Self.hopelessSize }
         return countedBytes == nil ? output.count - start : counted
     }
 
@@ -42,43 +53,49 @@ extension PayloadTemplate {
     /// one that APNs takes: 1 to 64 bytes.
     public func renderCollapseID(row: Int, fields columns: [ByteColumn], into output: inout [UInt8]) -> Bool {
         let start = output.count
-        for segment in collapseSegments {
-            switch segment {
-            case .literal(let range): output.append(contentsOf: text[range])
-            case .field(let field): _ = append(field, row: row, columns, to: &output)
-            case .messageID, .token: break
-            }
-        }
+        appendPlain(collapseSegments, row: row, columns, to: &output)
         for index in start..<output.count where output[index] < 0x20 || output[index] == 0x7F {
             output[index] = UInt8(ascii: " ")
         }
         return (1...ContentValidator.longestCollapseID).contains(output.count - start)
     }
 
-    /// Appends a field's value or its default and returns its size before it was escaped.
+    /// Appends segments that stand in no JSON: text and fields as they are.
+    func appendPlain(_ segments: [PayloadSegment], row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) {
+        for segment in segments {
+            switch segment {
+            case .literal(let range): output.append(contentsOf: text[range])
+            case .field(let field): _ = append(field, row: row, columns, to: &output)
+            case .sections(let index): _ = append(sections[index], row: row, columns, to: &output)
+            case .messageID, .token, .number: break
+            }
+        }
+    }
+
+    /// Appends a field's value or its default and returns the size of what the gateway reads there.
     @inline(__always)
     private func append(_ field: FieldSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
         if field.column < columns.count {
             let range = columns[field.column].range(row)
-            if !range.isEmpty {
-                Self.append(columns[field.column].bytes, range, escapes: field.escapes, to: &output)
-                return range.count
-            }
+            if !range.isEmpty { return Self.append(columns[field.column].bytes, range, field.escapes, to: &output) }
         }
-        Self.append(text, field.fallback, escapes: field.escapes, to: &output)
-        return field.fallback.count
+        return Self.append(text, field.fallback, field.escapes, to: &output)
     }
 
+    /// Appends bytes, escaped that often, and returns the size of what the gateway reads there.
     @inline(__always)
-    private static func append(_ bytes: [UInt8], _ range: Range<Int>, escapes: Int, to output: inout [UInt8]) {
+    static func append(_ bytes: [UInt8], _ range: Range<Int>, _ escapes: Int, to output: inout [UInt8]) -> Int {
         switch escapes {
         case 0:
             output.append(contentsOf: bytes[range])
+            return range.count
         case 1:
-            JSONText.appendEscaped(bytes, range, to: &output)
+            return JSONText.appendEscaped(bytes, range, to: &output)
         default:
-            let once = JSONText.escaped(Array(bytes[range]))
-            JSONText.appendEscaped(once, once.indices, to: &output)
+            var text = Array(bytes[range])
+            for _ in 1..<escapes { text = JSONText.escaped(text) }
+            JSONText.appendEscaped(text, text.indices, to: &output)
+            return text.count
         }
     }
 

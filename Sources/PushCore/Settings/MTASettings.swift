@@ -6,6 +6,8 @@ public struct MTASettings: Sendable, Equatable {
     public var preparation = PreparationSettings()
     /// How parts are leased to children.
     public var lease = LeaseSettings()
+    /// When push tokens with soft errors are put into quarantine.
+    public var quarantine = QuarantineSettings()
     /// The supervisor ("master" in Adobe's terms).
     public var master = MasterSettings()
     /// One MTA child.

@@ -15,4 +15,15 @@ public enum SecretRedaction {
         guard let at = authority.lastIndex(of: "@") else { return text }
         return authority[..<at].contains(":") ? mark : text
     }
+
+    /// A secret as it may be shown: whether there is one.
+    public static func secret(_ text: String) -> String {
+        text.isEmpty ? "" : mark
+    }
+
+    /// An address without what stands before an `@`, which may be a name and a password.
+    public static func userInfo(_ text: String) -> String {
+        guard let at = text.lastIndex(of: "@") else { return text }
+        return mark + text[at...]
+    }
 }

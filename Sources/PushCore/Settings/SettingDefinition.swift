@@ -8,13 +8,22 @@ public struct SettingDefinition: Sendable {
     public let access: SettingAccess
     /// Whether the value may hold a secret, so that it is shown with the secret part left out.
     public let mayHoldSecret: Bool
+    /// Whether the whole value is a secret.
+    public let isSecret: Bool
 
     /// Describes a setting.
-    public init(_ key: String, unit: String, _ access: SettingAccess, mayHoldSecret: Bool = false) {
+    public init(
+        _ key: String,
+        unit: String,
+        _ access: SettingAccess,
+        mayHoldSecret: Bool = false,
+        isSecret: Bool = false
+    ) {
         self.key = key
         self.unit = unit
         self.access = access
         self.mayHoldSecret = mayHoldSecret
+        self.isSecret = isSecret
     }
 
     /// The parts of the key.
@@ -32,6 +41,7 @@ public struct SettingDefinition: Sendable {
     /// The value in `settings` as text that may be shown to anybody: secrets are left out.
     public func redactedText(in settings: Settings) -> String {
         let value = text(in: settings)
+        if isSecret { return SecretRedaction.secret(value) }
         return mayHoldSecret ? SecretRedaction.connectionString(value) : value
     }
 

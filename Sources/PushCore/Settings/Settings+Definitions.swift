@@ -13,6 +13,18 @@ extension Settings {
             .choice(\.log.level, ["trace", "debug", "info", "notice", "warning", "error", "critical"])
         ),
         .init("nmac.relay.trustedCertsChain", unit: "path", .text(\.nmac.relay.trustedCertsChain)),
+        .init("nmac.useHTTPProxy", unit: "true or false", .flag(\.nmac.useHTTPProxy)),
+        .init("nmac.proxyHTTP.address", unit: "host name or IP address", .text(\.nmac.proxyHTTP.address)),
+        .init("nmac.proxyHTTP.port", unit: "port", .integer(\.nmac.proxyHTTP.port, 1...65_535)),
+        .init("nmac.proxyHTTP.login", unit: "name", .text(\.nmac.proxyHTTP.login)),
+        .init("nmac.proxyHTTP.password", unit: "password", .text(\.nmac.proxyHTTP.password), isSecret: true),
+        .init("nmac.proxyHTTP.override", unit: "host names", .text(\.nmac.proxyHTTP.override)),
+        .init(
+            "nmac.binary.presumedAcceptedMs",
+            unit: "milliseconds",
+            .integer(\.nmac.binary.presumedAcceptedMs, 50...60_000)
+        ),
+        .init("nmac.binary.feedbackPeriodSec", unit: "seconds", .integer(\.nmac.binary.feedbackPeriodSec, 1...604_800)),
         .init("mta.workingPath", unit: "path", .text(\.mta.workingPath)),
         .init(
             "mta.preparation.messagesPerPart",
@@ -22,6 +34,13 @@ extension Settings {
         .init("mta.preparation.partsPerChunk", unit: "parts", .integer(\.mta.preparation.partsPerChunk, 1...1_000)),
         .init("mta.lease.durationSec", unit: "seconds", .integer(\.mta.lease.durationSec, 3...3_600)),
         .init("mta.lease.renewalSec", unit: "seconds", .integer(\.mta.lease.renewalSec, 1...1_200)),
+        .init("mta.quarantine.maxSoftErrors", unit: "errors", .integer(\.mta.quarantine.maxSoftErrors, 1...1_000)),
+        .init(
+            "mta.quarantine.significantErrorDelaySec",
+            unit: "seconds",
+            .integer(\.mta.quarantine.significantErrorDelaySec, 0...31_536_000)
+        ),
+        .init("mta.quarantine.healingDays", unit: "days", .integer(\.mta.quarantine.healingDays, 1...3_650)),
     ]
 
     private static let masterDefinitions: [SettingDefinition] = [

@@ -26,6 +26,8 @@ public struct ApplicationRow: Sendable, Hashable {
     public let credentialID: Int64?
     /// Declared variables (name, type, default, label), JSON array.
     public let variables: String
+    /// Declared sounds (name, label, whether it is the system's), JSON array.
+    public let sounds: String
 
     /// An application.
     public init(
@@ -40,7 +42,8 @@ public struct ApplicationRow: Sendable, Hashable {
         messageIDFormat: MessageIDFormat,
         accountID: Int32?,
         credentialID: Int64?,
-        variables: String
+        variables: String,
+        sounds: String = "[]"
     ) {
         self.id = id
         self.serviceID = serviceID
@@ -54,5 +57,6 @@ public struct ApplicationRow: Sendable, Hashable {
         self.accountID = accountID
         self.credentialID = credentialID
         self.variables = variables
+        self.sounds = sounds
     }
 }

@@ -6,11 +6,14 @@ public struct ServiceRow: Sendable, Hashable {
     public let name: String
     /// Its name for people.
     public let label: String
+    /// Name of the target mapping with which its user keys reconcile; nil if it has none.
+    public let mapping: String?
 
     /// A service.
-    public init(id: Int32, name: String, label: String) {
+    public init(id: Int32, name: String, label: String, mapping: String? = nil) {
         self.id = id
         self.name = name
         self.label = label
+        self.mapping = mapping
     }
 }

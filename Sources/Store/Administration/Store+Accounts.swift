@@ -11,6 +11,7 @@ extension Store {
         port: Int32,
         options: String = "{}"
     ) async throws -> AccountRow {
+        try Self.check(options, name, connector)
         let result = try await query(
             """
             INSERT INTO pushmta_engine.external_account AS e (name, label, connector, host, port, options)
@@ -29,26 +30,47 @@ extension Store {
     }
 
     /// Changes an external account; nil leaves a value as it is. Children take it over when they are started.
+    ///
+    /// Throws `invalid` for a connector of another platform: what goes over the account now could not go over it then.
     @discardableResult
     public func setAccount(
         name: String,
+        connector: Connector? = nil,
         host: String? = nil,
         port: Int32? = nil,
         options: String? = nil,
         active: Bool? = nil
     ) async throws -> AccountRow {
+        let before = try await account(named: name)
+        if let connector, connector.platform != before.connector.platform {
+            throw StoreError(
+                .invalid,
+                "External account \"\(name)\" serves \(before.connector.platform.rawValue), and \(connector.rawValue) does not.",
+                hint: "pushmta account add makes another one"
+            )
+        }
+        if options != nil || connector != nil {
+            try Self.check(options ?? before.options, name, connector ?? before.connector)
+        }
         let result = try await query(
             """
-            UPDATE pushmta_engine.external_account e SET host = coalesce($2::text, host), port = coalesce($3::integer, port),
+            UPDATE pushmta_engine.external_account e SET connector = coalesce($6::text, connector),
+                host = coalesce($2::text, host), port = coalesce($3::integer, port),
                 options = coalesce($4::jsonb, options), active = coalesce($5::boolean, active), changed_at = now()
             WHERE e.name = $1 RETURNING \(AccountRow.columns)
             """,
             [
                 .text(name), .textOrNull(host), port.map(PostgresValue.int32) ?? .null,
                 options.map(PostgresValue.json) ?? .null, active.map(PostgresValue.bool) ?? .null,
+                .textOrNull(connector?.rawValue),
             ]
         )
         return try first(result, orThrow: Self.noAccount(name), hint: Self.accountHint, AccountRow.init)
+    }
+
+    private static func check(_ options: String, _ name: String, _ connector: Connector) throws {
+        guard let problem = AccountOption.problem(json: options, connector: connector) else { return }
+        throw StoreError(.invalid, "The options of external account \"\(name)\": \(problem).")
     }
 
     /// All external accounts by name.

@@ -2,31 +2,6 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Creates a service.
-    @discardableResult
-    public func createService(name: String, label: String) async throws -> ServiceRow {
-        let result = try await query(
-            """
-            INSERT INTO pushmta_engine.service (name, label) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING
-            RETURNING id, name, label
-            """,
-            [.text(name), .text(label)]
-        )
-        guard result.rowCount > 0 else {
-            throw StoreError(.conflict, "There is a service \"\(name)\" already.", hint: "choose another name")
-        }
-        return try Self.service(result, 0)
-    }
-
-    /// All services by name.
-    public func services() async throws -> [ServiceRow] {
-        try all(try await query("SELECT id, name, label FROM pushmta_engine.service ORDER BY name"), Self.service)
-    }
-
-    private static func service(_ rows: PostgresResult, _ row: Int) throws -> ServiceRow {
-        ServiceRow(id: try rows.int32(row, 0), name: try rows.text(row, 1), label: try rows.text(row, 2))
-    }
-
     /// Creates an application of a service.
     @discardableResult
     public func createApplication(_ new: NewApplication) async throws -> ApplicationRow {
@@ -36,7 +11,7 @@ extension Store {
             orThrow: "There is no service \"\(new.service)\".",
             hint: "pushmta service add makes one"
         ) { rows, row in try rows.int32(row, 0) }
-        let accountID = try await accountID(for: new)
+        let accountID = try await account(new.account, platform: new.platform)
         let result = try await query(
             """
             INSERT INTO pushmta_engine.application AS a (service_id, name, label, platform, environment, integration_key,
@@ -58,19 +33,6 @@ extension Store {
             )
         }
         return try ApplicationRow(result, 0)
-    }
-
-    private func accountID(for new: NewApplication) async throws -> Int32? {
-        guard let name = new.account else { return nil }
-        let found = try await account(named: name)
-        guard found.connector.platform == new.platform else {
-            throw StoreError(
-                .invalid,
-                "External account \"\(name)\" is an \(found.connector.rawValue) connector and cannot serve \(new.platform.rawValue).",
-                hint: "name an account of the same platform"
-            )
-        }
-        return found.id
     }
 
     /// All applications by name.
@@ -108,7 +70,7 @@ extension Store {
 extension ApplicationRow {
     static let columns = """
         a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
-        a.external_account_id, a.credential_id, a.variables::text
+        a.external_account_id, a.credential_id, a.variables::text, a.sounds::text
         """
 
     init(_ rows: PostgresResult, _ row: Int) throws {
@@ -124,7 +86,8 @@ extension ApplicationRow {
             messageIDFormat: try Store.choice(rows, row, 8),
             accountID: try rows.int32OrNil(row, 9),
             credentialID: try rows.int64OrNil(row, 10),
-            variables: try rows.text(row, 11)
+            variables: try rows.text(row, 11),
+            sounds: try rows.text(row, 12)
         )
     }
 }

@@ -9,9 +9,21 @@ extension Store {
 
     /// Stores a sealed credential and binds it to an application.
     ///
-    /// A credential of the same name is replaced, since applications share one by name; its row id is the new one's.
-    public func saveCredential(_ credential: CredentialRow, application: String) async throws {
+    /// A credential of the same name is replaced, since applications share one by name; its row id is the new one's. What the
+    /// application had before goes when nobody else has it.
+    ///
+    /// - Parameter allowsBothEnvironments: whether a certificate may serve a sandbox and a production application, which is
+    ///   refused otherwise.
+    public func saveCredential(
+        _ credential: CredentialRow,
+        application: String,
+        allowsBothEnvironments: Bool = false
+    ) async throws {
         try await transaction { transaction in
+            let before = try await Self.lockApplication(application, transaction)
+            if credential.kind == .apnsCertificate, !allowsBothEnvironments {
+                try await Self.refuseSharing(credential.fingerprint, with: application, transaction)
+            }
             let replaced = try await transaction.execute(
                 PostgresStatement(
                     "UPDATE pushmta_engine.credential SET name = name || '/replaced/' || id WHERE name = $1 RETURNING id",
@@ -19,29 +31,85 @@ extension Store {
                 )
             )
             try await transaction.execute(PostgresStatement(Self.insertCredentialSQL, Self.parameters(credential)))
-            let bound = try await transaction.execute(
+            try await transaction.execute(
                 PostgresStatement(
                     "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE name = $1",
                     [.text(application), .int64(credential.id)]
                 )
             )
-            guard bound.affectedRows > 0 else {
-                throw StoreError(
-                    .notFound,
-                    "There is no application \"\(application)\".",
-                    hint: "pushmta app list shows them"
+            for row in 0..<replaced.rowCount {
+                try await transaction.execute(
+                    PostgresStatement(
+                        "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE credential_id = $1",
+                        [.int64(try replaced.int64(row, 0)), .int64(credential.id)]
+                    )
                 )
+                try await Self.dropCredential(try replaced.int64(row, 0), transaction)
             }
-            guard replaced.rowCount > 0 else { return }
-            let old = PostgresValue.int64(try replaced.int64(0, 0))
-            try await transaction.execute([
-                PostgresStatement(
-                    "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE credential_id = $1",
-                    [old, .int64(credential.id)]
-                ),
-                PostgresStatement("DELETE FROM pushmta_engine.credential WHERE id = $1", [old]),
-            ])
+            if let before { try await Self.dropCredential(before, transaction) }
         }
+    }
+
+    /// Keeps others from binding a credential to the application; returns what it has now.
+    private static func lockApplication(_ name: String, _ transaction: PostgresTransaction) async throws -> Int64? {
+        let found = try await transaction.execute(
+            PostgresStatement(
+                "SELECT credential_id FROM pushmta_engine.application WHERE name = $1 FOR NO KEY UPDATE",
+                [.text(name)]
+            )
+        )
+        guard found.rowCount > 0 else {
+            throw StoreError(
+                .notFound,
+                "There is no application \"\(name)\".",
+                hint: "pushmta app list shows them"
+            )
+        }
+        return try found.int64OrNil(0, 0)
+    }
+
+    /// A certificate that is in use for an application of the other environment is most probably the wrong one.
+    private static func refuseSharing(
+        _ fingerprint: String,
+        with application: String,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        // Two that are set at the same moment must see each other.
+        try await transaction.execute(
+            PostgresStatement("LOCK TABLE pushmta_engine.credential IN SHARE ROW EXCLUSIVE MODE", prepare: false)
+        )
+        let found = try await transaction.execute(
+            PostgresStatement(
+                """
+                SELECT a.name, a.environment, own.environment FROM pushmta_engine.application own
+                JOIN pushmta_engine.application a ON a.environment <> own.environment AND a.platform = own.platform
+                JOIN pushmta_engine.credential c ON c.id = a.credential_id
+                WHERE own.name = $1 AND c.kind = 'apns_certificate' AND c.fingerprint = $2 ORDER BY a.name LIMIT 1
+                """,
+                [.text(application), .text(fingerprint)]
+            )
+        )
+        guard found.rowCount > 0 else { return }
+        let (other, theirs, own) = (try found.text(0, 0), try found.text(0, 1), try found.text(0, 2))
+        throw StoreError(
+            .conflict,
+            "The certificate \(fingerprint.prefix(16))… is that of application \"\(other)\" of the \(theirs) environment already, and \"\(application)\" is of the \(own) one: the two environments do not share a certificate.",
+            hint:
+                "set the certificate of the \(own) environment; one that Apple issued for both is taken with --both-environments"
+        )
+    }
+
+    /// Deletes a credential that no application has any more.
+    private static func dropCredential(_ id: Int64, _ transaction: PostgresTransaction) async throws {
+        try await transaction.execute(
+            PostgresStatement(
+                """
+                DELETE FROM pushmta_engine.credential c WHERE c.id = $1
+                    AND NOT EXISTS (SELECT FROM pushmta_engine.application a WHERE a.credential_id = c.id)
+                """,
+                [.int64(id)]
+            )
+        )
     }
 
     private static let insertCredentialSQL = """
@@ -63,8 +131,8 @@ extension Store {
     public func credential(application id: Int32) async throws -> CredentialRow {
         let result = try await query(
             """
-            SELECT c.id, c.kind, c.name, c.seal_key_id, c.sealed, c.attributes::text, c.fingerprint, c.expires_at
-            FROM pushmta_engine.application a JOIN pushmta_engine.credential c ON c.id = a.credential_id WHERE a.id = $1
+            SELECT \(Self.credentialColumns) FROM pushmta_engine.application a
+            JOIN pushmta_engine.credential c ON c.id = a.credential_id WHERE a.id = $1
             """,
             [.int32(id)]
         )
@@ -76,15 +144,6 @@ extension Store {
                 hint: "pushmta credential set \(application.name) gives it one"
             )
         }
-        return CredentialRow(
-            id: try result.int64(0, 0),
-            kind: try choice(result, 0, 1),
-            name: try result.text(0, 2),
-            sealKeyID: try result.text(0, 3),
-            sealed: try result.bytes(0, 4),
-            attributes: try result.text(0, 5),
-            fingerprint: try result.text(0, 6),
-            expiresAt: try result.timeOrNil(0, 7)
-        )
+        return try Self.credential(result, 0)
     }
 }

@@ -5,7 +5,8 @@ extension Store {
     /// Imports subscriptions of an application, batch by batch, each in a transaction of its own.
     ///
     /// The same token and user again are updated and enabled again; a token that belongs to another user gets a new
-    /// subscription and the old one is disabled. Of two lines with the same token the last one counts.
+    /// subscription and the old one is disabled. Of two lines with the same token the last one counts. Parameters that the
+    /// application declares go to their columns.
     ///
     /// - Parameters:
     ///   - rows: the lines in batches, as a file reader makes them.
@@ -19,9 +20,11 @@ extension Store {
         progress: @Sendable (ImportReport) -> Void = { _ in }
     ) async throws -> ImportReport where Batches.Element == [ImportRow] {
         let application = try await self.application(named: application)
+        let declared = try await declarations(application: application.name)
         var report = ImportReport()
         for try await batch in batches {
-            let rows = try SubscriptionCheck(platform: application.platform).sound(batch, skipMalformed, &report)
+            let placed = batch.map { $0.placed(by: declared) }
+            let rows = try SubscriptionCheck(platform: application.platform).sound(placed, skipMalformed, &report)
             guard !rows.isEmpty else { continue }
             try await importBatch(rows, application: application.id, &report)
             progress(report)
@@ -67,9 +70,13 @@ extension Store {
         WHERE s.application_id = $1 AND s.push_token = i.push_token AND s.enabled AND s.user_key <> i.user_key
         """
 
+    /// A registration forgets the soft errors before it.
     private static let updateSQL = """
         UPDATE pushmta_engine.subscription s SET registered_at = now(), locale = i.locale, time_zone = i.time_zone,
-            recipient = coalesce(i.recipient, s.recipient), parameters = coalesce(i.parameters, s.parameters)
+            recipient = coalesce(i.recipient, s.recipient), parameters = coalesce(i.parameters, s.parameters),
+            soft_errors = 0, quarantine_reason = CASE WHEN s.quarantine_status IN (1, 2) THEN '' ELSE s.quarantine_reason END,
+            quarantined_at = CASE WHEN s.quarantine_status = 2 THEN NULL ELSE s.quarantined_at END,
+            quarantine_status = CASE WHEN s.quarantine_status IN (1, 2) THEN 0 ELSE s.quarantine_status END
         FROM \(linesSQL) i
         WHERE s.application_id = $1 AND s.push_token = i.push_token AND s.enabled AND s.user_key = i.user_key
         """

@@ -52,9 +52,12 @@ extension Store {
     /// A due probe that nobody took counts now; one that was taken was counted then.
     private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
 
+    /// What may be a mistake of ours; a message that got through is none.
+    private static let doubtfulKinds = "('invalid', 'canonical', 'soft_error')"
+
     private static let holdSQL = """
         UPDATE pushmta_engine.token_event SET state = 'held'
-        WHERE application_id = $1 AND kind = 'invalid' AND state = 'pending'
+        WHERE application_id = $1 AND kind IN \(doubtfulKinds) AND state = 'pending'
         """
 
     /// Closes an application's circuit, since a message went through; token effects that were held are undone.
@@ -90,7 +93,7 @@ extension Store {
         ), undone AS (
             UPDATE pushmta_engine.token_event e SET state = 'undone', undone_at = now()
             FROM before b
-            WHERE b.token_effects_held AND e.application_id = b.application_id AND e.kind = 'invalid'
+            WHERE b.token_effects_held AND e.application_id = b.application_id AND e.kind IN \(doubtfulKinds)
                 AND e.state IN ('held', 'pending')
         ), woken AS MATERIALIZED (
             SELECT pg_notify('pushmta_wake', 'circuit') FROM before WHERE was_open

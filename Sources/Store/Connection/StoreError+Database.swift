@@ -26,8 +26,8 @@ extension StoreError {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002": .notFound
-            case "PM003", "PM006", "PM008": .conflict
+            case "PM001", "PM002", "PM040", "PM041", "PM050": .notFound
+            case "PM003", "PM006", "PM008", "PM042", "PM051": .conflict
             default: .invalid
             }
         self.init(code, error.message, hint: Self.remedies[state])
@@ -40,7 +40,13 @@ extension StoreError {
         "PM003": "create another delivery to send again",
         "PM004": #"give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}"#,
         "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
-        "PM006": "fill pushmta.delivery_target before the start",
+        "PM006": "set targets and exclusions before the start",
         "PM008": "pushmta delivery list shows the deliveries and their states",
+        "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
+        "PM051": "choose another name, or add to that list",
+        "PM040": "pushmta template list shows the templates",
+        "PM041": "pushmta seed list shows the seed addresses; pushmta seed add makes one",
+        "PM042": "choose another name, or remove or replace what has it",
+        "PM044": "pushmta subscription list and pushmta seed list show who there is; pushmta seed add takes a push token of nobody's too",
     ]
 }

@@ -20,7 +20,7 @@ enum BroadLogInsert {
         PostgresStatement(rowsSQL, columns(rows) + [.int64Array(rows.map(\.holding.token)), .heldState])
     }
 
-    /// Parameters $1 to $8 of statements that take rows one by one.
+    /// Parameters $1 to $9 of statements that take rows one by one.
     static func columns(_ rows: [OutcomeBatch.Row]) -> [PostgresValue] {
         [
             .int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence)),
@@ -28,6 +28,7 @@ enum BroadLogInsert {
             .int16Array(rows.map(\.status.rawValue)), .int16Array(rows.map(\.httpStatus)),
             .int16Array(rows.map(\.attempt)),
             .textArray(rows.map(\.reason)), .textArray(rows.map(\.gatewayMessageID)),
+            .int16ArrayWithNulls(rows.map { $0.failure?.code }),
         ]
     }
 
@@ -50,13 +51,13 @@ enum BroadLogInsert {
 
     static let rowsSQL = """
         INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status,
-            attempt, reason, gateway_message_id)
+            attempt, reason, gateway_message_id, failure)
         SELECT p.delivery_id, o.subscription_id, p.id, o.sequence, p.log_day, o.status, o.http_status, o.attempt, o.reason,
-            o.gateway_message_id
+            o.gateway_message_id, o.failure
         FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::smallint[], $5::smallint[], $6::smallint[], $7::text[],
-            $8::text[], $9::bigint[])
-            o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id, token)
+            $8::text[], $9::smallint[], $10::bigint[])
+            o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id, failure, token)
         JOIN pushmta_engine.delivery_part p
-            ON p.id = o.part_id AND p.id = ANY($1) AND p.fencing_token = o.token AND p.state = $10
+            ON p.id = o.part_id AND p.id = ANY($1) AND p.fencing_token = o.token AND p.state = $11
         """
 }

@@ -2,8 +2,8 @@ import PushCore
 
 /// Final outcomes to store in one transaction, and the parts that end with them.
 ///
-/// Outcomes without a reason, as nearly all are, are kept in runs of equal part, status and attempt, which are stored
-/// with two arrays; the others are kept row by row.
+/// Outcomes without reason and failure, as nearly all are, are kept in runs of equal part, status and attempt, which are
+/// stored with two arrays; the others are kept row by row.
 public struct OutcomeBatch: Sendable {
     /// Outcomes that differ in message and subscription only.
     struct Run: Sendable {
@@ -33,6 +33,7 @@ public struct OutcomeBatch: Sendable {
         var attempt: Int16
         var reason: String?
         var gatewayMessageID: String?
+        var failure: MessageFailure?
         /// It counts only while the owner holds the part, whatever the status.
         var isDecision = false
     }
@@ -44,8 +45,10 @@ public struct OutcomeBatch: Sendable {
     struct Effect: Sendable {
         var holding: PartToken
         var sequence: Int32
-        var reason: String
+        var kind: TokenEventKind
+        var reason = ""
         var sinceMilliseconds: Int64?
+        var newToken: String?
     }
 
     fileprivate(set) var effects: [Effect] = []
@@ -79,6 +82,8 @@ public struct OutcomeBatch: Sendable {
     ///   - status: a final status; `pending` is ignored.
     ///   - reason: the gateway's words, "" if none.
     ///   - tokenEffect: what the answer means for the token; recorded in the same transaction.
+    ///   - failure: what kind of failure it is, if it is one.
+    ///   - healsErrors: the message got through to a subscription with soft errors; recorded in the same transaction.
     ///   - isDecision: the owner decided it, and no gateway said it: an owner that has lost the part brings no such outcome, though
     ///     its status is `failed`.
     public mutating func append(
@@ -92,16 +97,17 @@ public struct OutcomeBatch: Sendable {
         gatewayMessageID: String? = nil,
         attempt: Int16 = 1,
         tokenEffect: TokenEffect = .none,
+        failure: MessageFailure? = nil,
+        healsErrors: Bool = false,
         isDecision: Bool = false
     ) {
         guard status != .pending else { return }
         let holding = PartToken(part: part, token: token)
-        if case .invalid(let since) = tokenEffect {
-            effects.append(Effect(holding: holding, sequence: sequence, reason: reason, sinceMilliseconds: since))
-        }
+        if let effect = Effect(holding, sequence, reason, tokenEffect) { effects.append(effect) }
+        if healsErrors { effects.append(Effect(holding: holding, sequence: sequence, kind: .success)) }
         count += 1
         counts[holding, default: StatusCounts()].add(1, status)
-        if reason.isEmpty {
+        if reason.isEmpty, failure == nil {
             let key = RunKey(
                 holding: holding,
                 status: status,
@@ -124,6 +130,7 @@ public struct OutcomeBatch: Sendable {
                 attempt: attempt,
                 reason: reason.isEmpty ? nil : reason,
                 gatewayMessageID: gatewayMessageID,
+                failure: failure,
                 isDecision: isDecision
             )
         )
@@ -177,10 +184,28 @@ extension OutcomeBatch {
                 reason: row.reason ?? "",
                 gatewayMessageID: row.gatewayMessageID,
                 attempt: row.attempt,
+                failure: row.failure,
                 isDecision: row.isDecision
             )
         }
         effects = other.effects.filter { wanted.contains($0.holding) }
+    }
+}
+
+extension OutcomeBatch.Effect {
+    /// What an answer says, nil if it says nothing.
+    fileprivate init?(_ holding: PartToken, _ sequence: Int32, _ reason: String, _ effect: TokenEffect) {
+        self.init(holding: holding, sequence: sequence, kind: .invalid, reason: reason)
+        switch effect {
+        case .none: return nil
+        case .invalid(let since): sinceMilliseconds = since
+        case .softError: kind = .softError
+        case .replaced(let token):
+            // PostgreSQL stores no NUL, and an empty token is none.
+            guard !token.isEmpty, !token.utf8.contains(0) else { return nil }
+            kind = .canonical
+            newToken = token
+        }
     }
 }
 

@@ -183,13 +183,13 @@ struct CarefulPass {
     private static let insertSQL = """
         WITH o AS MATERIALIZED (
             SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::smallint[], $5::smallint[], $6::smallint[],
-                $7::text[], $8::text[])
-                o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id)
+                $7::text[], $8::text[], $9::smallint[])
+                o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id, failure)
         ), \(PartTargets.sql(parts: "SELECT DISTINCT part_id FROM o"))
         INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status,
-            attempt, reason, gateway_message_id)
+            attempt, reason, gateway_message_id, failure)
         SELECT t.delivery_id, t.subscription_ids[x.place], t.part_id, o.sequence, t.log_day, o.status, o.http_status, o.attempt,
-            o.reason, o.gateway_message_id
+            o.reason, o.gateway_message_id, o.failure
         FROM o
         JOIN target t ON t.part_id = o.part_id
         CROSS JOIN LATERAL (SELECT \(PartTargets.place(of: "o.sequence"))) x(place)

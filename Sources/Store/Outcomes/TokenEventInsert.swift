@@ -18,16 +18,19 @@ enum TokenEventInsert {
                 .int64Array(effects.map(\.holding.part)), .int32Array(effects.map(\.sequence)),
                 .textArray(effects.map(\.reason)), .int64ArrayWithNulls(effects.map(\.sinceMilliseconds)),
                 .int64Array(effects.map(\.holding.token)), ofHeldParts ? .heldState : .null,
+                .textArray(effects.map(\.kind.rawValue)), .textArray(effects.map(\.newToken)),
             ]
         )
     }
 
     static let sql = """
-        INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id)
-        SELECT p.application_id, b.subscription_id, 'invalid', p.delivery_id, e.sequence, e.reason,
+        INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id,
+            new_token)
+        SELECT p.application_id, b.subscription_id, e.kind, p.delivery_id, e.sequence, e.reason,
             coalesce(to_timestamp(e.since / 1000.0), CASE WHEN $6::text IS NOT NULL THEN p.claimed_at END, p.created_at),
-            CASE WHEN e.since IS NULL THEN p.id END
-        FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[]) e(part_id, sequence, reason, since, token)
+            CASE WHEN e.since IS NULL THEN p.id END, e.new_token
+        FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $7::text[], $8::text[])
+            e(part_id, sequence, reason, since, token, kind, new_token)
         JOIN pushmta_engine.delivery_part p ON p.id = e.part_id
             AND ($6::text IS NULL OR p.fencing_token = e.token AND p.state = $6::text)
         JOIN pushmta_engine.broad_log b

@@ -10,11 +10,21 @@ public enum LoadVerdict: Int16, Sendable, CaseIterable {
     case quarantined = 3
     /// The subscription does not exist any more.
     case missing = 4
+    /// Send it, and say so if it gets through: the subscription has soft errors, which that heals.
+    case sendableWithErrors = 10
+
+    /// Whether it is sent.
+    public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
+
+    /// The verdict on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.
+    static let sql = """
+        CASE WHEN s.quarantine_status = 1 AND s.exclusion = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE s.exclusion END
+        """
 
     /// The reason that a `not_applicable` outcome is stored with; empty when sendable.
     public var reason: String {
         switch self {
-        case .sendable: ""
+        case .sendable, .sendableWithErrors: ""
         case .disabled: "subscription_disabled"
         case .optedOut: "opted_out"
         case .quarantined: "quarantined"

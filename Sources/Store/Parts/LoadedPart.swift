@@ -12,6 +12,8 @@ public struct LoadedPart: Sendable {
     public var verdicts: [LoadVerdict] = []
     /// One column for each requested field, in the order of the request; null where no source has it.
     public var fields: [ByteColumn] = []
+    /// Language tags of the subscriptions, null where the subscription is missing; empty unless they were asked for.
+    public var locales = ByteColumn()
 
     /// A part without messages.
     public init() {}

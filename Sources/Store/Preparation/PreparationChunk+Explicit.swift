@@ -3,11 +3,18 @@ extension PreparationChunk {
     /// delivery's applications, unless it came after the start. A subscription that an earlier row named already is a duplicate;
     /// with one message a user so is one whose user has a better one among those that are named.
     ///
+    /// A seed address whose token is no subscriber's gets proofs and nothing else.
+    ///
+    /// A token that two of the delivery's applications have gets one message, in the one where it registered later.
+    ///
     /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread.
-    static let explicitSQL = """
+    static let explicitSQL = explicit(ChunkTarget())
+
+    static func explicit(_ target: ChunkTarget) -> String {
+        """
         WITH delivery AS MATERIALIZED (
             SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.prepared_through, d.prepare_to,
-                d.one_per_user, d.allow_duplicates
+                d.one_per_user, d.allow_duplicates, d.proof
             FROM pushmta_engine.delivery d WHERE d.id = $1
         ), scanned AS MATERIALIZED (
             SELECT t.id, t.subscription_id, t.user_key, t.push_token, t.variables IS NOT NULL AS has_variables
@@ -16,8 +23,9 @@ extension PreparationChunk {
                 AND t.id <= (SELECT prepare_to FROM delivery)
             ORDER BY t.id LIMIT $2
         ), named AS MATERIALIZED (
-            SELECT t.id AS target_id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token,
-                s.registered_at
+            SELECT t.id AS target_id, t.has_variables, s.id, s.application_id,
+                CASE WHEN \(Store.isSeedOnlySQL) AND (SELECT proof FROM delivery) THEN 0::smallint ELSE s.exclusion END AS exclusion,
+                s.user_key, s.push_token, s.registered_at
             FROM scanned t JOIN pushmta_engine.subscription s ON s.id = t.subscription_id
             WHERE t.subscription_id IS NOT NULL
             UNION ALL
@@ -32,7 +40,7 @@ extension PreparationChunk {
             WHERE t.push_token IS NOT NULL
         ), judged AS MATERIALIZED (
             SELECT n.target_id, n.has_variables, n.id, a.application_id, a.external_account_id,
-                CASE WHEN n.exclusion <> 0 THEN n.exclusion
+                CASE WHEN n.exclusion <> 0 THEN n.exclusion \(listed(target))
                     WHEN NOT d.allow_duplicates AND (
                         EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1 AND e.subscription_id = n.id
                             AND e.id < n.target_id)
@@ -46,13 +54,8 @@ extension PreparationChunk {
                             AND x.application_id = b.application_id AND b.id <= x.prepare_to
                         WHERE b.user_key = n.user_key AND b.user_key <> '' AND b.exclusion = 0
                             AND (b.registered_at, b.id) > (n.registered_at, n.id)
-                            AND (EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
-                                    AND e.user_key = b.user_key AND e.id <= d.prepare_to)
-                                OR EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
-                                    AND e.subscription_id = b.id AND e.id <= d.prepare_to)
-                                OR EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
-                                    AND e.push_token = b.push_token AND e.id <= d.prepare_to))) THEN 5
-                    ELSE 0 END AS exclusion
+                            AND \(isNamed(target))) THEN 5
+                    \(sharedToken(target)) ELSE 0 END AS exclusion
             FROM named n
             CROSS JOIN delivery d
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = $1 AND a.application_id = n.application_id
@@ -107,4 +110,31 @@ extension PreparationChunk {
         )
         SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered) FROM totals t
         """
+    }
+
+    private static func listed(_ target: ChunkTarget) -> String {
+        target.exclusions.condition(subject: "n").map { "WHEN \($0) THEN 7" } ?? ""
+    }
+
+    /// Whether the list names subscription `b`, which then gets the message itself.
+    private static func isNamed(_ target: ChunkTarget) -> String {
+        let rows = "SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1 AND e.id <= d.prepare_to"
+        let named = """
+            (b.user_key <> '' AND EXISTS (\(rows) AND e.user_key = b.user_key)
+                OR EXISTS (\(rows) AND e.subscription_id = b.id) OR EXISTS (\(rows) AND e.push_token = b.push_token))
+            """
+        return target.exclusions.condition(subject: "b").map { "\(named) AND NOT \($0)" } ?? named
+    }
+
+    private static func sharedToken(_ target: ChunkTarget) -> String {
+        guard target.hasSharedTokens else { return "" }
+        return """
+            WHEN EXISTS (
+                SELECT FROM pushmta_engine.delivery_application x
+                JOIN pushmta_engine.subscription b ON b.application_id = x.application_id AND b.push_token = n.push_token
+                    AND b.enabled AND b.id <= x.prepare_to
+                WHERE x.delivery_id = $1 AND x.application_id <> n.application_id AND b.exclusion = 0
+                    AND (b.registered_at, b.id) > (n.registered_at, n.id) AND \(isNamed(target))) THEN 5
+            """
+    }
 }

@@ -1,24 +1,15 @@
 extension PreparationChunk {
-    /// All subscribers of an application. Reads the index alone; needs no check for duplicates, as a token is enabled once.
-    static let subscribersSQL = subscribers(exclusion: "s.exclusion")
+    /// All subscribers of an application. Without a filter and exclusions it reads the index alone; it needs no check for
+    /// duplicates then, as a token is enabled once in an application.
+    static let subscribersSQL = subscribers(ChunkTarget())
 
-    /// The same with one message a user: a subscription is left out when its user has a better one, that is one which
-    /// registered later, in any application of the delivery.
-    static let onePerUserSQL = subscribers(
-        exclusion: """
-            CASE WHEN s.exclusion <> 0 THEN s.exclusion
-                WHEN s.user_key <> '' AND EXISTS (
-                    SELECT FROM pushmta_engine.subscription b
-                    JOIN pushmta_engine.delivery_application x
-                        ON x.delivery_id = $1 AND x.application_id = b.application_id AND b.id <= x.prepare_to
-                    WHERE b.user_key = s.user_key AND b.user_key <> '' AND b.exclusion = 0
-                        AND (b.registered_at, b.id) > (s.registered_at, s.id)) THEN 5
-                ELSE 0 END::smallint
-            """
-    )
+    /// The same with one message a user.
+    static let onePerUserSQL = subscribers(ChunkTarget(onePerUser: true))
 
-    /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application.
-    private static func subscribers(exclusion: String) -> String {
+    /// The subscribers of an application whom a target chooses; who is not chosen is not excluded either, and counts nowhere.
+    ///
+    /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application, and those of the filter.
+    static func subscribers(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
             SELECT d.id, d.log_day, d.priority, d.target::integer AS target, a.application_id, a.external_account_id,
@@ -26,15 +17,15 @@ extension PreparationChunk {
             FROM pushmta_engine.delivery d
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id AND a.application_id = $6
             WHERE d.id = $1
-        ), scanned AS MATERIALIZED (
-            SELECT s.id, \(exclusion) AS exclusion
-            FROM pushmta_engine.subscription s
-            WHERE s.application_id = $6 AND s.id > (SELECT prepared_through FROM delivery)
-                AND s.id <= (SELECT prepare_to FROM delivery)
-            ORDER BY s.id LIMIT $2
+        ), slice AS (
+            SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
+        ), \(target.mappedSQL.map { $0 + ", " } ?? "")scanned AS MATERIALIZED (
+            SELECT s.id, \(exclusion(target)) AS exclusion
+            FROM slice s \(target.readMapping == nil ? "" : "LEFT JOIN mapped m ON m.user_key = s.user_key")
         ), kept AS MATERIALIZED (
             SELECT array_agg(id ORDER BY id) FILTER (WHERE exclusion = 0) AS ids,
-                count(*) FILTER (WHERE exclusion = 0)::integer AS size, count(*) AS scanned, max(id) AS through
+                count(*) FILTER (WHERE exclusion = 0)::integer AS size,
+                count(*) FILTER (WHERE exclusion > 0) AS excluded, count(*) AS scanned, max(id) AS through
             FROM scanned
         ), cut AS MATERIALIZED (
             SELECT least($3, greatest($4, (kept.size + $5 - 1) / $5)) AS size, kept.size * 2 >= kept.scanned AS dense FROM kept
@@ -54,17 +45,62 @@ extension PreparationChunk {
         ), excluded AS (
             INSERT INTO pushmta_engine.exclusion_log (delivery_id, subscription_id, application_id, log_day, reason)
             SELECT d.id, s.id, d.application_id, d.log_day, pushmta_engine.exclusion_name(s.exclusion)
-            FROM scanned s, delivery d WHERE s.exclusion <> 0
+            FROM scanned s, delivery d WHERE s.exclusion > 0
         ), cursor AS (
             UPDATE pushmta_engine.delivery_application a SET prepared = kept.scanned < $2,
                 prepared_through = coalesce(kept.through, a.prepared_through), messages = a.messages + kept.size
             FROM kept WHERE a.delivery_id = $1 AND a.application_id = $6
         ), counted AS (
             UPDATE pushmta_engine.delivery d SET target = d.target + kept.size,
-                excluded = d.excluded + kept.scanned - kept.size, changed_at = now()
+                excluded = d.excluded + kept.excluded, changed_at = now()
             FROM kept WHERE d.id = $1
         )
-        SELECT kept.size::bigint, kept.scanned - kept.size, (SELECT count(*) FROM numbered) FROM kept
+        SELECT kept.size::bigint, kept.excluded, (SELECT count(*) FROM numbered) FROM kept
         """
+    }
+
+    /// The application's subscriptions behind the cursor. Where more than the index is read, the comparison of rows leaves the planner
+    /// no index but the one that has the application first: by the primary key it would read those of all applications.
+    private static func range(_ target: ChunkTarget) -> String {
+        let (cursor, end) = ("(SELECT prepared_through FROM delivery)", "(SELECT prepare_to FROM delivery)")
+        if target.isEverybody { return "s.application_id = $6 AND s.id > \(cursor) AND s.id <= \(end) ORDER BY s.id" }
+        return """
+            (s.application_id, s.id) > ($6, \(cursor)) AND (s.application_id, s.id) <= ($6, \(end)) ORDER BY s.application_id, s.id
+            """
+    }
+
+    /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen. Another subscription is better if it
+    /// would get the message itself and registered later, in any application of the delivery.
+    private static func exclusion(_ target: ChunkTarget) -> String {
+        var cases = target.condition.map { ["WHEN NOT (\($0)) THEN -1"] } ?? []
+        cases.append("WHEN s.exclusion <> 0 THEN s.exclusion")
+        if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
+        if target.onePerUser {
+            let isSameUser = "s.user_key = self.user_key AND s.user_key <> ''"
+            cases.append("WHEN s.user_key <> '' AND \(better(target, isSameUser)) THEN 5")
+        }
+        if target.hasSharedTokens {
+            let hasSameToken =
+                "s.application_id <> self.application_id AND s.push_token = self.push_token AND s.enabled"
+            cases.append("WHEN \(better(target, hasSameToken)) THEN 5")
+        }
+        if cases.count == 1 { return "s.exclusion" }
+        return "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
+    }
+
+    /// Filter and condition speak of `s`, which is the other subscription inside; this one is `self` there.
+    private static func better(_ target: ChunkTarget, _ isOther: String) -> String {
+        let columns = target.sliceKeys.map { "s.\($0) AS \($0)" }.joined(separator: ", ")
+        let more = [
+            target.condition.map { "AND \($0)" }, target.exclusions.condition(subject: "s").map { "AND NOT \($0)" },
+        ].compactMap(\.self).joined(separator: " ")
+        return """
+            EXISTS (SELECT FROM (SELECT \(columns)) self CROSS JOIN LATERAL (
+                SELECT FROM pushmta_engine.subscription s
+                JOIN pushmta_engine.delivery_application x
+                    ON x.delivery_id = $1 AND x.application_id = s.application_id AND s.id <= x.prepare_to
+                \(target.mappingJoinSQL)
+                WHERE \(isOther) AND s.exclusion = 0 AND (s.registered_at, s.id) > (self.registered_at, self.id) \(more)) b)
+            """
     }
 }

@@ -8,6 +8,8 @@ struct PreparationChunk {
     let partSize: Int32
     /// Subscriptions, or explicit targets, of a chunk at most.
     let limit: Int64
+    /// Whom the delivery goes to.
+    let target: ChunkTarget
 
     /// A small delivery is cut into at least so many parts, for as many children…
     static let spread: Int32 = 16
@@ -24,12 +26,13 @@ struct PreparationChunk {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
         }
         if try locked.text(0, 1) == "explicit" {
-            return try await run(Self.explicitSQL, [], isLast: try locked.bool(0, 3), transaction)
+            return try await run(Self.explicit(target), [], isLast: try locked.bool(0, 2), transaction)
         }
         let next = try await transaction.execute(PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)]))
         guard next.rowCount > 0 else { return try await finish(transaction) }
-        let sql = try locked.bool(0, 2) ? Self.onePerUserSQL : Self.subscribersSQL
-        return try await run(sql, [.int32(try next.int32(0, 0))], isLast: false, transaction)
+        let application = PostgresValue.int32(try next.int32(0, 0))
+        let filter = target.filter?.parameters ?? []
+        return try await run(Self.subscribers(target), [application] + filter, isLast: false, transaction)
     }
 
     private func run(
@@ -69,7 +72,7 @@ struct PreparationChunk {
 
     /// Whoever has the row makes the next chunk; parts of the delivery can end meanwhile (they lock its key only).
     private static let lockSQL = """
-        SELECT state, target_kind, one_per_user, prepared_through >= coalesce(prepare_to, 0)
+        SELECT state, target_kind, prepared_through >= coalesce(prepare_to, 0)
         FROM pushmta_engine.delivery WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
         """
 

@@ -10,8 +10,12 @@ public struct PreparationJob: Sendable {
     public let applications: [ApplicationRow]
     /// The routing of each, in the same order.
     public let accounts: [AccountRow]
+    /// The credential of each, in the same order; nil for one that has none.
+    public let credentials: [CredentialNotice?]
     /// Whether an earlier preparation was cut short and this one resumes it.
     public internal(set) var resumed: Bool
+    /// Whom it goes to, compiled by the claim.
+    var target = ChunkTarget()
 
     /// A delivery to prepare.
     public init(
@@ -20,6 +24,7 @@ public struct PreparationJob: Sendable {
         content: String,
         applications: [ApplicationRow],
         accounts: [AccountRow],
+        credentials: [CredentialNotice?],
         resumed: Bool = false
     ) {
         self.deliveryID = deliveryID
@@ -27,6 +32,7 @@ public struct PreparationJob: Sendable {
         self.content = content
         self.applications = applications
         self.accounts = accounts
+        self.credentials = credentials
         self.resumed = resumed
     }
 }

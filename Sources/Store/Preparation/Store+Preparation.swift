@@ -17,6 +17,7 @@ extension Store {
             do {
                 // Read before it is owned: an owner that cannot go on would keep others away.
                 var job = try await job(id)
+                job.target = try await chunkTarget(of: id)
                 guard let resumed = try await own(id, host: host) else { continue }
                 job.resumed = resumed
                 return job
@@ -98,7 +99,8 @@ extension Store {
         ])
     }
 
-    private func job(_ id: Int64) async throws -> PreparationJob {
+    /// What a delivery goes to, and its content.
+    public func job(_ id: Int64) async throws -> PreparationJob {
         let results = try await group([
             PostgresStatement("SELECT label, content::text FROM pushmta_engine.delivery WHERE id = $1", [.int64(id)]),
             PostgresStatement(
@@ -113,14 +115,23 @@ extension Store {
                     + " WHERE d.delivery_id = $1 ORDER BY d.application_id",
                 [.int64(id)]
             ),
+            PostgresStatement(
+                "SELECT \(CredentialNotice.columns) FROM pushmta_engine.delivery_application d"
+                    + " JOIN pushmta_engine.application a ON a.id = d.application_id"
+                    + " JOIN pushmta_engine.credential c ON c.id = a.credential_id WHERE d.delivery_id = $1",
+                [.int64(id)]
+            ),
         ])
+        let applications = try all(results[1], ApplicationRow.init)
+        let credentials = try all(results[3], CredentialNotice.init)
         return try first(results[0], orThrow: "There is no delivery \(id).") { rows, row in
             PreparationJob(
                 deliveryID: id,
                 label: try rows.text(row, 0),
                 content: try rows.text(row, 1),
-                applications: try all(results[1], ApplicationRow.init),
-                accounts: try all(results[2], AccountRow.init)
+                applications: applications,
+                accounts: try all(results[2], AccountRow.init),
+                credentials: applications.map { one in credentials.first { $0.id == one.credentialID } }
             )
         }
     }
@@ -139,7 +150,8 @@ extension Store {
             try await PreparationChunk(
                 deliveryID: job.deliveryID,
                 partSize: Int32(clamping: max(1, partSize)),
-                limit: Int64(max(1, partSize) * max(1, partsPerChunk))
+                limit: Int64(max(1, partSize) * max(1, partsPerChunk)),
+                target: job.target
             ).run(transaction)
         }
     }

@@ -8,9 +8,12 @@ public struct OutcomeCount: Sendable, Hashable {
     public let reason: String
     /// How many.
     public let count: Int64
+    /// What kind of failure it is; nil for what is none.
+    public let failure: MessageFailure?
 
     /// A count of messages.
-    public init(status: MessageStatus?, reason: String, count: Int64) {
+    public init(status: MessageStatus?, reason: String, count: Int64, failure: MessageFailure? = nil) {
+        self.failure = failure
         self.status = status
         self.reason = reason
         self.count = count

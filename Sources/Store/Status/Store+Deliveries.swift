@@ -70,21 +70,21 @@ extension Store {
         )
     }
 
-    /// How the messages of a delivery ended, by status and reason; the most frequent first.
+    /// How the messages of a delivery ended, by status, reason and kind of failure; the most frequent first.
     ///
     /// Those that were sent are counted from the parts, so that the cost does not grow with them.
     public func outcomeCounts(delivery id: Int64) async throws -> [OutcomeCount] {
         let result = try await query(
             """
-            SELECT 1::smallint, '', coalesce(sum(sent), 0)::bigint AS n FROM pushmta_engine.delivery_part WHERE delivery_id = $1
+            SELECT 1::smallint, '', coalesce(sum(sent), 0)::bigint AS n, NULL::smallint FROM pushmta_engine.delivery_part WHERE delivery_id = $1
             HAVING sum(sent) > 0
             UNION ALL
-            SELECT b.status, coalesce(b.reason, ''), count(*)
+            SELECT b.status, coalesce(b.reason, ''), count(*), b.failure
             FROM pushmta_engine.delivery d
             JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.status <> 1
-            WHERE d.id = $1 GROUP BY 1, 2
+            WHERE d.id = $1 GROUP BY 1, 2, 4
             UNION ALL
-            SELECT p.rest_status, coalesce(p.rest_reason, ''), sum(p.size - (\(StatusCounts.sumSQL)))::bigint
+            SELECT p.rest_status, coalesce(p.rest_reason, ''), sum(p.size - (\(StatusCounts.sumSQL)))::bigint, NULL
             FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1 AND p.rest_status IS NOT NULL
             GROUP BY 1, 2 HAVING sum(p.size - (\(StatusCounts.sumSQL))) > 0
             ORDER BY n DESC, 1, 2
@@ -95,7 +95,8 @@ extension Store {
             OutcomeCount(
                 status: MessageStatus(rawValue: try rows.int16(row, 0)),
                 reason: try rows.text(row, 1),
-                count: try rows.int64(row, 2)
+                count: try rows.int64(row, 2),
+                failure: try rows.int16OrNil(row, 3).flatMap(MessageFailure.init(code:))
             )
         }
     }

@@ -2,25 +2,55 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Disables the subscriptions of refused tokens, unless they were registered anew since or the application's token effects
-    /// are held. Any number of hosts may call it at once; it waits for nobody.
+    /// Does to subscriptions what gateways said about their tokens, unless they were registered anew since or the application's
+    /// token effects are held: dead ones are disabled, replaced ones replaced, soft errors counted and forgotten. Any number of
+    /// hosts may call it at once; it waits for nobody.
     ///
-    /// - Parameter limit: events at most; call again at once when as many were decided.
-    /// - Returns: the number of events decided.
+    /// - Parameters:
+    ///   - limit: events at most; call again at once when as many were decided.
+    ///   - rules: when soft errors count and when they are forgotten.
+    /// - Returns: the number of events decided and of subscriptions healed by time.
     @discardableResult
-    public func applyTokenEvents(limit: Int = 1000) async throws -> Int {
-        let pending = try await query(Self.pendingTokenEventSQL)
-        guard try pending.bool(0, 0) else { return 0 }
-        let result = try await query(
-            "SELECT pushmta_engine.apply_token_events($1)",
-            [.int32(Int32(clamping: limit))]
-        )
-        return Int(try result.int32(0, 0))
+    public func applyTokenEvents(
+        limit: Int = 1000,
+        rules: QuarantineSettings = QuarantineSettings()
+    ) async throws -> Int {
+        let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
+        let open = try await query(Self.openTokenEventSQL, [healing])
+        let most = PostgresValue.int32(Int32(clamping: limit))
+        var decided = 0
+        if try open.bool(0, 0) {
+            let result = try await query(
+                Self.applySQL,
+                [
+                    most, .int32(Int32(clamping: rules.maxSoftErrors)),
+                    .int32(Int32(clamping: rules.significantErrorDelaySec)), healing,
+                ]
+            )
+            decided += Int(try result.int32(0, 0))
+        }
+        if try open.bool(0, 1) {
+            decided += Int(try await query(Self.healSQL, [most, healing]).int32(0, 0))
+        }
+        return decided
     }
 
-    static let pendingTokenEventSQL = """
+    /// Whether there is anything to apply, and anybody to heal; read from indexes of what is open.
+    static let openTokenEventSQL = """
         SELECT EXISTS (SELECT FROM pushmta_engine.token_event WHERE state = 'pending' AND kind = 'invalid')
+            OR EXISTS (SELECT FROM pushmta_engine.token_event
+                WHERE state = 'pending' AND kind IN ('canonical', 'soft_error', 'success'))
+            OR EXISTS (SELECT FROM pushmta_engine.token_event e WHERE e.state = 'held' AND NOT EXISTS (
+                SELECT FROM pushmta_engine.application_health h WHERE h.application_id = e.application_id AND h.token_effects_held)),
+            EXISTS (SELECT FROM pushmta_engine.subscription
+                WHERE quarantine_status = 1 AND last_error_at < now() - $1 * interval '1 day')
         """
+
+    private static let applySQL = """
+        SELECT pushmta_engine.apply_token_effects($1, $2, $3 * interval '1 second', $4 * interval '1 day')
+        """
+
+    private static let healSQL = "SELECT pushmta_engine.heal_soft_errors($1, $2 * interval '1 day')"
 
     /// Takes back what the answers to a delivery's messages did to tokens; returns the number of events.
     ///
@@ -30,7 +60,7 @@ extension Store {
         Int(try await query("SELECT pushmta.undo_token_effects($1)", [.int64(id)]).int64(0, 0))
     }
 
-    /// Refused tokens by delivery and reason, of the newest deliveries first.
+    /// What was said about tokens by delivery, kind and reason, of the newest deliveries first.
     ///
     /// - Parameter delivery: nil for all deliveries.
     public func tokenEventCounts(delivery: Int64? = nil, limit: Int = 50) async throws -> [TokenEventCount] {
@@ -38,11 +68,11 @@ extension Store {
         let counts = states.map { "count(*) FILTER (WHERE e.state = '\($0)')" }.joined(separator: ", ")
         let result = try await query(
             """
-            SELECT e.delivery_id, a.name, e.reason, \(counts)
+            SELECT e.delivery_id, a.name, e.reason, \(counts), e.kind
             FROM pushmta_engine.token_event e JOIN pushmta_engine.application a ON a.id = e.application_id
-            WHERE e.kind = 'invalid' AND ($1::bigint IS NULL OR e.delivery_id = $1)
-            GROUP BY e.delivery_id, a.name, e.reason
-            ORDER BY e.delivery_id DESC NULLS LAST, a.name, count(*) DESC, e.reason LIMIT $2
+            WHERE $1::bigint IS NULL OR e.delivery_id = $1
+            GROUP BY e.delivery_id, a.name, e.kind, e.reason
+            ORDER BY e.delivery_id DESC NULLS LAST, a.name, count(*) DESC, e.kind, e.reason LIMIT $2
             """,
             [.int64OrNull(delivery), .int64(Int64(limit))]
         )
@@ -50,6 +80,7 @@ extension Store {
             TokenEventCount(
                 deliveryID: try rows.int64OrNil(row, 0),
                 application: try rows.text(row, 1),
+                kind: try choice(rows, row, 8),
                 reason: try rows.text(row, 2),
                 pending: try rows.int64(row, 3),
                 held: try rows.int64(row, 4),

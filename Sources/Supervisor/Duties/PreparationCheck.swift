@@ -8,9 +8,8 @@ enum PreparationCheck {
         if job.applications.isEmpty {
             return "The delivery has no application to send to. Give it at least one application of its service."
         }
-        let content: PushContent
         do {
-            content = try PushContent(json: job.content)
+            _ = try PushContent(json: job.content)
         } catch {
             return "The content cannot be used: \(error)"
         }
@@ -19,34 +18,59 @@ enum PreparationCheck {
             return "Application '\(job.applications[0].name)': it has no credential for its gateway. "
                 + "Set one with 'pushmta credential set'."
         }
-        for (application, account) in zip(job.applications, job.accounts) {
-            if let problem = problem(content, job.deliveryID, application, account) {
-                return "Application '\(application.name)': \(problem)"
-            }
+        let credentials = job.credentials + Array(repeating: nil, count: job.applications.count)
+        for ((application, account), credential) in zip(zip(job.applications, job.accounts), credentials) {
+            let found =
+                problem(credential, application, account)
+                ?? problem(job.content, job.deliveryID, application, account, credential)
+            if let found { return "Application '\(application.name)': \(found)" }
         }
         return nil
     }
 
+    /// What can be said against a credential before a gateway says it.
     private static func problem(
-        _ content: PushContent,
-        _ deliveryID: Int64,
+        _ credential: CredentialNotice?,
         _ application: ApplicationRow,
         _ account: AccountRow
+    ) -> String? {
+        // That an account does not fit the application at all is said below.
+        guard let credential, account.connector.platform == application.platform else { return nil }
+        guard credential.kind.suits(account.connector) else {
+            return
+                "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external "
+                + "account '\(account.name)' does not take. Set another one with 'pushmta credential set', or choose "
+                + "another account."
+        }
+        guard let left = credential.secondsLeft, left <= 0 else { return nil }
+        return "its credential \(ExpiryNotice.text(secondsLeft: left)). Set a new one with 'pushmta credential set'."
+    }
+
+    private static func problem(
+        _ content: String,
+        _ deliveryID: Int64,
+        _ application: ApplicationRow,
+        _ account: AccountRow,
+        _ credential: CredentialNotice?
     ) -> String? {
         guard account.connector.platform == application.platform else {
             return "its external account '\(account.name)' speaks \(account.connector.rawValue), which does not serve "
                 + "\(application.platform.rawValue). Choose another account for the application or the delivery."
         }
+        let unknown = application.problems(content: content)
+        guard unknown.isEmpty else { return "the content cannot be used: \(ContentError(problems: unknown))" }
         do {
-            let template = try PayloadTemplate.compile(
-                content: content,
-                platform: application.platform,
+            // In all of its locales, and within the gateway's limit.
+            _ = try LocalisedTemplate.compile(
+                content: PushContent(json: application.completed(content: content)),
+                format: PayloadFormat(
+                    connector: account.connector,
+                    usesProjectKey: credential?.kind == .fcmProjectKey
+                ),
                 deliveryID: deliveryID,
                 messageIDFormat: application.messageIDFormat
             )
-            let limit = template.payloadLimit(connector: account.connector)
-            guard template.minimumPayloadSize > limit else { return nil }
-            return PayloadLimits.tooLongReason(limit: limit)
+            return nil
         } catch {
             return "the content cannot be used: \(error)"
         }

@@ -36,7 +36,9 @@ extension OutcomeBatch {
                 reason: fact.reason,
                 gatewayMessageID: fact.gatewayMessageID,
                 attempt: fact.attempt,
-                tokenEffect: fact.tokenEffect
+                tokenEffect: fact.tokenEffect,
+                failure: fact.failure,
+                healsErrors: fact.healsErrors
             )
         }
     }

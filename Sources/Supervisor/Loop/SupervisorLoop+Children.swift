@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import PushCore
 import Store
 import Synchronization
 import SystemPackage
@@ -51,6 +52,7 @@ extension SupervisorLoop {
             journalFile: folder.journal(ofChild: id).string,
             bootID: bootID,
             installationID: installationID.withLock { $0.isEmpty ? nil : $0 },
+            journalVersion: JournalHeader.version,
             globalOptions: settings.globalOptions + leaseOptions
         )
         let own = settings.executablePath

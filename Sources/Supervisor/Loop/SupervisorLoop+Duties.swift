@@ -12,6 +12,8 @@ extension SupervisorLoop {
     static let leftoverInterval = Duration.seconds(5)
     /// Parts or events that one transaction deals with: some hundredths of a second, so that nobody waits for its locks.
     static let restLimit = 1_000
+    /// What gateways say about tokens counts within a minute, also when there is no work and looks are rare.
+    static let tokenInterval = Duration.seconds(30)
     /// Partitions are made days ahead, so an hour is early enough.
     static let partitionInterval = Duration.seconds(3_600)
     /// A look for work that takes longer has found no database: the query takes milliseconds.
@@ -72,13 +74,18 @@ extension SupervisorLoop {
                 return isMore ? .zero : self.pollInterval
             },
             duty("Applying token events") {
-                let isMore = try await stores.preparation.applyTokenEvents(limit: Self.restLimit) == Self.restLimit
-                return isMore ? .zero : self.pollInterval
+                let rules = self.settings.withLock(\.quarantine)
+                let decided = try await stores.preparation.applyTokenEvents(limit: Self.restLimit, rules: rules)
+                return decided >= Self.restLimit ? .zero : min(self.pollInterval, Self.tokenInterval)
             },
             duty("Finishing deliveries", bell: finishBell) {
                 try await self.finishDeliveries(stores.preparation)
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
+            },
+            duty("Watching credentials") {
+                try await self.watchCredentials(stores.main)
+                return Self.credentialInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores.preparation),

@@ -29,6 +29,8 @@ final class SupervisorLoop: Sendable {
     let recoveries = Mutex<JournalRecovery?>(nil)
     /// Children that were found missing in the last look at the rows of this host.
     let missingChildren = Mutex<Set<Int64>>([])
+    /// What has been said of credentials that are about to end.
+    let credentialWatch = Mutex(CredentialWatch())
     /// Rung when the row of this host may hold a request.
     let beatBell = Bell()
     /// Rung when there may be something to prepare.

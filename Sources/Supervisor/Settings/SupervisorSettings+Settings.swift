@@ -25,6 +25,7 @@ extension SupervisorSettings {
         longestTimeoutSec = max(settings.mta.child.requestTimeoutSec, settings.mta.child.connectTimeoutSec)
         messagesPerPart = settings.mta.preparation.messagesPerPart
         partsPerChunk = settings.mta.preparation.partsPerChunk
+        quarantine = settings.mta.quarantine
         leaseSec = settings.mta.lease.durationSec
         leaseRenewalSec = settings.mta.lease.renewalSec
     }

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The settings of one host's supervisor; names are Adobe Campaign's where the thing is the same.
 public struct SupervisorSettings: Sendable, Equatable {
     /// The folder of host id, lock and journals; it is made if it does not exist. One supervisor a folder.
@@ -35,6 +37,8 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var messagesPerPart = 1_000
     /// The most parts that one transaction of preparation makes; at least 1.
     public var partsPerChunk = 50
+    /// When push tokens with soft errors are put into quarantine.
+    public var quarantine = QuarantineSettings()
     /// How long an owner of a part may be silent before a sweep takes it, in seconds.
     public var leaseSec = 15
     /// The time between two renewals by an owner, in seconds.

@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import Gateways
 import PushCore
 import SystemPackage
 
@@ -9,9 +10,11 @@ struct SettingsLoader: Sendable {
     static let usualFile = "/etc/pushmta/pushmta.yaml"
     /// The first part of every environment variable of ours.
     static let environmentPrefix = "PUSHMTA"
-    /// Variables of the same prefix that are not settings: the file's name, and those of the package's build.
+    /// Variables of the same prefix that are not settings: the file's name, a passphrase, and those of the package's build and
+    /// tests.
     static let otherVariables: Set<String> = [
         "PUSHMTA_CONFIG", "PUSHMTA_TARGETS", "PUSHMTA_WARNINGS_AS_ERRORS", "PUSHMTA_CRASH_POINT",
+        "PUSHMTA_FUZZ_CASES", "PUSHMTA_TEST_CASES", "PUSHMTA_TEST_SEED", CredentialOptions.passphraseVariable,
     ]
 
     /// The file named by a flag.
@@ -166,6 +169,7 @@ struct SettingsLoader: Sendable {
                 "mta.master.minSpareServers is above mta.master.maxSpareServers: lower it or raise the other"
             )
         }
+        _ = try settings.nmac.gatewayProxy(environment: environment)
     }
 
     private func unknown(_ key: String, known: [String], place: String) -> SettingsError {

@@ -8,6 +8,8 @@ struct SimulatorCount: Sendable, Decodable {
         let uniqueAccepted: Int64
         /// Messages that were accepted more than once.
         let duplicates: Int64
+        /// Requests to legacy FCM, where one may carry many messages.
+        var requests: Int64? = nil
         /// Requests that are open right now and wait for their answer.
         let waiting: Int64
         /// Connections that are open now.
@@ -21,21 +23,31 @@ struct SimulatorCount: Sendable, Decodable {
             case uniqueAccepted = "unique_accepted"
             case faultsUnderLoad = "faults_under_load"
             case leastWaitingAtFault = "least_waiting_at_fault"
-            case accepted, duplicates, waiting, connections
+            case accepted, duplicates, waiting, connections, requests
         }
     }
 
     let apns: Gateway
     let fcm: Gateway
+    let fcmLegacy: Gateway
+    let apnsBinary: Gateway
 
-    /// Different messages that either gateway accepted.
-    var accepted: Int64 { apns.uniqueAccepted + fcm.uniqueAccepted }
+    enum CodingKeys: String, CodingKey {
+        case apns, fcm
+        case fcmLegacy = "fcm-legacy"
+        case apnsBinary = "apns-binary"
+    }
+
+    private var all: [Gateway] { [apns, fcm, fcmLegacy, apnsBinary] }
+
+    /// Different messages that any gateway accepted.
+    var accepted: Int64 { all.reduce(0) { $0 + $1.uniqueAccepted } }
     /// Messages that a gateway accepted more than once.
-    var duplicates: Int64 { apns.duplicates + fcm.duplicates }
-    /// Pushes that either gateway accepted, each time.
-    var acceptedTimes: Int64 { apns.accepted + fcm.accepted }
-    /// Requests that are open at either gateway.
-    var waiting: Int64 { apns.waiting + fcm.waiting }
-    /// Faults under load at either gateway.
-    var faultsUnderLoad: Int64 { apns.faultsUnderLoad + fcm.faultsUnderLoad }
+    var duplicates: Int64 { all.reduce(0) { $0 + $1.duplicates } }
+    /// Pushes that any gateway accepted, each time.
+    var acceptedTimes: Int64 { all.reduce(0) { $0 + $1.accepted } }
+    /// Requests that are open at any gateway.
+    var waiting: Int64 { all.reduce(0) { $0 + $1.waiting } }
+    /// Faults under load at any gateway.
+    var faultsUnderLoad: Int64 { all.reduce(0) { $0 + $1.faultsUnderLoad } }
 }

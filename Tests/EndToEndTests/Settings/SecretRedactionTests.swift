@@ -17,4 +17,14 @@ import Testing
     func whatHoldsNoneIsShown(_ text: String) {
         #expect(SecretRedaction.connectionString(text) == text)
     }
+
+    @Test func aPasswordIsNeverShown() throws {
+        var settings = Settings()
+        let definition = try #require(Settings.definitions.first { $0.key == "nmac.proxyHTTP.password" })
+        #expect(definition.redactedText(in: settings) == "")
+        settings.nmac.proxyHTTP.password = "hunter2"
+        #expect(definition.redactedText(in: settings) == SecretRedaction.mark)
+        #expect(SecretRedaction.userInfo("me:hunter2@proxy.example") == SecretRedaction.mark + "@proxy.example")
+        #expect(SecretRedaction.userInfo("proxy.example") == "proxy.example")
+    }
 }

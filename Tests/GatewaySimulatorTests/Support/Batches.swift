@@ -7,13 +7,23 @@ import PushCore
 enum Batches {
     /// Pushes to random devices with those ids.
     static func apns(_ fixture: Fixture, ids: [MessageUUID]) -> HTTP2RequestBatch {
+        apns(fixture, ids: ids, authorization: "bearer \(fixture.jwt)")
+    }
+
+    /// Pushes with another authorization and topic, or without.
+    static func apns(
+        _ fixture: Fixture,
+        ids: [MessageUUID],
+        authorization: String? = nil,
+        topic: String? = Fixture.topic
+    ) -> HTTP2RequestBatch {
+        let optional = [("authorization", authorization), ("apns-topic", topic)]
         let batch = HTTP2RequestBatch(
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
-                HTTP2HeaderField(":authority", "localhost"), HTTP2HeaderField("apns-topic", Fixture.topic),
+                HTTP2HeaderField(":authority", "localhost"),
                 HTTP2HeaderField("apns-push-type", "alert"), HTTP2HeaderField("apns-priority", "10"),
-                HTTP2HeaderField("authorization", "bearer \(fixture.jwt)"),
-            ],
+            ] + optional.compactMap { name, value in value.map { HTTP2HeaderField(name, $0) } },
             perRequestHeaderNames: ["apns-id"],
             capacity: ids.count,
             bodyBytes: ids.count * 40

@@ -29,13 +29,14 @@ final class Probe: HTTP2ClientDelegate {
         _ fixture: Fixture,
         port: Int,
         streams: Int = 1,
-        timeoutMilliseconds: Int64 = 60_000
+        timeoutMilliseconds: Int64 = 60_000,
+        identity: HTTP2TLSIdentity? = nil
     ) async throws -> Probe {
         let probe = Probe()
         var configuration = HTTP2ClientConfiguration(
             host: "localhost",
             port: port,
-            tls: HTTP2TLS(trustRootsFile: fixture.simulator.caFile),
+            tls: HTTP2TLS(trustRootsFile: fixture.simulator.caFile, identity: identity),
             initialMaxConcurrentStreams: streams
         )
         configuration.requestTimeoutMilliseconds = timeoutMilliseconds

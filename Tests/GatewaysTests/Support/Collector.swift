@@ -63,6 +63,9 @@ final class Collector: GatewayDelegate {
         change { $0.events.append(event) }
     }
 
+    /// How many outcomes came in all.
+    var total: Int { state.withLock { $0.count } }
+
     /// Outcomes that came for a message which had one already.
     var twice: [Outcome] { state.withLock { $0.twice } }
 

@@ -89,10 +89,10 @@ import Testing
         for _ in 0..<20_000 {
             let json = (0..<random.below(16)).map { _ in pieces[random.below(pieces.count)] }.joined()
             if let content = try? PushContent(json: json) {
-                for platform in content.platforms {
+                for format in PayloadFormat.allCases where content.platforms.contains(format.platform) {
                     _ = try? PayloadTemplate.compile(
                         content: content,
-                        platform: platform,
+                        format: format,
                         deliveryID: 1,
                         messageIDFormat: .uuid
                     )

@@ -25,7 +25,8 @@ import Testing
                     outcomeClass: .permanent,
                     status: 410,
                     reason: "Unregistered",
-                    tokenEffect: .invalid(sinceMilliseconds: 1_600_000_000_000)
+                    tokenEffect: .invalid(sinceMilliseconds: 1_600_000_000_000),
+                    failure: MessageFailure(.hard, .userUnknown)
                 ),
                 JournalAnswer(
                     sequence: 3,
@@ -41,6 +42,23 @@ import Testing
                     outcomeClass: .permanent,
                     status: -1,
                     tokenEffect: .invalid(sinceMilliseconds: nil)
+                ),
+                JournalAnswer(
+                    sequence: 4,
+                    outcomeClass: .accepted,
+                    status: 200,
+                    gatewayMessageID: "1:2",
+                    tokenEffect: .replaced(by: "neu é"),
+                    healsErrors: true
+                ),
+                JournalAnswer(
+                    sequence: 5,
+                    outcomeClass: .retry,
+                    status: 429,
+                    notBeforeMilliseconds: 7,
+                    reason: "TooManyRequests",
+                    tokenEffect: .softError,
+                    failure: MessageFailure(.soft, .refused)
                 ),
                 JournalAnswer(sequence: 6, outcomeClass: .unprocessed),
                 JournalAnswer(sequence: 7, outcomeClass: .ambiguous),
@@ -143,9 +161,9 @@ import Testing
     }
 
     @Test func newerVersionsAreRefused() throws {
-        #expect(throws: JournalError(code: .version(3))) { try JournalDecoder(beginning(version: 3)) }
-        #expect(throws: JournalError(code: .version(3))) {
-            try JournalDecoder(beginning(version: 3) + [UInt8](repeating: 7, count: 400))
+        #expect(throws: JournalError(code: .version(4))) { try JournalDecoder(beginning(version: 4)) }
+        #expect(throws: JournalError(code: .version(4))) {
+            try JournalDecoder(beginning(version: 4) + [UInt8](repeating: 7, count: 400))
         }
     }
 
@@ -156,6 +174,42 @@ import Testing
         #expect(records == self.records && !decoder.isTorn)
         #expect(decoder.header.hostID == header.hostID && decoder.header.childID == 42)
         #expect(decoder.header.bootID == nil && decoder.header.installationID == nil)
+    }
+
+    /// What a child writes under a supervisor of the version before: all that that one knows, and nothing that it would misread.
+    @Test func theVersionBeforeIsWrittenAndRead() throws {
+        var old = header
+        old.version = JournalHeader.silentVersion
+        var bytes: [UInt8] = []
+        JournalEncoder.append(old, to: &bytes)
+        var expected: [JournalRecord] = []
+        for record in records {
+            guard case .answers(let part, let token, let time, let answers) = record else {
+                JournalEncoder.append(record, to: &bytes)
+                expected.append(record)
+                continue
+            }
+            JournalEncoder.appendAnswers(
+                part: part,
+                token: token,
+                timeMilliseconds: time,
+                answers,
+                version: old.version,
+                to: &bytes
+            )
+            let known = answers.map { answer in
+                var known = answer
+                known.failure = nil
+                known.healsErrors = false
+                if case .invalid = answer.tokenEffect {} else { known.tokenEffect = .none }
+                return known
+            }
+            expected.append(.answers(part: part, token: token, timeMilliseconds: time, known))
+        }
+        let (records, decoder) = try decoded(bytes)
+        #expect(decoder.header == old && bytes[4] == 2)
+        #expect(records == expected && !decoder.isTorn)
+        #expect(records != self.records)
     }
 
     @Test func idsThatAreNotKnownStayUnknown() throws {

@@ -11,7 +11,7 @@ import Testing
             "variables": {"s": "x", "n": 1.50, "b": false, "o": {"k": ["v", 1]}},
             "ttl_seconds": 60, "priority": "high", "collapse_key": "CK"}}
             """
-        let rendering = try Rendering(content, .android)
+        let rendering = try Rendering(content, .fcmV1)
         #expect(
             rendering.text == """
                 {"message":{"token":"token:1","data":{"_mId":"\(Rendering.uuidText)","_dId":"123","s":"x","n":"1.50",\
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func dataMessageHasNoNotification() throws {
-        let rendering = try Rendering(#"{"android": {"variables": {"k": "v"}}}"#, .android)
+        let rendering = try Rendering(#"{"android": {"variables": {"k": "v"}}}"#, .fcmV1)
         #expect(
             rendering.text
                 == #"{"message":{"token":"token:1","data":{"_mId":"\#(Rendering.uuidText)","_dId":"123","k":"v"}}}"#
@@ -35,7 +35,7 @@ import Testing
         let value = "a\"b\\c\n\u{1}é"
         let content = #"{"android": {"variables": {"o": {"k\"": "<{{f|d\"}}>", "t": true}}}}"#
         for (given, expected) in [(value, value), (nil, "d\"")] as [(String?, String)] {
-            let rendering = try Rendering(content, .android, values: given.map { ["f": $0] } ?? [:])
+            let rendering = try Rendering(content, .fcmV1, values: given.map { ["f": $0] } ?? [:])
             let message = try #require(rendering.object()["message"] as? [String: Any])
             let data = try #require(message["data"] as? [String: String])
             let text = try #require(data["o"])
@@ -53,14 +53,14 @@ import Testing
     @Test func sizeIsThatOfNamesAndValues() throws {
         let content =
             #"{"android": {"title": "T{{a}}", "ttl_seconds": 5, "collapse_key": "{{a}}", "variables": {"k\n": "v{{a}}\n"}}}"#
-        let rendering = try Rendering(content, .android, values: ["a": "\"é"])
+        let rendering = try Rendering(content, .fcmV1, values: ["a": "\"é"])
         let data = ["_mId" + Rendering.uuidText, "_dId" + "123", "k\n" + "v\"é\n"]
         let notification = ["title" + "T\"é"]
         #expect(rendering.size == (data + notification).reduce(0) { $0 + $1.utf8.count })
     }
 
     @Test func tokenCannotBreakOut() throws {
-        let rendering = try Rendering(#"{"android": {}}"#, .android, token: "a\",\"topic\":\"x")
+        let rendering = try Rendering(#"{"android": {}}"#, .fcmV1, token: "a\",\"topic\":\"x")
         let message = try #require(rendering.object()["message"] as? [String: Any])
         #expect(message["token"] as? String == "a\",\"topic\":\"x")
         #expect(message.count == 2)

@@ -11,7 +11,7 @@ import Testing
             "variables": {"url": "app://x", "n": 1.0, "flag": true, "list": [{"a": null}]},
             "priority": 5, "expiration_seconds": 3600, "collapse_id": "news", "push_type": "alert"}}
             """
-        let rendering = try Rendering(content, .ios)
+        let rendering = try Rendering(content, .apns)
         #expect(
             rendering.text == """
                 {"aps":{"alert":{"title":"T","subtitle":"S","body":"B","launch-image":"L"},"badge":3,"sound":"default",\
@@ -30,7 +30,7 @@ import Testing
     @Test func fieldsAreFilledIn() throws {
         let content =
             #"{"ios": {"title": "Hi {{ name | there }}!", "body": "{{name}}{{city|\"?\"}}", "variables": {"p": ["{{city}}"]}}}"#
-        let filled = try Rendering(content, .ios, values: ["name": "A\"b\\\n", "city": "é😀"])
+        let filled = try Rendering(content, .apns, values: ["name": "A\"b\\\n", "city": "é😀"])
         #expect(
             filled.text == """
                 {"aps":{"alert":{"title":"Hi A\\"b\\\\\\n!","body":"A\\"b\\\\\\né😀"}},"p":["é😀"],\
@@ -43,31 +43,30 @@ import Testing
                 PersonalisationField(name: "city", defaultValue: "\"?\""),
             ]
         )
-        let empty = try Rendering(content, .ios, values: ["name": ""])
+        let empty = try Rendering(content, .apns, values: ["name": ""])
         #expect(empty.text.contains(#""title":"Hi there!","body":"\"?\""}},"p":[""]"#))
     }
 
     @Test func silentPushIsABackgroundPush() throws {
-        let rendering = try Rendering(#"{"ios": {"content_available": true, "variables": {"k": "v"}}}"#, .ios)
+        let rendering = try Rendering(#"{"ios": {"content_available": true, "variables": {"k": "v"}}}"#, .apns)
         #expect(rendering.template.attributes == MessageAttributes(pushType: .background, priority: 5))
         #expect(rendering.text.hasPrefix(#"{"aps":{"content-available":1},"k":"v""#))
     }
 
     @Test func topicFollowsPushType() throws {
-        let rendering = try Rendering(#"{"ios": {"body": "x", "push_type": "voip", "expiration_seconds": 0}}"#, .ios)
+        let rendering = try Rendering(#"{"ios": {"body": "x", "push_type": "voip", "expiration_seconds": 0}}"#, .apns)
         #expect(rendering.template.attributes.topicSuffix == ".voip")
         #expect(rendering.template.attributes.expirationSeconds == 0)
-        #expect(rendering.template.payloadLimit(connector: .iosHTTP2) == PayloadLimits.voip)
-        #expect(rendering.template.payloadLimit(connector: .iosBinary) == PayloadLimits.binary)
+        #expect(rendering.template.payloadLimit == PayloadLimits.voip)
     }
 
     @Test func numericMessageID() throws {
-        let rendering = try Rendering(#"{"ios": {"body": "x"}}"#, .ios, format: .int32, base: 1_000_000)
+        let rendering = try Rendering(#"{"ios": {"body": "x"}}"#, .apns, format: .int32, base: 1_000_000)
         #expect(rendering.text.contains(#""_mId":"1000005""#))
     }
 
     @Test func personalisedCollapseID() throws {
-        let rendering = try Rendering(#"{"ios": {"body": "{{a}}", "collapse_id": "o-{{order|none}}"}}"#, .ios)
+        let rendering = try Rendering(#"{"ios": {"body": "{{a}}", "collapse_id": "o-{{order|none}}"}}"#, .apns)
         #expect(rendering.template.attributes.collapseID == nil)
         #expect(rendering.template.hasPersonalisedCollapseID)
         #expect(rendering.template.fields.map(\.name) == ["a", "order"])
@@ -85,7 +84,7 @@ import Testing
     }
 
     @Test func bracesCanBeShown() throws {
-        let rendering = try Rendering(#"{"ios": {"body": "\\{{a}} and {{b}}\u0301 } } {"}}"#, .ios, values: ["b": "B"])
+        let rendering = try Rendering(#"{"ios": {"body": "\\{{a}} and {{b}}\u0301 } } {"}}"#, .apns, values: ["b": "B"])
         #expect(rendering.template.fields.map(\.name) == ["b"])
         #expect(rendering.text.contains("\"body\":\"{{a}} and B\u{301} } } {\""))
     }

@@ -8,7 +8,12 @@ import Testing
         for platform in Platform.allCases {
             let content = try PushContent(json: #"{"\#(platform.rawValue)": {"body": "\#(long)"}}"#)
             let error = #expect(throws: ContentError.self) {
-                try PayloadTemplate.compile(content: content, platform: platform, deliveryID: 1, messageIDFormat: .uuid)
+                try PayloadTemplate.compile(
+                    content: content,
+                    format: platform == .ios ? .apns : .fcmV1,
+                    deliveryID: 1,
+                    messageIDFormat: .uuid
+                )
             }
             #expect(error?.problems.first?.key == platform.rawValue)
             #expect(error?.description.contains("4096 at most") == true)
@@ -17,15 +22,15 @@ import Testing
 
     @Test func oneLongValueIsSeenBySize() throws {
         let content = #"{"ios": {"body": "{{a}}"}}"#
-        let short = try Rendering(content, .ios)
+        let short = try Rendering(content, .apns)
         let exact = try Rendering(
             content,
-            .ios,
+            .apns,
             values: ["a": String(repeating: "é", count: (4_096 - short.size) / 2)]
         )
-        #expect(exact.size <= exact.template.payloadLimit(connector: .iosHTTP2))
-        let long = try Rendering(content, .ios, values: ["a": String(repeating: "\n", count: 3_000)])
-        #expect(long.size > long.template.payloadLimit(connector: .iosHTTP2))
+        #expect(exact.size <= exact.template.payloadLimit)
+        let long = try Rendering(content, .apns, values: ["a": String(repeating: "\n", count: 3_000)])
+        #expect(long.size > long.template.payloadLimit)
         #expect(short.size == short.template.minimumPayloadSize)
         let reason = PayloadLimits.tooLongReason(limit: 4_096)
         #expect(reason.hasPrefix("PayloadTooLarge: the payload has more than the 4096 bytes that the gateway takes"))
@@ -35,7 +40,7 @@ import Testing
         let content = try PushContent(json: #"{"android": {}}"#)
         #expect(content.platforms == [.android])
         let error = #expect(throws: ContentError.self) {
-            try PayloadTemplate.compile(content: content, platform: .ios, deliveryID: 1, messageIDFormat: .uuid)
+            try PayloadTemplate.compile(content: content, format: .apns, deliveryID: 1, messageIDFormat: .uuid)
         }
         #expect(error?.problems.first?.key == "ios")
     }

@@ -14,11 +14,11 @@ import Testing
         for _ in 0..<1_000 {
             let (a, b) = (text(&random), text(&random))
             let expectedB = b.isEmpty ? "x" : b
-            let ios = try Rendering(content, .ios, values: ["a": a, "b": b]).object()
+            let ios = try Rendering(content, .apns, values: ["a": a, "b": b]).object()
             let aps = try #require(ios["aps"] as? [String: Any])
             #expect((aps["alert"] as? [String: String])?["body"] == "\(a)|\(expectedB)")
             #expect((ios["v"] as? [String: [String]])?["deep"] == [expectedB])
-            let android = try Rendering(content, .android, values: ["a": a, "b": b]).object()
+            let android = try Rendering(content, .fcmV1, values: ["a": a, "b": b]).object()
             let message = try #require(android["message"] as? [String: Any])
             let nested = try #require((message["data"] as? [String: String])?["v"])
             let inner = try JSONSerialization.jsonObject(with: Data(nested.utf8)) as? [String: [String]]

@@ -14,7 +14,7 @@ struct Rendering {
 
     init(
         _ json: String,
-        _ platform: Platform,
+        _ payloadFormat: PayloadFormat,
         values: [String: String] = [:],
         token: String = "token:1",
         format: MessageIDFormat = .uuid,
@@ -22,7 +22,7 @@ struct Rendering {
     ) throws {
         template = try PayloadTemplate.compile(
             content: PushContent(json: json),
-            platform: platform,
+            format: payloadFormat,
             deliveryID: 0x123,
             messageIDFormat: format,
             messageIDBase: base

@@ -12,8 +12,7 @@ struct AccountAddCommand: PushMTACommand {
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
 
-    @Option(help: "What speaks to the gateway: \(AccountAddCommand.connectors).")
-    var connector: Connector
+    @OptionGroup var connector: ConnectorOptions
 
     @Option(help: "The environment whose gateway it is, where the gateway has two: production or sandbox.")
     var environment = ApplicationEnvironment.production
@@ -21,34 +20,36 @@ struct AccountAddCommand: PushMTACommand {
     @Option(help: "The gateway's host, or that of a stand-in (default: the gateway's own).")
     var host: String?
 
-    @Option(help: "The gateway's port (default: the gateway's own).")
+    @Option(help: "The gateway's port (default: the gateway's own; Apple's HTTP/2 gateway listens on 2197 too).")
     var port: Int32?
 
     @OptionGroup var options: AccountOptions
 
-    /// The connectors that have a gateway.
-    private static var connectors: String {
-        Connector.allCases.filter { GatewayAddress.standard($0, .production) != nil }.map(\.rawValue).joined(
-            separator: ", "
-        )
+    func validate() throws {
+        guard connector.chosen != nil else {
+            throw ValidationError("Missing expected argument '--connector <connector>' or '--url <url>'")
+        }
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
-        guard let address = GatewayAddress.standard(connector, environment) else {
-            throw CommandFailure(
-                .data,
-                "This version has no connector \(connector.rawValue): use one of \(Self.connectors)"
-            )
+        guard let connector = connector.chosen, let address = GatewayAddress.standard(connector, environment) else {
+            throw CommandFailure(.data, "There is no gateway of this connector: name its --host and --port.")
+        }
+        let host = host ?? address.host
+        let port = port ?? Int32(address.port)
+        if let problem = AccountAddress.problem(connector, host: host, port: Int(port)) {
+            throw CommandFailure(.data, "\(problem): leave --host and --port out for the gateway's own address.")
         }
         let row = try await StoreSession.run(loaded.values) { store in
             try await store.createAccount(
                 name: name,
                 connector: connector,
-                host: host ?? address.host,
-                port: port ?? Int32(address.port),
+                host: host,
+                port: port,
                 options: options.json(merging: nil)
             )
         }
         StandardOutput.line("Account \(row.name) goes through \(row.connector.rawValue) to \(row.host):\(row.port).")
+        if let note = AccountAddress.note(connector, host: host) { StandardOutput.line(note) }
     }
 }

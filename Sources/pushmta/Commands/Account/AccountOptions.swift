@@ -12,7 +12,16 @@ struct AccountOptions: ParsableArguments {
     @Option(help: "Connections to the gateway of one child (default: by setting).")
     var connections: Int?
 
+    @Option(help: "ios-binary: host of the feedback service (default: by the gateway's host).")
+    var feedbackHost: String?
+
+    @Option(help: "ios-binary: port of the feedback service (default: the one behind the gateway's).")
+    var feedbackPort: Int?
+
     func validate() throws {
+        if let feedbackPort, !(1...65_535).contains(feedbackPort) {
+            throw ValidationError("--feedback-port is \(feedbackPort): give a number from 1 to 65535.")
+        }
         if let file = certificateAuthorityFile, !FileManager.default.isReadableFile(atPath: file) {
             throw ValidationError("--ca-file \(file) cannot be read: give the path of a PEM file.")
         }
@@ -22,7 +31,9 @@ struct AccountOptions: ParsableArguments {
     }
 
     /// Whether any option was given.
-    var isEmpty: Bool { certificateAuthorityFile == nil && connections == nil }
+    var isEmpty: Bool {
+        certificateAuthorityFile == nil && connections == nil && feedbackHost == nil && feedbackPort == nil
+    }
 
     /// The options as the database keeps them; those that were not given stay as they are in `earlier`.
     func json(merging earlier: String?) -> String {
@@ -32,6 +43,8 @@ struct AccountOptions: ParsableArguments {
             pairs.append(("ca_file", .text(file)))
         }
         if let count = connections ?? known.connections { pairs.append(("connections", Cell(count))) }
+        if let host = feedbackHost ?? known.feedbackHost { pairs.append(("feedback_host", .text(host))) }
+        if let port = feedbackPort ?? known.feedbackPort { pairs.append(("feedback_port", Cell(port))) }
         return Cell.object(pairs).json
     }
 
@@ -43,10 +56,14 @@ struct AccountOptions: ParsableArguments {
     private struct Stored: Decodable {
         var caFile: String?
         var connections: Int?
+        var feedbackHost: String?
+        var feedbackPort: Int?
 
         enum CodingKeys: String, CodingKey {
             case caFile = "ca_file"
             case connections
+            case feedbackHost = "feedback_host"
+            case feedbackPort = "feedback_port"
         }
     }
 }

@@ -1,17 +1,28 @@
 import ArgumentParser
+import Gateways
+import PushCore
 import Store
 
 /// `pushmta account set NAME …`: changes what is given and leaves the rest.
 struct AccountSetCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change an external account; what is not given stays."
+        abstract: "Change an external account; what is not given stays.",
+        discussion: """
+            With another connector an account at a gateway's own address goes to the own address of the new connector's gateway; \
+            a stand-in's address stays.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
 
     @Argument(help: "The account's name.")
     var name: String
+
+    @OptionGroup var connector: ConnectorOptions
+
+    @Option(help: "Go to the gateway's own address in this environment: production or sandbox.")
+    var environment: ApplicationEnvironment?
 
     @Option(help: "The gateway's host.")
     var host: String?
@@ -25,7 +36,7 @@ struct AccountSetCommand: PushMTACommand {
     @OptionGroup var options: AccountOptions
 
     func execute(_ loaded: LoadedSettings) async throws {
-        try await StoreSession.run(loaded.values) { store in
+        let (row, address) = try await StoreSession.run(loaded.values) { store in
             let accounts = try await store.accounts()
             guard let account = accounts.first(where: { $0.name == name }) else {
                 throw CommandFailure.unknownName(
@@ -35,14 +46,43 @@ struct AccountSetCommand: PushMTACommand {
                     list: "account list"
                 )
             }
-            try await store.setAccount(
+            let address = try self.address(of: account)
+            let row = try await store.setAccount(
                 name: name,
-                host: host,
-                port: port,
+                connector: connector.chosen,
+                host: address?.host,
+                port: address.map { Int32(clamping: $0.port) },
                 options: options.isEmpty ? nil : options.json(merging: account.options),
                 active: active
             )
+            return (row, address)
         }
-        StandardOutput.line("Account \(name) is changed. Children take it up when they start next.")
+        let way = " It goes through \(row.connector.rawValue) to \(row.host):\(row.port)."
+        let isMoved = address != nil || connector.chosen != nil
+        StandardOutput.line(
+            "Account \(name) is changed.\(isMoved ? way : "") Children take it up when they start next."
+        )
+        if isMoved, let note = AccountAddress.note(row.connector, host: row.host) { StandardOutput.line(note) }
+    }
+
+    /// The new address; nil if it stays.
+    private func address(of account: AccountRow) throws -> GatewayAddress? {
+        let connector = connector.chosen ?? account.connector
+        let present = GatewayAddress(host: account.host, port: Int(account.port))
+        var address = present
+        let environment =
+            environment
+            ?? (connector == account.connector
+                ? nil : AccountAddress.environment(account.connector, host: present.host, port: present.port))
+        if let environment, let standard = GatewayAddress.standard(connector, environment) { address = standard }
+        if let host { address.host = host }
+        if let port { address.port = Int(port) }
+        if let problem = AccountAddress.problem(connector, host: address.host, port: address.port) {
+            throw CommandFailure(
+                .data,
+                "\(problem): give --environment for the gateway's own address, or another --host."
+            )
+        }
+        return address == present ? nil : address
     }
 }

@@ -40,12 +40,23 @@ struct ApplicationAddCommand: PushMTACommand {
     )
     var messageIDFormat: MessageIDFormat?
 
+    @OptionGroup var declarations: DeclarationOptions
+
     @OptionGroup var credential: CredentialOptions
 
     func execute(_ loaded: LoadedSettings) async throws {
         let material = try credential.material(platform)
+        var change = ApplicationChange()
+        change.icon = try declarations.checkedIcon()
+        if !declarations.isEmpty {
+            change.declarations = try declarations.applied(to: ApplicationDeclarations(), platform: platform)
+        }
+        let declared = change.icon == nil && change.declarations == nil ? nil : change
         // Found missing before anything is created.
-        if material != nil { _ = try CredentialKeyFile.cipher(loaded.values) }
+        if let material {
+            _ = try CredentialKeyFile.keyring(loaded.values)
+            try material.check(environment: environment, bundleID: bundleID, now: Date())
+        }
         let application = NewApplication(
             service: service,
             name: name,
@@ -59,8 +70,13 @@ struct ApplicationAddCommand: PushMTACommand {
         )
         let row = try await StoreSession.run(loaded.values) { store in
             let row = try await store.createApplication(application)
+            if let declared { try await store.setApplication(name: name, declared) }
             if let material {
-                try await CredentialWriter(store: store, settings: loaded.values).save(material, application: name)
+                try await CredentialWriter(store: store, settings: loaded.values).save(
+                    material,
+                    application: name,
+                    allowsBothEnvironments: credential.bothEnvironments
+                )
             }
             return row
         }

@@ -5,6 +5,9 @@ struct CredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "credential",
         abstract: "Credentials for the gateways, sealed in the database.",
-        subcommands: [CredentialCreateKeyCommand.self, CredentialSetCommand.self]
+        subcommands: [
+            CredentialCreateKeyCommand.self, CredentialSetCommand.self, CredentialListCommand.self,
+            CredentialRotateKeyCommand.self,
+        ]
     )
 }

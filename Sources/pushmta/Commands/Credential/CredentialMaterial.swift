@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Gateways
 import PushCore
 import Store
 
@@ -7,57 +8,116 @@ import Store
 struct CredentialMaterial: Sendable {
     /// What it is.
     let kind: CredentialRow.Kind
-    /// The file's bytes.
+    /// What is sealed: the file's bytes, with the passphrase where there is one.
     let bytes: [UInt8]
     /// What is not secret, as a JSON object.
     let attributes: String
+    /// What people compare: SHA-256 of the certificate, or of the file, in hexadecimal digits.
+    let fingerprint: String
+    /// The certificate, if it is one.
+    let certificate: ClientCertificate?
+    /// Until when it is good; nil when it does not say.
+    var expiresAt: Date?
 
-    /// SHA-256 of the bytes in hexadecimal digits: what people compare.
-    var fingerprint: String {
-        SHA256.hash(data: bytes).map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
-    }
-
-    /// Reads and checks a file: for iOS Apple's .p8 key with its key id and team id, for Android Google's service account.
-    init(file: String, platform: Platform, keyID: String? = nil, teamID: String? = nil) throws {
+    /// Reads and checks a file: for iOS Apple's .p8 key with its key id and team id, or a certificate (.p12) with its
+    /// passphrase; for Android Google's service account, or a project key.
+    ///
+    /// - Parameter passphrase: asked for only if the file is a certificate.
+    init(
+        file: String,
+        platform: Platform,
+        keyID: String? = nil,
+        teamID: String? = nil,
+        passphrase: () throws -> String = { "" }
+    ) throws {
         guard let data = FileManager.default.contents(atPath: file), !data.isEmpty else {
             throw CommandFailure(
                 .data,
                 "The credential file \(file) cannot be read or is empty: check its path and your rights."
             )
         }
-        bytes = Array(data)
-        switch platform {
-        case .ios:
-            kind = .apnsKey
-            attributes = try Self.apnsAttributes(data, file, keyID, teamID)
-        case .android:
-            kind = .fcmServiceAccount
-            attributes = try Self.fcmAttributes(data, file)
+        let contents = Array(data)
+        let form = CredentialForm(contents)
+        guard form.platform == platform else {
+            throw CommandFailure(
+                .data,
+                "\(file) is \(form.text); an application of platform \(platform.rawValue) takes \(CredentialForm.wanted(platform))."
+            )
+        }
+        do {
+            switch form {
+            case .certificate: try self.init(pkcs12: contents, passphrase: try passphrase())
+            case .projectKey: try self.init(projectKey: contents)
+            case .serviceAccount: try self.init(serviceAccount: contents)
+            case .apnsKey, .bareCertificate, .unknown:
+                try self.init(apnsKey: contents, file: file, keyID: keyID, teamID: teamID)
+            }
+        } catch let error as GatewayCredentialError {
+            throw CommandFailure(.data, "\(file): \(error)")
         }
     }
 
-    private static func apnsAttributes(_ data: Data, _ file: String, _ keyID: String?, _ teamID: String?) throws
-        -> String
-    {
-        guard (try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: data, as: UTF8.self))) != nil else {
-            throw CommandFailure(
-                .data,
-                "\(file) is not an APNs key: give the .p8 file from Apple's developer site, which begins with BEGIN PRIVATE KEY."
+    private init(_ kind: CredentialRow.Kind, _ bytes: [UInt8], _ attributes: [(String, Cell)]) {
+        self.kind = kind
+        self.bytes = bytes
+        self.attributes = Cell.object(attributes).json
+        fingerprint = Self.hexadecimal(SHA256.hash(data: bytes))
+        certificate = nil
+    }
+
+    private init(pkcs12: [UInt8], passphrase: String) throws(GatewayCredentialError) {
+        let certificate = try ClientCertificate(pkcs12: pkcs12, passphrase: passphrase)
+        kind = .apnsCertificate
+        bytes = SealedCertificate(pkcs12: pkcs12, passphrase: passphrase).material
+        let environments = [
+            certificate.allowsSandbox ? "sandbox" : nil, certificate.allowsProduction ? "production" : nil,
+        ]
+        attributes =
+            Cell.object([
+                ("name", .text(certificate.name)), ("topics", .text(certificate.topics.joined(separator: ", "))),
+                ("environments", .text(environments.compactMap { $0 }.joined(separator: ", "))),
+            ]).json
+        fingerprint = certificate.fingerprint
+        expiresAt = certificate.notAfter
+        self.certificate = certificate
+    }
+
+    private init(serviceAccount json: [UInt8]) throws(GatewayCredentialError) {
+        let account = try ServiceAccount(json: json)
+        self.init(.fcmServiceAccount, json, [("project_id", .text(account.projectID))])
+    }
+
+    private init(projectKey contents: [UInt8]) throws(GatewayCredentialError) {
+        _ = try FCMProjectKey(String(decoding: contents, as: UTF8.self))
+        // The line end of the file is not part of the key.
+        let key = contents.filter { $0 > 0x20 }
+        guard Self.projectKeyLengths.contains(key.count) else {
+            throw GatewayCredentialError(
+                .malformed,
+                "a project key of FCM has \(Self.projectKeyLengths.lowerBound) to \(Self.projectKeyLengths.upperBound) characters and this word has \(key.count): copy the server key from the Firebase console"
             )
         }
-        guard let keyID = keyID ?? nameKeyID(file), isAppleID(keyID) else {
+        self.init(.fcmProjectKey, key, [])
+    }
+
+    /// Old keys have 39 characters (AIza…), later ones 152; there is no official bound.
+    private static let projectKeyLengths = 30...400
+
+    private init(apnsKey pem: [UInt8], file: String, keyID: String?, teamID: String?) throws {
+        guard let keyID = keyID ?? Self.nameKeyID(file), !keyID.isEmpty else {
             throw CommandFailure(
                 .data,
                 "The key's id is missing: give --key-id with the ten characters that Apple shows beside the key."
             )
         }
-        guard let teamID, isAppleID(teamID) else {
+        guard let teamID, !teamID.isEmpty else {
             throw CommandFailure(
                 .data,
                 "The team's id is missing: give --team-id with the ten characters of your Apple developer team."
             )
         }
-        return Cell.object([("key_id", .text(keyID)), ("team_id", .text(teamID))]).json
+        _ = try APNsTokenKey(keyID: keyID, teamID: teamID, pem: pem)
+        self.init(.apnsKey, pem, [("key_id", .text(keyID)), ("team_id", .text(teamID))])
     }
 
     /// Apple names the file `AuthKey_KEYID.p8`.
@@ -67,31 +127,7 @@ struct CredentialMaterial: Sendable {
         return String(name.dropFirst(8).dropLast(3))
     }
 
-    private static func isAppleID(_ text: String) -> Bool {
-        text.utf8.count == 10 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
-    }
-
-    private struct ServiceAccount: Decodable {
-        let projectID: String
-        let privateKey: String
-        let clientEmail: String
-
-        enum CodingKeys: String, CodingKey {
-            case projectID = "project_id"
-            case privateKey = "private_key"
-            case clientEmail = "client_email"
-        }
-    }
-
-    private static func fcmAttributes(_ data: Data, _ file: String) throws -> String {
-        guard let account = try? JSONDecoder().decode(ServiceAccount.self, from: data),
-            account.privateKey.contains("PRIVATE KEY"), !account.projectID.isEmpty, !account.clientEmail.isEmpty
-        else {
-            throw CommandFailure(
-                .data,
-                "\(file) is not a service account: give the JSON file from the Google Cloud console with project_id, private_key and client_email."
-            )
-        }
-        return Cell.object([("project_id", .text(account.projectID))]).json
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -1,9 +1,16 @@
 import ArgumentParser
+import Foundation
 import PushCore
 
 /// The flags that describe a credential.
 struct CredentialOptions: ParsableArguments {
-    @Option(help: "The credential: Apple's .p8 key file, or Google's service account JSON file.")
+    @Option(
+        name: [.long, .customLong("file")],
+        help: """
+            The credential's file: Apple's key (.p8) or a certificate with its private key (.p12); Google's service account \
+            (JSON), or a file with FCM's project key.
+            """
+    )
     var key: String?
 
     @Option(help: "The id of Apple's key (default: from the file name AuthKey_ID.p8).")
@@ -12,8 +19,75 @@ struct CredentialOptions: ParsableArguments {
     @Option(help: "The id of Apple's developer team.")
     var teamID: String?
 
+    @Option(
+        help: """
+            A file with the passphrase of the .p12 file (default: the variable \(CredentialOptions.passphraseVariable); without \
+            it a terminal is asked).
+            """
+    )
+    var passphraseFile: String?
+
+    @Option(help: "The day on which the credential ends (YYYY-MM-DD, UTC), for one that does not say so itself.")
+    var expires: String?
+
+    @Flag(help: "The certificate serves a sandbox and a production application; it has to be issued for both.")
+    var bothEnvironments = false
+
+    /// The variable with the passphrase.
+    static let passphraseVariable = "PUSHMTA_CREDENTIAL_PASSPHRASE"
+
+    func validate() throws {
+        guard key == nil else { return }
+        let others: [(String, Bool)] = [
+            ("--key-id", keyID != nil), ("--team-id", teamID != nil), ("--passphrase-file", passphraseFile != nil),
+            ("--expires", expires != nil), ("--both-environments", bothEnvironments),
+        ]
+        if let given = others.first(where: \.1) {
+            throw ValidationError("\(given.0) needs --key: give the credential's file.")
+        }
+    }
+
     /// The checked credential; `nil` if none was given.
     func material(_ platform: Platform) throws -> CredentialMaterial? {
-        try key.map { try CredentialMaterial(file: $0, platform: platform, keyID: keyID, teamID: teamID) }
+        guard let key else { return nil }
+        var material = try CredentialMaterial(
+            file: key,
+            platform: platform,
+            keyID: keyID,
+            teamID: teamID,
+            passphrase: passphrase
+        )
+        if bothEnvironments { try material.requireBothEnvironments() }
+        guard let expires else { return material }
+        guard material.certificate == nil else {
+            throw CommandFailure(.data, "--expires is not for a certificate, which says itself when it ends.")
+        }
+        material.expiresAt = try Self.day(expires)
+        return material
+    }
+
+    private static func day(_ text: String) throws -> Date {
+        guard let day = try? Date("\(text)T00:00:00Z", strategy: .iso8601) else {
+            throw CommandFailure(.data, "--expires \(text) is no day: write it as 2027-03-31.")
+        }
+        return day
+    }
+
+    /// The passphrase, from where no other user of the machine can see it: never from the command line.
+    private func passphrase() throws -> String {
+        if let passphraseFile {
+            guard let data = FileManager.default.contents(atPath: passphraseFile) else {
+                throw CommandFailure(
+                    .data,
+                    "The passphrase file \(passphraseFile) cannot be read: check its path and your rights."
+                )
+            }
+            let text = String(decoding: data, as: UTF8.self)
+            // An editor ends the line; that is not part of the passphrase.
+            return text.last?.isNewline == true ? String(text.dropLast()) : text
+        }
+        if let text = ProcessInfo.processInfo.environment[Self.passphraseVariable] { return text }
+        guard isatty(STDIN_FILENO) == 1 else { return "" }
+        return String(cString: getpass("Passphrase of the certificate's file (empty for none): "))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import PushCore
 import Store
 
@@ -8,11 +9,24 @@ struct CredentialWriter: Sendable {
     /// Where the key is named.
     let settings: Settings
 
-    /// Seals `material` and makes it the application's credential.
-    func save(_ material: CredentialMaterial, application: String) async throws {
-        let cipher = try CredentialKeyFile.cipher(settings)
+    /// Checks and seals `material` and makes it the application's credential.
+    ///
+    /// - Parameter allowsBothEnvironments: whether it may serve applications of both environments.
+    func save(
+        _ material: CredentialMaterial,
+        application: String,
+        allowsBothEnvironments: Bool = false
+    ) async throws {
+        let row = try await store.application(named: application)
+        let now = try await store.databaseClock()
+        try material.check(
+            environment: row.environment,
+            bundleID: row.bundleID,
+            now: Date(timeIntervalSince1970: Double(now.microsecondsSince1970) / 1_000_000)
+        )
+        let cipher = try CredentialKeyFile.keyring(settings).current
         let id = try await store.nextCredentialID()
-        let row = CredentialRow(
+        let credential = CredentialRow(
             id: id,
             kind: material.kind,
             name: "\(application)-\(id)",
@@ -20,8 +34,21 @@ struct CredentialWriter: Sendable {
             sealed: try cipher.seal(material.bytes, credentialID: id),
             attributes: material.attributes,
             fingerprint: material.fingerprint,
-            expiresAt: nil
+            expiresAt: material.expiresAt.map {
+                DatabaseTime(microsecondsSince1970: Int64(clamping: $0.timeIntervalSince1970))
+            }
         )
-        try await store.saveCredential(row, application: application)
+        try await store.saveCredential(
+            credential,
+            application: application,
+            allowsBothEnvironments: allowsBothEnvironments
+        )
+    }
+}
+
+extension Int64 {
+    /// Seconds since 1970 in microseconds.
+    fileprivate init(clamping seconds: TimeInterval) {
+        self = Int64(exactly: (seconds * 1_000_000).rounded()) ?? .max
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PushCore
 import Store
 
@@ -10,84 +9,164 @@ struct DeliveryCreateCommand: PushMTACommand {
         abstract: "Create a delivery; prints its id.",
         discussion: """
             It goes to all enabled subscriptions of the applications, or, with --explicit-targets, to the rows that you write \
-            into pushmta.delivery_target before its start.
+            into pushmta.delivery_target before its start. --check FILE creates nothing: it says whether the content in the file \
+            can be sent, with --app by these applications, and without one needs no database; exit status 65 if it cannot.
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
+    @Option(help: "Only check the content in this file.")
+    var check: String?
+
     @Option(help: "Its name.")
-    var label: String
+    var label: String?
 
     @Option(name: .customLong("app"), help: "An application by name; may be repeated.")
-    var applications: [String]
+    var applications: [String] = []
 
     @Option(help: "The content as JSON text, or the path of a file behind @, as in @content.json.")
-    var content: String
+    var content: String?
 
-    @Flag(help: "The target is what stands in pushmta.delivery_target.")
-    var explicitTargets = false
+    @Option(help: "A delivery template, into which the content is merged; a null takes a key away.")
+    var template: String?
+
+    @Flag(inversion: .prefixedNo, help: "The target is what stands in pushmta.delivery_target.")
+    var explicitTargets: Bool?
 
     @Option(help: "Greater goes first; 0 is normal.")
-    var priority: Int16 = 0
+    var priority: Int16?
 
-    @Option(help: "Seconds after its start in which messages are sent.")
-    var validity: Int64 = 432_000
+    @Option(help: "Seconds after its start in which messages are sent (default: 432000).")
+    var validity: Int64?
 
-    @Option(help: "How often a message is sent again at most after failures that may pass.")
-    var maxRetries: Int32 = 5
+    @Option(help: "How often a message is sent again at most after failures that may pass (default: 5).")
+    var maxRetries: Int32?
 
-    @Option(help: "Seconds before the first retry; they double with each.")
-    var retryPeriod: Int32 = 60
+    @Option(help: "Seconds before the first retry; they double with each (default: 60).")
+    var retryPeriod: Int32?
 
-    @Flag(help: "Never send a message again that the gateway may have had: record it as unknown.")
-    var reportAmbiguous = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Never send a message again that the gateway may have had: record it as unknown."
+    )
+    var reportAmbiguous: Bool?
 
-    @Flag(help: "A user gets it on one subscription only.")
-    var onePerUser = false
+    @Flag(inversion: .prefixedNo, help: "A user gets it on one subscription only.")
+    var onePerUser: Bool?
+
+    @OptionGroup var target: TargetOptions
 
     @Flag(help: "Start it at once.")
     var start = false
 
+    @Flag(help: "Print what --check finds as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard check == nil else {
+            guard label == nil, content == nil, template == nil, !start else {
+                throw ValidationError("--check creates nothing: leave --label, --content, --template and --start out.")
+            }
+            return
+        }
+        guard label != nil else { throw ValidationError("Missing expected argument '--label <label>'") }
+        guard applications.isEmpty == (target.service != nil) else {
+            throw ValidationError("Missing expected argument '--app <app>' or '--service <service>', one of them.")
+        }
+        if content == nil, template == nil {
+            throw ValidationError("Missing expected argument '--content <content>' or '--template <template>'")
+        }
+    }
+
     func execute(_ loaded: LoadedSettings) async throws {
-        let delivery = NewDelivery(
-            label: label,
-            applications: applications,
-            content: try contentText(),
-            explicitTargets: explicitTargets,
-            priority: priority,
-            validitySeconds: validity,
-            ambiguityPolicy: reportAmbiguous ? .report : .resend,
-            onePerUser: onePerUser,
-            maxRetries: maxRetries,
-            retryPeriodSeconds: retryPeriod
+        if let file = check { return try await examine(file, loaded) }
+        let content = try content.map { try ContentText(argument: $0) }
+        if let template {
+            try await create(from: template, content, loaded)
+        } else if let content {
+            try await create(content, loaded)
+        }
+    }
+
+    private func create(_ content: ContentText, _ loaded: LoadedSettings) async throws {
+        _ = try content.content()
+        var delivery = NewDelivery(
+            label: label ?? "",
+            applications: [],
+            content: content.text,
+            explicitTargets: explicitTargets ?? false,
+            priority: priority ?? 0,
+            validitySeconds: validity ?? 432_000,
+            ambiguityPolicy: reportAmbiguous == true ? .report : .resend,
+            onePerUser: onePerUser ?? false,
+            maxRetries: maxRetries ?? 5,
+            retryPeriodSeconds: retryPeriod ?? 60
         )
         let id = try await StoreSession.run(loaded.values) { store in
+            delivery.applications = try await checkedApplications(content.text, store)
             let id = try await store.createDelivery(delivery)
+            try await target.apply(toDelivery: id, store)
             if start { try await store.startDelivery(id) }
             return id
         }
         StandardOutput.line(String(id))
     }
 
-    private func contentText() throws -> String {
-        var text = content
-        if content.hasPrefix("@") {
-            let path = String(content.dropFirst())
-            do {
-                text = try String(contentsOfFile: path, encoding: .utf8)
-            } catch {
-                throw CommandFailure(
-                    .data,
-                    "The content file \(path) cannot be read: give the path of a UTF-8 JSON file."
-                )
+    private func create(from template: String, _ content: ContentText?, _ loaded: LoadedSettings) async throws {
+        try content?.requireObject("content", example: #"{"ios": {"title": "Hello"}}"#)
+        var delivery = DeliveryFromTemplate(
+            template: template,
+            label: label ?? "",
+            applications: [],
+            content: content?.text
+        )
+        delivery.explicitTargets = explicitTargets
+        delivery.priority = priority
+        delivery.validitySeconds = validity
+        delivery.ambiguityPolicy = reportAmbiguous.map { $0 ? .report : .resend }
+        delivery.onePerUser = onePerUser
+        delivery.maxRetries = maxRetries
+        delivery.retryPeriodSeconds = retryPeriod
+        let id = try await StoreSession.run(loaded.values) { store in
+            // Only together they say what the delivery says.
+            let merged = ContentText(text: try await store.content(ofTemplate: template, merging: content?.text))
+            _ = try merged.content()
+            delivery.applications = try await checkedApplications(merged.text, store)
+            let id = try await store.createDelivery(delivery)
+            try await target.apply(toDelivery: id, store)
+            if start { try await store.startDelivery(id) }
+            return id
+        }
+        StandardOutput.line(String(id))
+    }
+
+    /// The applications that it goes to, once its target and what they declare allow it.
+    private func checkedApplications(_ content: String, _ store: Store) async throws -> [String] {
+        let names = try await target.applications(applications, store)
+        try await target.check(applications: names, store)
+        for name in names {
+            let problems = try await store.application(named: name).problems(content: content)
+            guard problems.isEmpty else {
+                throw CommandFailure(.data, "Application \(name): \(ContentError(problems: problems))")
             }
         }
+        return names
+    }
+
+    private func examine(_ file: String, _ loaded: LoadedSettings) async throws {
         do {
-            _ = try PushContent(json: text)
-        } catch {
-            throw CommandFailure(.data, "The content is not right: \(error)")
+            let check = try ContentCheck(ContentText(file: file))
+            let findings =
+                applications.isEmpty && target.service == nil
+                ? try check.findings()
+                : try await StoreSession.run(loaded.values) { store in
+                    try await check.findings(applications: target.applications(applications, store), store)
+                }
+            ContentCheckReport.show(findings, check.content, file: file, json: json)
+        } catch let error as ContentError {
+            ContentCheckReport.show(error, file: file, json: json)
+            throw ExitCode(CommandFailure.Code.data.rawValue)
         }
-        return text
     }
 }

@@ -5,9 +5,12 @@ import Store
 enum DeliveryReport {
     /// The outcomes of messages and, as `excluded`, those whom the preparation left out.
     static func outcomes(_ outcomes: [OutcomeCount], _ exclusions: [OutcomeCount]) -> Table {
-        var table = Table(["outcome", "reason", "messages"])
+        var table = Table(["outcome", "reason", "messages", "failure_type", "failure_reason"])
         for count in outcomes + exclusions {
-            table.add([.text(count.status?.name ?? "excluded"), .text(count.reason), .integer(count.count)])
+            table.add([
+                .text(count.status?.name ?? "excluded"), .text(count.reason), .integer(count.count),
+                Cell(count.failure?.type.name), Cell(count.failure?.reason.name),
+            ])
         }
         return table
     }

@@ -18,20 +18,35 @@ struct DeliveryStatusCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (progress, outcomes, exclusions) = try await StoreSession.run(loaded.values) { store in
+        let (progress, outcomes, exclusions, target) = try await StoreSession.run(loaded.values) { store in
             (
                 try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
-                try await store.exclusionCounts(delivery: id)
+                try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id)
             )
         }
         let reasons = DeliveryReport.outcomes(outcomes, exclusions)
         guard json else {
             DeliveryTable.table([progress]).show(json: false)
             if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
+            if let words = Self.words(target) { StandardOutput.line("\n" + words) }
             return
         }
         let counts = Array(zip(DeliveryTable.columns, DeliveryTable.row(progress)))
         let list = Cell.list(reasons.rows.map { .object(Array(zip(reasons.columns, $0))) })
-        StandardOutput.line(Cell.object(counts + [("outcomes", list)]).json)
+        let lists = Cell.list(target.excludedLists.map { .text($0) })
+        let chosen: [(String, Cell)] = [("filter", Cell(target.filter)), ("exclusion_lists", lists)]
+        StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
+    }
+
+    /// Whom it goes to; nil for all subscribers.
+    private static func words(_ target: DeliveryTargeting) -> String? {
+        var words: [String] = []
+        if target.isExplicit { words.append("It goes to explicit targets.") }
+        if let filter = target.filter { words.append("Filter: \(filter)") }
+        if target.hasRawSQL { words.append("A condition in SQL chooses too.") }
+        if !target.excludedLists.isEmpty {
+            words.append("Exclusion lists: \(target.excludedLists.joined(separator: ", "))")
+        }
+        return words.isEmpty ? nil : words.joined(separator: "\n")
     }
 }

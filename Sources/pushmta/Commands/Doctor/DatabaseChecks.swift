@@ -1,3 +1,5 @@
+import Foundation
+import Gateways
 import PostgresClient
 import PushCore
 import Store
@@ -30,6 +32,7 @@ struct DatabaseChecks: Sendable {
         ]
         results += await durability(store)
         results += await applications(store)
+        results += await MappingChecks.results(store)
         results += await gateways(store)
         await store.close()
         return results
@@ -101,21 +104,38 @@ struct DatabaseChecks: Sendable {
         }
         do {
             let row = try await store.credential(application: application.id)
-            _ = try CredentialKeyFile.cipher(settings).open(row.sealed, credentialID: row.id)
-            return CheckResult(subject, .ok, "opens, fingerprint \(row.fingerprint.prefix(16))…")
+            _ = try CredentialKeyFile.keyring(settings).open(row.sealed, keyID: row.sealKeyID, credentialID: row.id)
+            let text = "\(row.kind.text) opens, fingerprint \(row.fingerprint.prefix(16))…"
+            let left = try await store.credentials().first { $0.id == row.id }?.secondsLeft
+            return Self.expiry(subject, text, secondsLeft: left, application: application.name)
         } catch {
             return CheckResult(subject, .failed, "\(error)")
         }
     }
 
+    /// What is to be said of a credential that opens: it may be near its end, or over.
+    static func expiry(_ subject: String, _ text: String, secondsLeft: Double?, application: String) -> CheckResult {
+        guard let secondsLeft else { return CheckResult(subject, .ok, text) }
+        let finding = "\(text), \(ExpiryNotice.text(secondsLeft: secondsLeft))"
+        guard let notice = ExpiryNotice(secondsLeft: secondsLeft) else { return CheckResult(subject, .ok, finding) }
+        return CheckResult(
+            subject,
+            notice == .over ? .failed : .warning,
+            "\(finding): get a new one and set it with `pushmta credential set \(application) --key FILE`"
+        )
+    }
+
     private func gateways(_ store: Store) async -> [CheckResult] {
         do {
+            let proxy = try settings.nmac.gatewayProxy(environment: ProcessInfo.processInfo.environment)
             var results: [CheckResult] = []
             for account in try await store.accounts() where account.active {
-                results.append(
-                    await GatewayCheck(account: account, trustedCertsChain: settings.nmac.relay.trustedCertsChain)
-                        .result()
+                let check = GatewayCheck(
+                    account: account,
+                    trustedCertsChain: settings.nmac.relay.trustedCertsChain,
+                    proxy: proxy
                 )
+                results += [await check.result()] + check.remarks
             }
             return results
         } catch {

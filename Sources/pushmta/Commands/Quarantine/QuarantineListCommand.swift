@@ -8,8 +8,12 @@ struct QuarantineListCommand: PushMTACommand {
         commandName: "list",
         abstract: "List what gateways said about tokens, by delivery and reason, newest deliveries first.",
         discussion: """
+            invalid: the token is dead. canonical: the gateway wants another token instead. soft_error: a message failed for a reason \
+            that may pass; several of them, days apart, put the subscription into quarantine. success: a message got through after such.
+
             pending: applied in a moment. held: kept back while the application's circuit is open, because too many tokens were \
-            refused at once. applied: the subscription is disabled. undone: taken back. outdated: the device has registered since.
+            refused at once. applied: done to the subscription. undone: taken back. outdated: the device has registered since, or a \
+            soft error came too soon after another one to count.
             """
     )
 
@@ -28,16 +32,17 @@ struct QuarantineListCommand: PushMTACommand {
             try await store.tokenEventCounts(delivery: delivery, limit: limit.rows)
         }
         var table = Table([
-            "delivery", "application", "reason", "pending", "held", "applied", "undone", "outdated",
+            "delivery", "application", "kind", "reason", "pending", "held", "applied", "undone", "outdated",
         ])
         for row in rows {
             table.add([
-                Cell(row.deliveryID), .text(row.application), .text(row.reason), .integer(row.pending),
+                Cell(row.deliveryID), .text(row.application), .text(row.kind.rawValue), .text(row.reason),
+                .integer(row.pending),
                 .integer(row.held), .integer(row.applied), .integer(row.undone), .integer(row.outdated),
             ])
         }
         guard json || !rows.isEmpty else {
-            StandardOutput.line("No gateway has said that a token is bad.")
+            StandardOutput.line("No gateway has said anything about a token.")
             return
         }
         table.show(json: json)

@@ -5,11 +5,12 @@ import Store
 struct QuarantineUndoCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Enable the subscriptions again that a delivery's failures disabled.",
+        abstract: "Take back what a delivery's answers did to push tokens.",
         discussion: """
             For a delivery that went out with the wrong environment, key or topic: its answers said that good tokens are bad. What \
-            they did to subscriptions is taken back and what they were about to do is not done. A subscription whose device has \
-            registered since is left as it is. A token that is really dead is reported again by the next message to it.
+            they did to subscriptions is taken back and what they were about to do is not done: dead tokens live again, replaced ones \
+            come back, soft errors are not counted. A subscription whose device has registered since is left as it is. A token that is \
+            really dead is reported again by the next message to it.
             """
     )
 

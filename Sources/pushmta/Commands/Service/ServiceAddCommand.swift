@@ -13,9 +13,12 @@ struct ServiceAddCommand: PushMTACommand {
     @Option(help: "Its name for people (default: the name).")
     var label: String?
 
+    @Option(help: "The target mapping with which its user keys reconcile.")
+    var mapping: String?
+
     func execute(_ loaded: LoadedSettings) async throws {
         let row = try await StoreSession.run(loaded.values) { store in
-            try await store.createService(name: name, label: label ?? name)
+            try await store.createService(name: name, label: label ?? name, mapping: mapping)
         }
         StandardOutput.line("Service \(row.name) is there. Next: pushmta app add NAME --service \(row.name) …")
     }

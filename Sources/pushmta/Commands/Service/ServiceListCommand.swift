@@ -11,9 +11,17 @@ struct ServiceListCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let rows = try await StoreSession.run(loaded.values) { try await $0.services() }
-        var table = Table(["id", "name", "label"])
-        for row in rows { table.add([Cell(row.id), .text(row.name), .text(row.label)]) }
+        let (rows, applications) = try await StoreSession.run(loaded.values) { store in
+            (try await store.services(), try await store.applications())
+        }
+        var table = Table(["id", "name", "label", "mapping", "applications"])
+        for row in rows {
+            let names = applications.filter { $0.serviceID == row.id }.map(\.name)
+            table.add([
+                Cell(row.id), .text(row.name), .text(row.label), Cell(row.mapping),
+                .text(names.joined(separator: ", ")),
+            ])
+        }
         table.show(json: json)
     }
 }

@@ -13,10 +13,21 @@ struct StatusAlarm: Sendable {
         hosts: [HostRow],
         children: [ChildOverview],
         applications: [ApplicationRow],
-        health: [ApplicationHealthRow]
+        health: [ApplicationHealthRow],
+        credentials: [CredentialNotice]
     ) -> [StatusAlarm] {
         hosts.flatMap(alarms) + versionAlarm(hosts) + children.compactMap(alarm)
-            + health.compactMap { alarm($0, applications) }
+            + health.compactMap { alarm($0, applications) } + credentials.compactMap(alarm)
+    }
+
+    /// A credential near its end.
+    private static func alarm(of credential: CredentialNotice) -> StatusAlarm? {
+        guard let left = credential.secondsLeft, ExpiryNotice(secondsLeft: left) != nil else { return nil }
+        return StatusAlarm(
+            subject: "credential of \(credential.applications.joined(separator: ", "))",
+            text:
+                "\(credential.kind.text) \(ExpiryNotice.text(secondsLeft: left)): set a new one with pushmta credential set"
+        )
     }
 
     private static func alarms(of host: HostRow) -> [StatusAlarm] {

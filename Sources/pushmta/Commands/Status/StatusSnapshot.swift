@@ -9,6 +9,7 @@ struct StatusSnapshot: Sendable {
     private let applications: [ApplicationRow]
     private let accounts: [AccountRow]
     private let health: [ApplicationHealthRow]
+    private let expiring: [CredentialNotice]
     private let work: [ReadyWork]
     private let deliveries: [DeliveryProgress]
 
@@ -21,6 +22,7 @@ struct StatusSnapshot: Sendable {
         applications = try await store.applications()
         accounts = try await store.accounts()
         health = try await store.applicationHealth()
+        expiring = try await store.expiringCredentials(withinDays: ExpiryNotice.firstDays)
         work = try await store.readyWork()
         deliveries = try await store.unfinishedDeliveries()
     }
@@ -39,7 +41,14 @@ struct StatusSnapshot: Sendable {
 
     private var alarmTable: Table {
         var table = Table(["subject", "alarm"])
-        for alarm in StatusAlarm.all(hosts: hosts, children: children, applications: applications, health: health) {
+        let alarms = StatusAlarm.all(
+            hosts: hosts,
+            children: children,
+            applications: applications,
+            health: health,
+            credentials: expiring
+        )
+        for alarm in alarms {
             table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table

@@ -20,7 +20,10 @@ struct SubscriptionListCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { store in
-            try await store.subscriptions(application: application, service: service, limit: limit.rows)
+            // A name that nothing has would look like nobody's subscriptions.
+            if let application { _ = try await store.application(named: application) }
+            if let service { _ = try await store.service(named: service) }
+            return try await store.subscriptions(application: application, service: service, limit: limit.rows)
         }
         var table = Table([
             "id", "application", "push_token", "user_key", "enabled", "disabled_reason", "quarantine_status",

@@ -55,7 +55,7 @@ struct DrillAccount: Sendable {
         try await site.pushes { line, message in
             if let message {
                 tallies[message.delivery, default: [:]][message.sequence, default: GatewayTally()].add(line)
-            } else if line.status == 200 {
+            } else if line.isAccepted {
                 strangers.append(
                     AccountEntry(
                         kind: .unexplained,

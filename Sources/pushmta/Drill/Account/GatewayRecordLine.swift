@@ -9,6 +9,9 @@ struct GatewayRecordLine: Sendable, Equatable {
     /// Seconds since 1970.
     let time: Double
 
+    /// Whether the gateway took it; legacy FCM says within a 200 why it did not.
+    var isAccepted: Bool { status == 200 && reason.isEmpty }
+
     /// A line.
     init(id: String, status: Int, reason: String = "", time: Double = 0) {
         self.id = id

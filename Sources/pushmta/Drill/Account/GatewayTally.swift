@@ -15,6 +15,6 @@ struct GatewayTally: Sendable, Equatable {
     mutating func add(_ line: GatewayRecordLine) {
         if accepted + others == 0 { first = line.time }
         last = line.time
-        if line.status == 200 { accepted += 1 } else { others += 1 }
+        if line.isAccepted { accepted += 1 } else { others += 1 }
     }
 }

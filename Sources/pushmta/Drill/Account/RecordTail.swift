@@ -32,7 +32,7 @@ final class RecordTail: Sendable {
             let data = try handle.readToEnd() ?? Data()
             state.offset += UInt64(data.count)
             var accepted = state.accepted
-            state.rest = GatewayRecord.lines(of: state.rest + data) { if $0.status == 200 { accepted += 1 } }
+            state.rest = GatewayRecord.lines(of: state.rest + data) { if $0.isAccepted { accepted += 1 } }
             state.accepted = accepted
             return accepted
         }

@@ -50,7 +50,7 @@ extension DrillSite {
     func expectAmbiguousOnly(_ intents: Set<JournalIntents.Message>) async throws {
         var accepted: [Int64: [Int32: Int]] = [:]
         try await pushes { line, message in
-            guard let message, line.status == 200 else { return }
+            guard let message, line.isAccepted else { return }
             accepted[message.delivery, default: [:]][message.sequence, default: 0] += 1
         }
         let byPart = Dictionary(grouping: intents, by: \.part)

@@ -1,0 +1,203 @@
+/// One connection of the binary protocol, as a value: what was written, what the gateway's silence and its one word mean.
+///
+/// The gateway says nothing about what it takes. It names the message that it refuses, closes, and throws away what came
+/// behind it: everything before is *taken*, the named one *refused*, everything behind *discarded* and sent again. Status 10
+/// names the last that was taken. A message of which nothing was heard for the window of silence is *presumed taken*: the
+/// protocol has no other way to say so. A connection that ends without a word leaves all others *in doubt*.
+///
+/// Silence counts only if the gateway could speak: the message's bytes must have been acknowledged by the gateway's host, so that
+/// nothing that lies in a buffer here is taken for delivered while the network is cut; and a message must have been old enough at
+/// the tick before, since between two ticks all that has come is read. So a process that stood still presumes nothing.
+struct BinaryConnectionState<Message: Sendable>: Sendable {
+    /// The last identifier that a connection gives out; it is replaced before. Identifiers are its own and begin with 1.
+    static var lastIdentifier: UInt32 { .max - 1 }
+
+    private let silence: UInt64
+    private let timeout: UInt64
+    private let identifiers: UInt32
+
+    private(set) var phase = Phase.opening
+    private var window = SentWindow<Message>()
+    private var decoder = BinaryErrorDecoder()
+    /// The identifier of the next message.
+    private(set) var nextIdentifier: UInt32 = 1
+    /// Where the stream of bytes ends.
+    private(set) var written: UInt64 = 0
+    private var acknowledged: UInt64 = 0
+    /// The tick before, and what had been acknowledged then.
+    private var lastTick: (time: UInt64, acknowledged: UInt64)?
+    private var hasTimedOut = false
+    /// Whether any message was taken or refused on it.
+    private(set) var isProved = false
+
+    /// - Parameters:
+    ///   - silence: how long nothing must be heard of a message until it counts as taken, in nanoseconds.
+    ///   - timeout: how long the gateway's host may take to acknowledge a message's bytes, in nanoseconds.
+    ///   - identifiers: how many messages the connection carries at most.
+    init(silence: UInt64, timeout: UInt64, identifiers: UInt32 = lastIdentifier) {
+        self.silence = silence
+        self.timeout = timeout
+        self.identifiers = identifiers
+    }
+
+    /// The messages whose fate is open.
+    var open: Int { window.count }
+
+    /// How many messages may be written now.
+    ///
+    /// - Parameter limit: how many may be open.
+    func room(_ limit: Int) -> Int {
+        guard phase == .ready else { return 0 }
+        return max(0, min(limit - window.count, Int(identifiers) - Int(nextIdentifier) + 1))
+    }
+
+    /// Takes notice of an event.
+    ///
+    /// - Parameter now: nanoseconds of a clock that never goes back.
+    mutating func handle(_ event: Event, now: UInt64) -> [Action] {
+        switch event {
+        case .opened:
+            if phase == .opening { phase = .ready }
+            return []
+        case .sent(let messages): return sent(messages, now)
+        case .acknowledged(let offset):
+            acknowledged = max(acknowledged, min(offset, written))
+            return []
+        case .received(let bytes): return received(bytes, now)
+        case .tick: return tick(now)
+        case .drain: return drain()
+        case .closed: return closed(now)
+        }
+    }
+
+    private mutating func sent(_ messages: [(message: Message, bytes: Int)], _ now: UInt64) -> [Action] {
+        for (message, bytes) in messages {
+            written &+= UInt64(clamping: bytes)
+            window.append(SentWindow.Entry(message: message, end: written, sentAt: now))
+            nextIdentifier &+= 1
+        }
+        // Written on a connection that has ended: nobody reads them any more, but nobody can be sure.
+        return phase == .closed ? settleAll(.inDoubt(.connectionLost), now) : []
+    }
+
+    private mutating func drain() -> [Action] {
+        switch phase {
+        case .opening:
+            phase = .ending
+            return [.close(nil)]
+        case .ready:
+            phase = .draining
+            return endIfDone()
+        case .draining, .ending, .closed: return []
+        }
+    }
+
+    private mutating func endIfDone() -> [Action] {
+        guard phase == .draining, window.isEmpty else { return [] }
+        phase = .ending
+        return [.close(nil)]
+    }
+
+    // MARK: Silence
+
+    private mutating func tick(_ now: UInt64) -> [Action] {
+        guard phase == .ready || phase == .draining else { return [] }
+        var actions = presume(now)
+        lastTick = (now, acknowledged)
+        if let first = window.first, first.end > acknowledged, now &- first.sentAt >= timeout, now >= first.sentAt {
+            hasTimedOut = true
+            phase = .ending
+            actions.append(.close("the gateway's host has not taken what was sent for \(timeout / 1_000_000) ms"))
+            return actions
+        }
+        if phase == .ready, nextIdentifier > identifiers { phase = .draining }
+        return actions + endIfDone()
+    }
+
+    private mutating func presume(_ now: UInt64) -> [Action] {
+        guard let lastTick, lastTick.time >= silence else { return [] }
+        let latest = lastTick.time - silence
+        var settled: [BinarySettled<Message>] = []
+        while let first = window.first, first.sentAt <= latest, first.end <= lastTick.acknowledged {
+            take(.presumedTaken, now, &settled)
+        }
+        return settled.isEmpty ? [] : [.settle(settled)]
+    }
+
+    // MARK: The gateway's word
+
+    private mutating func received(_ bytes: [UInt8], _ now: UInt64) -> [Action] {
+        guard phase == .ready || phase == .draining else { return [] }
+        switch decoder.read(bytes) {
+        case .incomplete: return []
+        case .nonsense(let byte):
+            phase = .ending
+            return [.close("the gateway sent \(byte) where only an error packet (8) may come")]
+        case .packet(let packet):
+            phase = .ending
+            return judge(packet, now) + [.close(nil)]
+        }
+    }
+
+    private mutating func judge(_ packet: BinaryErrorPacket, _ now: UInt64) -> [Action] {
+        var verdict = Verdict(packet: packet, hasProgress: false, tooLate: 0)
+        var settled: [BinarySettled<Message>] = []
+        let oldest = nextIdentifier &- UInt32(truncatingIfNeeded: window.count)
+        // These two name the last one that is well, all others the first one that is not.
+        let namesTaken = packet.status == BinaryErrorPacket.shutdown || packet.status == BinaryErrorPacket.noErrors
+        if packet.identifier == 0 || packet.identifier >= nextIdentifier {
+            // It names none of the connection's: those before the refused one were taken, those behind it were not, and nobody
+            // knows where it stood.
+            takeAll(.inDoubt(.unknownIdentifier), now, &settled)
+        } else {
+            let before = packet.identifier &- oldest &+ (namesTaken ? 1 : 0)
+            if packet.identifier >= oldest {
+                for _ in 0..<before { take(.taken, now, &settled) }
+                if !namesTaken { take(.refused(packet.status), now, &settled) }
+                verdict.hasProgress = true
+            } else {
+                // Known as taken already, by presumption; what was behind it has been thrown away nevertheless.
+                verdict.tooLate = Int(oldest &- packet.identifier) - (namesTaken ? 1 : 0)
+            }
+            // A gateway that found no error has closed for a reason of its own: it may have taken more.
+            let isCertain = packet.status != BinaryErrorPacket.noErrors
+            takeAll(
+                isCertain ? .discarded(isFree: verdict.hasProgress) : .inDoubt(.connectionLost),
+                now,
+                &settled
+            )
+        }
+        return (settled.isEmpty ? [] : [.settle(settled)]) + [.judged(verdict)]
+    }
+
+    private mutating func closed(_ now: UInt64) -> [Action] {
+        guard phase != .closed else { return [] }
+        let actions = phase == .ending && !hasTimedOut ? [] : presume(now)
+        phase = .closed
+        return actions + settleAll(.inDoubt(hasTimedOut ? .timeout : .connectionLost), now)
+    }
+
+    // MARK: Settling
+
+    private mutating func settleAll(_ fate: BinaryFate, _ now: UInt64) -> [Action] {
+        var settled: [BinarySettled<Message>] = []
+        takeAll(fate, now, &settled)
+        return settled.isEmpty ? [] : [.settle(settled)]
+    }
+
+    private mutating func takeAll(_ fate: BinaryFate, _ now: UInt64, _ settled: inout [BinarySettled<Message>]) {
+        settled.reserveCapacity(settled.count + window.count)
+        while !window.isEmpty { take(fate, now, &settled) }
+    }
+
+    private mutating func take(_ fate: BinaryFate, _ now: UInt64, _ settled: inout [BinarySettled<Message>]) {
+        guard let entry = window.removeFirst() else { return }
+        switch fate {
+        case .taken, .presumedTaken, .refused: isProved = true
+        case .discarded, .inDoubt: break
+        }
+        settled.append(
+            BinarySettled(message: entry.message, fate: fate, age: now > entry.sentAt ? now - entry.sentAt : 0)
+        )
+    }
+}

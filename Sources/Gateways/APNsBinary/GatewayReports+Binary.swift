@@ -1,0 +1,27 @@
+/// What only the binary protocol has to tell.
+extension GatewayReports {
+    /// The gateway is to be maintained.
+    func shutdown(_ identifier: UInt32) -> GatewayEvent {
+        GatewayEvent(
+            .goAway,
+            reason: AnswerTable.apnsBinary(status: Int16(BinaryErrorPacket.shutdown)).reason,
+            status: Int16(BinaryErrorPacket.shutdown),
+            message: "\(gateway) gateway \(address) shuts a connection down behind notification \(identifier). "
+                + "What it did not take is sent again."
+        )
+    }
+
+    /// An error packet came when messages of it had been reported as accepted.
+    func tooLate(_ packet: BinaryErrorPacket, _ number: Int, _ milliseconds: Int64) -> GatewayEvent {
+        let row = AnswerTable.apnsBinary(status: Int16(packet.status))
+        return GatewayEvent(
+            .connectionLost,
+            reason: row.reason,
+            status: Int16(packet.status),
+            message:
+                "\(gateway) gateway \(address) sent error \(packet.status) (\(row.reason)) after more than \(milliseconds) ms: "
+                + "\(number) messages that were taken for accepted by then were not. "
+                + "Make nmac.binary.presumedAcceptedMs longer if this repeats."
+        )
+    }
+}

@@ -1,0 +1,48 @@
+import PushCore
+
+/// What the protocol cannot carry: it is refused here, where one such message does not cost the messages behind it.
+struct BinaryAdmission {
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The outcome of a message that must not be sent; nil if it may be.
+    func refusal(_ batch: GatewayRequestBatch, row: Int32) -> Outcome? {
+        switch batch.attributes.pushType {
+        case .alert, .background: break
+        default: return refusal(row, Self.pushTypeReason(batch.attributes.pushType))
+        }
+        let payload = batch.bodies.range(Int(row)).count
+        if payload == 0 { return refusal(row, "PayloadEmpty") }
+        if payload > limit { return refusal(row, PayloadLimits.tooLongReason(limit: limit)) }
+        guard BinaryToken.isValid(batch.tokens[Int(row)]) else { return refusal(row, Self.tokenReason) }
+        return nil
+    }
+
+    private static let tokenReason = """
+        InvalidTokenSize: the push token is not an even number of hexadecimal digits, at least 2 and at most \
+        \(BinaryToken.mostBytes * 2)
+        """
+
+    private static func pushTypeReason(_ type: PushType) -> String {
+        """
+        InvalidPushType: the binary protocol carries alert and background pushes, not \(type.rawValue); \
+        send the delivery through an ios-http2 account
+        """
+    }
+
+    private func refusal(_ row: Int32, _ reason: String) -> Outcome {
+        let meaning = AnswerTable.check(.apnsBinary, reason: reason)
+        return Outcome(
+            index: row,
+            outcomeClass: meaning.outcomeClass,
+            reason: reason,
+            tokenEffect: meaning.tokenEffect(timestamp: nil),
+            isTokenDoubtful: meaning.isDoubtful,
+            failure: meaning.failure,
+            neverLeft: true
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where the key is that credentials are sealed with: a file that the settings name, or a credential of systemd.
+public struct CredentialKeySource: Sendable, Hashable {
+    /// The name under which systemd hands the key over (`LoadCredential=pushmta-credential-key:…`).
+    public static let systemdName = "pushmta-credential-key"
+
+    /// The file.
+    public let path: String
+    /// Whether systemd has put it there, so that nobody can write to it.
+    public let isSystemds: Bool
+
+    /// The file that the settings name, else systemd's; nil without either.
+    public init?(_ settings: Settings, environment: [String: String]) {
+        guard settings.credentialKeyFile.isEmpty else {
+            path = settings.credentialKeyFile
+            isSystemds = false
+            return
+        }
+        guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return nil }
+        path = folder + "/" + Self.systemdName
+        isSystemds = true
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+    }
+
+    /// Reads the keys.
+    public func load() throws(CredentialKeyError) -> CredentialKeyring {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw CredentialKeyError(
+                "The key file \(path) (\(origin)) cannot be read: check that it exists and is readable for this user."
+            )
+        }
+        do throws(CredentialError) {
+            return try CredentialKeyring(text: text)
+        } catch {
+            throw CredentialKeyError("\(path): \(error)")
+        }
+    }
+
+    /// The keys of these settings.
+    public static func load(_ settings: Settings, environment: [String: String]) throws(CredentialKeyError)
+        -> CredentialKeyring
+    {
+        guard let source = CredentialKeySource(settings, environment: environment) else {
+            throw CredentialKeyError(
+                "The setting credentialKeyFile is empty and systemd hands over no credential \(systemdName): make a key with `pushmta credential create-key FILE` and name the file there."
+            )
+        }
+        return try source.load()
+    }
+
+    private var origin: String {
+        isSystemds ? "systemd credential \(Self.systemdName)" : "setting credentialKeyFile"
+    }
+}

@@ -1,0 +1,167 @@
+import Gateways
+import PushCore
+import Store
+
+/// What becomes of a message after an answer: final, or again.
+extension SendDesk {
+    /// Decides about one message, and says in the journal what was decided.
+    mutating func decide(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        switch outcome.outcomeClass {
+        case .accepted:
+            counters.sent += 1
+            final(&part, row, .sent, outcome, tokenEffect: outcome.tokenEffect)
+        case .permanent:
+            counters.failed += 1
+            final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect)
+        // The rest are decisions: a fenced owner makes none.
+        case .ambiguous, .retry, .unprocessed, .stopApplication:
+            guard !part.isFenced else {
+                unsettled -= 1
+                return
+            }
+            if outcome.outcomeClass == .ambiguous {
+                inDoubt(&part, row, outcome, now, &answer)
+            } else {
+                retry(&part, row, outcome, now, &answer)
+            }
+        }
+    }
+
+    /// A message that may have been taken goes to a retry part or, if it must not or cannot be sent again, is `unknown`.
+    private mutating func inDoubt(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        guard part.delivery.ambiguityPolicy == .resend, case .again(let notBefore) = retryDecision(part, outcome, now)
+        else {
+            counters.unknown += 1
+            part.reported.insert(row)
+            final(&part, row, .unknown, outcome)
+            return
+        }
+        part.unanswered.insert(row)
+        answer.notBeforeMilliseconds = notBefore
+        postpone(&part, row, notBefore, now)
+    }
+
+    private mutating func retry(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        let decision = retryDecision(part, outcome, now)
+        if case .again(let notBefore) = decision {
+            answer.notBeforeMilliseconds = notBefore
+            return postpone(&part, row, notBefore, now)
+        }
+        if part.lost.contains(row) || part.doubted.contains(row) {
+            // An earlier attempt may have arrived, whatever became of this one.
+            counters.unknown += 1
+            final(&part, row, .unknown, outcome)
+        } else if decision == .exhausted {
+            counters.failed += 1
+            // The journal keeps what the gateway said: out of it the giving up would come as a fact, which another owner of the
+            // part may know better. It costs one more attempt at most.
+            final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect, isDecision: true)
+        } else {
+            record(
+                &part,
+                row: row,
+                .ignored,
+                reason: "expired",
+                httpStatus: outcome.status,
+                gatewayMessageID: nil,
+                tokenEffect: outcome.tokenEffect,
+                failure: outcome.failure
+            )
+            outcomeWindowRows += 1
+        }
+    }
+
+    private mutating func retryDecision(_ part: HeldPart, _ outcome: Outcome, _ now: Int64) -> RetryDecision {
+        part.delivery.retryPolicy.decide(
+            attempt: Int(part.claimed.attempt),
+            retryAfterMilliseconds: outcome.retryAfterMilliseconds,
+            nowMilliseconds: now,
+            validUntilMilliseconds: part.delivery.validUntilMilliseconds,
+            using: &random
+        )
+    }
+
+    private mutating func postpone(_ part: inout HeldPart, _ row: Int32, _ notBefore: Int64, _ now: Int64) {
+        part.open -= 1
+        part.retries.append(
+            .init(row: row, notBeforeMilliseconds: notBefore, longestDelayMilliseconds: notBefore - now)
+        )
+        counters.retried += 1
+        unsettled -= 1
+    }
+
+    private mutating func final(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ status: MessageStatus,
+        _ outcome: Outcome,
+        tokenEffect: TokenEffect = .none,
+        isDecision: Bool = false
+    ) {
+        record(
+            &part,
+            row: row,
+            status,
+            reason: outcome.reason,
+            httpStatus: outcome.status,
+            gatewayMessageID: outcome.gatewayMessageID,
+            tokenEffect: tokenEffect,
+            failure: outcome.failure,
+            healsErrors: part.heals(row, outcome),
+            isDecision: isDecision
+        )
+        outcomeWindowRows += 1
+    }
+
+    /// Adds a final outcome to the batch for the database.
+    ///
+    /// - Parameter isDecision: a `failed` that no gateway said; other statuses speak for themselves.
+    mutating func record(
+        _ part: inout HeldPart,
+        row: Int32,
+        _ status: MessageStatus,
+        reason: String,
+        httpStatus: Int16,
+        gatewayMessageID: String?,
+        tokenEffect: TokenEffect = .none,
+        failure: MessageFailure? = nil,
+        healsErrors: Bool = false,
+        isDecision: Bool = false
+    ) {
+        part.isDecided(row)
+        part.lastBatch = batchNumber
+        outcomes.append(
+            part: part.claimed.id,
+            token: part.claimed.fencingToken,
+            sequence: part.sequences[Int(row)],
+            subscriptionID: part.subscriptionIDs[Int(row)],
+            status: status,
+            httpStatus: httpStatus,
+            reason: reason,
+            gatewayMessageID: gatewayMessageID,
+            attempt: part.claimed.attempt,
+            tokenEffect: tokenEffect,
+            failure: failure,
+            healsErrors: healsErrors,
+            isDecision: isDecision
+        )
+    }
+}

@@ -1,0 +1,93 @@
+extension ContentValidator {
+    /// APNs takes collapse ids of at most 64 bytes (Apple, "Sending notification requests to APNs").
+    static let longestCollapseID = 64
+
+    /// Checks what several keys of a section say together.
+    mutating func checkWhole(_ section: ContentSection, _ path: String, isSound: Bool) {
+        for name in section.entries.map(\.name) where name.hasSuffix("_loc_args") || name == "loc_args" {
+            let key = String(name.dropLast("args".count)) + "key"
+            if section.has(name), !section.has(key) {
+                add(
+                    "\(path).\(name)",
+                    "there is no \(key) whose placeholders they are for",
+                    "write \(key), or leave it out"
+                )
+            }
+        }
+        switch section.platform {
+        case .ios: checkIOS(section, path, isSound: isSound)
+        case .android: checkAndroid(section, path)
+        }
+        if isSound { checkNames(section, path) }
+    }
+
+    /// Checks that no variable has a name that something else has in the payload.
+    private mutating func checkNames(_ section: ContentSection, _ path: String) {
+        let taken = Set(
+            section.platform == .ios
+                ? APNsLayout(section).ownEntries.map(\.name) : FCMLayout(section).templateEntries.map(\.name)
+        )
+        for variable in section.variables where taken.contains(variable.name) {
+            add(
+                "\(path).variables.\(variable.name)",
+                "another key of the content has this name in the payload",
+                "keep one of them"
+            )
+        }
+    }
+
+    private mutating func checkIOS(_ section: ContentSection, _ path: String, isSound: Bool) {
+        let layout = APNsLayout(section)
+        let isVisible = layout.isVisible
+        let type = layout.attributes.pushType
+        if !isVisible, layout.aps["content-available"] == nil, type == .alert || type == .background {
+            // With a mistake in it, it may be just that.
+            if isSound {
+                add(
+                    path,
+                    "there is nothing to show and nothing to wake the app for",
+                    "set one of title, subtitle, body, badge, sound, or content_available for a silent push"
+                )
+            }
+        } else if type == .alert, !isVisible {
+            add("\(path).push_type", "an alert push shows something, and this content does not", "leave it out")
+        }
+        if section.isTrue("silent"), isVisible {
+            add(
+                "\(path).silent",
+                "a silent push shows nothing, and this content does",
+                "leave out what is shown, or this"
+            )
+        }
+        if let collapseID = section.text("collapse_id")?.literalText, collapseID.utf8.count > Self.longestCollapseID {
+            add(
+                "\(path).collapse_id",
+                "it has \(collapseID.utf8.count) bytes",
+                "shorten it to \(Self.longestCollapseID) bytes, which is what APNs takes"
+            )
+        }
+        checkSoundAndBadge(section, path)
+        for key in ["media_url", "template"] where section.has(key) && section.isFalse("mutable_content") {
+            add("\(path).mutable_content", "\(key) needs it, and it is false", "leave it out")
+        }
+        if section.has("template"), section.has("category"), section.string("category") != RichTemplateKind.category {
+            let category = RichTemplateKind.category
+            add("\(path).category", "a rich template has the category \(category)", "leave it out")
+        }
+        checkPushType(type, layout, section, path)
+        checkRichTemplate(section, path)
+    }
+
+    private mutating func checkSoundAndBadge(_ section: ContentSection, _ path: String) {
+        if let sound = section.group("sound"), sound.has("volume"), !sound.isTrue("critical") {
+            add(
+                "\(path).sound.volume",
+                "only a critical sound has a volume of its own",
+                "set critical to true, or leave it out"
+            )
+        }
+        if section.isTrue("clear_badge"), section.has("badge"), section.number("badge") != "0" {
+            add("\(path).clear_badge", "badge sets a number at the same time", "keep one of them")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// Writes JSON Schema for tables of keys.
+enum SchemaWriter {
+    typealias Entries = [(String, JSONValue)]
+
+    /// The schema of an object with the given keys and no others.
+    static func object(_ keys: [ContentKey], orNull: Bool = false) -> JSONValue {
+        entries([("type", orNull ? words(["object", "null"]) : .string("object"))] + members(keys))
+    }
+
+    static func entries(_ entries: Entries) -> JSONValue {
+        .object(entries.map { JSONEntry(name: $0.0, value: $0.1) })
+    }
+
+    static func words(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
+
+    private static func members(_ keys: [ContentKey]) -> Entries {
+        var schema: Entries = [("properties", entries(keys.map { ($0.name, property($0)) }))]
+        let required = keys.filter(\.isRequired).map(\.name)
+        if !required.isEmpty { schema.append(("required", words(required))) }
+        return schema + [("additionalProperties", .boolean(false))]
+    }
+
+    /// The schema of a key's value; a null is the same as no key.
+    private static func property(_ key: ContentKey) -> JSONValue {
+        let (types, rules) = value(key.kind)
+        var rulesAndNull = rules
+        if !key.isRequired, let index = rules.firstIndex(where: { $0.0 == "enum" }),
+            case .array(let choices) = rules[index].1
+        {
+            rulesAndNull[index].1 = .array(choices + [.null])
+        }
+        let allTypes = types + (key.isRequired ? [] : ["null"])
+        let type: JSONValue = allTypes.count == 1 ? .string(allTypes[0]) : words(allTypes)
+        return entries([("description", .string(key.summary)), ("type", type)] + rulesAndNull)
+    }
+
+    /// The types of a value, and the rules for them.
+    private static func value(_ kind: ContentKey.Kind) -> (types: [String], rules: Entries) {
+        switch kind {
+        case .text, .time: (["string"], [])
+        case .texts: (["array"], [("items", type("string"))])
+        case .boolean: (["boolean"], [])
+        case .integer(let range): (["integer"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
+        case .personalisedInteger(let range):
+            (["integer", "string"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
+        case .number(let range): (["number"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
+        case .seconds: (["number"], seconds)
+        case .secondsList: (["array"], [("items", entries([("type", .string("number"))] + seconds))])
+        case .choice(let choices): (["string"], [("enum", words(choices))])
+        case .integerChoice(let numbers): (["integer"], [("enum", .array(numbers.map { .number(String($0)) }))])
+        // With fields in it the text may be anything.
+        case .color: (["string"], [("pattern", .string("^(#[0-9A-Fa-f]{6}|.*\\{\\{.*|)$"))])
+        case .lightColor: (["string"], [("pattern", .string("^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$"))])
+        case .variables, .object: (["object"], [])
+        case .group(let keys): (["object"], members(keys))
+        case .textOrGroup(let keys): (["string", "object"], members(keys))
+        case .items(let keys, let count):
+            (
+                ["array"],
+                [
+                    ("items", object(keys)), ("minItems", .number(String(count.lowerBound))),
+                    ("maxItems", .number(String(count.upperBound))),
+                ]
+            )
+        case .template(let platform): (["object"], template(platform))
+        }
+    }
+
+    /// A rich template: its type says which keys it has.
+    private static func template(_ platform: Platform) -> Entries {
+        let kinds = RichTemplateKind.all(platform)
+        let choices = kinds.map { kind in
+            let isKind = entries([
+                ("type", .string("object")), ("required", words(["type"])),
+                ("properties", entries([("type", entries([("const", .string(kind.rawValue))]))])),
+            ])
+            let type = ContentKey("type", .choice([kind.rawValue]), "Which template it is.", isRequired: true)
+            return entries([("if", isKind), ("then", object([type] + kind.keys(platform)))])
+        }
+        return [
+            ("required", words(["type"])),
+            ("properties", entries([("type", entries([("enum", words(kinds.map(\.rawValue)))]))])),
+            ("allOf", .array(choices)),
+        ]
+    }
+
+    private static let seconds: Entries = [("minimum", .number("0"))]
+
+    private static func bounds(_ least: String, _ most: String) -> Entries {
+        [("minimum", .number(least)), ("maximum", .number(most))]
+    }
+
+    private static func type(_ name: String) -> JSONValue { entries([("type", .string(name))]) }
+}

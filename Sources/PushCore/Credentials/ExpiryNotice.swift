@@ -1,0 +1,40 @@
+/// How near the end of a credential is, in the steps in which people are told: 30, 7 and 1 days ahead, and when it is over.
+public enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
+    /// At most 30 days are left.
+    case month
+    /// At most 7 days are left.
+    case week
+    /// At most a day is left.
+    case day
+    /// Its time is over.
+    case over
+
+    /// The days ahead at which the first notice is given.
+    public static let firstDays = 30
+
+    private static let secondsOfDay = 86_400.0
+
+    /// The step for so much time; nil while nobody need know.
+    public init?(secondsLeft: Double) {
+        switch secondsLeft {
+        case ...0: self = .over
+        case ...Self.secondsOfDay: self = .day
+        case ...(7 * Self.secondsOfDay): self = .week
+        case ...(Double(Self.firstDays) * Self.secondsOfDay): self = .month
+        default: return nil
+        }
+    }
+
+    /// Later steps are greater.
+    public static func < (left: ExpiryNotice, right: ExpiryNotice) -> Bool {
+        (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+
+    /// How much time is left, in words that end a sentence about a credential.
+    public static func text(secondsLeft: Double) -> String {
+        let days = Int(exactly: (abs(secondsLeft) / secondsOfDay).rounded(.down)) ?? .max
+        let hours = Int(exactly: (abs(secondsLeft) / 3_600).rounded(.down)) ?? .max
+        let span = days >= 2 ? "\(days) days" : hours == 1 ? "1 hour" : "\(hours) hours"
+        return secondsLeft <= 0 ? "has expired \(span) ago" : "expires in \(span)"
+    }
+}

@@ -1,0 +1,79 @@
+extension FCMLayout {
+    /// The names that a rich template has for the keys of a notification.
+    static let templateNames: [String: String] = [
+        "title": "adb_title", "body": "adb_body", "image": "adb_image", "icon": "adb_icon", "sound": "adb_sound",
+        "tag": "adb_tag", "channel_id": "adb_channel_id", "ticker": "adb_ticker", "sticky": "adb_sticky",
+        "visibility": "adb_n_visibility", "notification_priority": "adb_n_priority",
+        "notification_count": "adb_n_count", "click_action": "adb_uri", "color": "adb_clr_icon",
+    ]
+
+    /// The entries of `data` that a rich template makes, all of them strings.
+    static func template(_ section: ContentSection) -> [PayloadEntry] {
+        guard let kind = section.templateKind, let template = section.group("template") else { return [] }
+        var entries: [PayloadEntry] = []
+        for key in ContentKey.notification where section.has(key.name) {
+            guard let name = templateNames[key.name], let value = section[key.name] else { continue }
+            entries.append(PayloadEntry(name, node(value, key)))
+        }
+        if let link = section.text("click_action")?.literalText, !template.has("link_type") {
+            let isWeb = ["http://", "https://"].contains { link.lowercased().hasPrefix($0) }
+            entries.append(PayloadEntry("adb_a_type", .literal(isWeb ? "WEBURL" : "DEEPLINK")))
+        }
+        return entries + RichTemplateLayout(kind, template).entries
+    }
+
+    private static func node(_ value: JSONValue, _ key: ContentKey) -> PayloadNode {
+        switch (key.name, value) {
+        case ("visibility", .string(let word)): .literal(word.uppercased())
+        case ("notification_priority", .string(let word)): .literal("PRIORITY_" + word.uppercased())
+        case ("color", .string(let text)): RichTemplateLayout.color(text)
+        default: .string(of: value)
+        }
+    }
+
+    /// The entries of `notification`; none for a data message and for a rich template, which the app shows itself.
+    var notification: [PayloadEntry] {
+        let isNotification = section.hasAny(["title", "body", "title_loc_key", "body_loc_key"])
+        guard isNotification, !section.has("template"), section.string("kind") != "data" else { return [] }
+        return ContentKey.notification.compactMap { key in
+            entry(key).map { PayloadEntry(key.name, $0) }
+        }
+    }
+
+    private func entry(_ key: ContentKey) -> PayloadNode? {
+        guard section.has(key.name), let value = section[key.name] else { return nil }
+        switch (key.name, value) {
+        case ("visibility", .string(let word)), ("proxy", .string(let word)): return .literal(word.uppercased())
+        case ("notification_priority", .string(let word)): return .literal("PRIORITY_" + word.uppercased())
+        case ("vibrate_timings", .array(let elements)): return .array(elements.map(Self.duration))
+        case ("light_settings", _): return section.group(key.name).map(Self.light)
+        default: return section.node(key)
+        }
+    }
+
+    /// Seconds in the form of protobuf's JSON.
+    private static func duration(_ value: JSONValue) -> PayloadNode {
+        if case .number(let digits) = value { .literal(digits + "s") } else { .literal("0s") }
+    }
+
+    private static func light(_ light: ContentSection) -> PayloadNode {
+        var entries: [PayloadEntry] = []
+        if let color = light.string("color") { entries.append(PayloadEntry("color", self.color(color))) }
+        for (key, name) in [("on_seconds", "light_on_duration"), ("off_seconds", "light_off_duration")] {
+            if let value = light[key] { entries.append(PayloadEntry(name, duration(value))) }
+        }
+        return .object(entries)
+    }
+
+    /// A color as fractions of one (`google.type.Color`).
+    private static func color(_ text: String) -> PayloadNode {
+        let digits = text.utf8.dropFirst().compactMap(HexDigit.value)
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { Int(digits[$0]) << 4 | Int(digits[$0 + 1]) }
+        let names = ["red", "green", "blue", "alpha"]
+        return .object(
+            zip(names, bytes + (bytes.count < names.count ? [255] : [])).map { name, byte in
+                PayloadEntry(name, .raw("\(Double(byte) / 255)"))
+            }
+        )
+    }
+}

@@ -1,0 +1,45 @@
+/// What a payload consists of, before it is compiled.
+struct PayloadLayout: Sendable {
+    let body: PayloadNode
+    let attributes: MessageAttributes
+
+    /// - Parameter trackedDelivery: the delivery whose ids go into the payload; nil for none.
+    init(_ section: ContentSection, format: PayloadFormat, trackedDelivery: Int64?) {
+        switch format {
+        case .apns, .apnsBinary:
+            let layout = APNsLayout(section, trackedDelivery: trackedDelivery)
+            body = layout.body
+            attributes = layout.attributes
+        case .fcmV1:
+            body = FCMLayout(section, trackedDelivery: trackedDelivery).message
+            attributes = MessageAttributes()
+        case .fcmLegacy:
+            body = FCMLayout(section, trackedDelivery: trackedDelivery).legacyMessage
+            attributes = MessageAttributes()
+        }
+    }
+
+    /// `_mId` and `_dId`, both strings, because the SDKs read no numbers there.
+    static func ids(_ delivery: Int64?) -> [PayloadEntry] {
+        guard let delivery else { return [] }
+        return [
+            PayloadEntry(PayloadTemplate.messageIDKey, .messageID),
+            PayloadEntry(PayloadTemplate.deliveryIDKey, .literal(DeliveryID.hexText(delivery))),
+        ]
+    }
+}
+
+extension ContentSection {
+    /// The value of a key for the payload, nil when it says nothing; only for kinds whose JSON is that of the payload.
+    func node(_ key: ContentKey) -> PayloadNode? {
+        guard has(key.name), let value = self[key.name] else { return nil }
+        switch (key.kind, value) {
+        case (.personalisedInteger(let range), .string):
+            return text(key.name).map { .number(NumberTemplate(text: $0, range: range)) }
+        case (.texts, .array(let elements)):
+            return .array(elements.map(PayloadNode.init))
+        default:
+            return PayloadNode(value)
+        }
+    }
+}

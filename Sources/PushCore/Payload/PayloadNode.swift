@@ -1,0 +1,105 @@
+/// A value of a payload before it is compiled: JSON with places for what differs from message to message.
+indirect enum PayloadNode: Sendable, Hashable {
+    /// JSON that needs no escaping: a number, a boolean or null.
+    case raw(String)
+    case text(TextTemplate)
+    /// A number from a text with fields; its entry is left out when the text gives no such number.
+    case number(NumberTemplate)
+    case array([PayloadNode])
+    case object([PayloadEntry])
+    /// The JSON text of a value, as a string.
+    case jsonText(PayloadNode)
+    /// The message's `_mId`, as a string.
+    case messageID
+    /// The push token, as a string.
+    case token
+    /// What the gateway counts against its limit, where not the whole body does.
+    case counted(PayloadNode)
+}
+
+/// One entry of an object of a payload.
+struct PayloadEntry: Sendable, Hashable {
+    var name: String
+    var value: PayloadNode
+
+    init(_ name: String, _ value: PayloadNode) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A number that is given as a text with fields.
+struct NumberTemplate: Sendable, Hashable {
+    let text: TextTemplate
+    let range: ClosedRange<Int64>
+    /// What stands around the digits, for example quotes and a unit.
+    var prefix = ""
+    var suffix = ""
+}
+
+extension PayloadNode {
+    /// A value in which every string may have fields. The texts are validated ones, and so compile.
+    init(_ value: JSONValue) {
+        switch value {
+        case .null: self = .raw("null")
+        case .boolean(let flag): self = .raw(flag ? "true" : "false")
+        case .number(let digits): self = .raw(digits)
+        case .string(let text): self = .text((try? TextTemplate(text)) ?? TextTemplate(literal: text))
+        case .array(let elements): self = .array(elements.map(PayloadNode.init))
+        case .object(let entries): self = .object(entries.map { PayloadEntry($0.name, PayloadNode($0.value)) })
+        }
+    }
+
+    /// A text that means nothing but itself.
+    static func literal(_ text: String) -> PayloadNode { .text(TextTemplate(literal: text)) }
+
+    /// A value as FCM's `data` and a rich template's keys want it: a text as it is, anything else as the text of its JSON.
+    static func string(of value: JSONValue) -> PayloadNode {
+        if case .string = value { PayloadNode(value) } else { .jsonText(PayloadNode(value)) }
+    }
+
+    /// The entries of an object; none of anything else.
+    var entries: [PayloadEntry] {
+        switch self {
+        case .object(let entries): entries
+        case .counted(let node): node.entries
+        default: []
+        }
+    }
+
+    /// The value of an entry.
+    subscript(name: String) -> PayloadNode? {
+        entries.first { $0.name == name }?.value
+    }
+}
+
+extension PayloadNode {
+    /// The object with another one put over it: its null removes an entry, its object goes into the one that is there, and anything
+    /// else replaces it (the rules of JSON Merge Patch, RFC 7396).
+    func merging(_ patch: [JSONEntry], convert: (JSONEntry) -> PayloadNode = { PayloadNode($0.value) }) -> PayloadNode {
+        if case .counted(let node) = self { return .counted(node.merging(patch, convert: convert)) }
+        var entries = self.entries
+        for change in patch {
+            let index = entries.firstIndex { $0.name == change.name }
+            switch (change.value, index) {
+            case (.null, .some(let index)): entries.remove(at: index)
+            case (.null, .none): break
+            case (.object(let inner), .some(let index)) where entries[index].value.isObject:
+                entries[index].value = entries[index].value.merging(inner)
+            case (.object(let inner), .none):
+                entries.append(PayloadEntry(change.name, PayloadNode.object([]).merging(inner)))
+            case (_, .some(let index)): entries[index].value = convert(change)
+            case (_, .none): entries.append(PayloadEntry(change.name, convert(change)))
+            }
+        }
+        return .object(entries)
+    }
+
+    private var isObject: Bool {
+        switch self {
+        case .object: true
+        case .counted(let node): node.isObject
+        default: false
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// Writes the Mustache text of a text with sections.
+struct SectionWriter {
+    /// Longer texts are looked up, and so count against the bound of a rendering each time that a list's section repeats them.
+    private static let longestPlainText = 64
+
+    private(set) var source = ""
+    private(set) var names: [String] = []
+    private(set) var references: [SectionText.Reference] = []
+    /// The names of the sections that are open, the innermost last.
+    private(set) var openSections: [String] = []
+    private var openNumbers: [Int] = []
+
+    mutating func append(_ token: TextToken, isLast: Bool) throws(TextTemplate.SyntaxError) {
+        switch token {
+        case .literal(let text):
+            append(text, isLast: isLast)
+        case .field(let field):
+            try append(field)
+        case .open(let name):
+            try open(name, mark: "#")
+        case .openInverted(let name):
+            try open(name, mark: "^")
+        case .close(let name):
+            try close(name)
+        }
+    }
+
+    private mutating func append(_ text: String, isLast: Bool) {
+        // Mustache forgets the spaces of a last line that has nothing else.
+        let endsBlank = isLast && Self.blankLine(endOf: text).last.map { $0 == " " || $0 == "\t" } == true
+        if text.utf8.count <= Self.longestPlainText, !endsBlank, Self.isPlain(text) {
+            source += text
+            return
+        }
+        // What lies between a tag and the line's begin or end stays visible: a tag alone in its line takes the line with it.
+        let head = Self.blankLine(beginOf: text)
+        let rest = text[head.endIndex...]
+        let tail = isLast ? rest[rest.endIndex...] : Self.blankLine(endOf: String(rest))
+        source += "\(head){{{\(number(.literal(String(rest.dropLast(tail.count)))))}}}\(tail)"
+    }
+
+    /// The spaces at the begin of a text with the line feed behind them; nothing if it begins otherwise.
+    private static func blankLine(beginOf text: String) -> Substring {
+        let spaces = text.prefix { $0 == " " || $0 == "\t" }
+        guard let end = text[spaces.endIndex...].first, end == "\n" || end == "\r\n" else { return text.prefix(0) }
+        return text[...spaces.endIndex]
+    }
+
+    /// The last line feed of a text with spaces behind it; nothing if it ends otherwise.
+    private static func blankLine(endOf text: String) -> Substring {
+        guard let newline = text.lastIndex(where: { $0 != " " && $0 != "\t" }),
+            text[newline] == "\n" || text[newline] == "\r\n"
+        else { return text.suffix(0) }
+        return text[newline...]
+    }
+
+    private mutating func append(_ field: PersonalisationField) throws(TextTemplate.SyntaxError) {
+        if field.name == SectionText.element {
+            guard !openSections.isEmpty else { throw TextTemplate.elementOutside }
+            source += "{{{.}}}"
+            return
+        }
+        let name = index(of: field.name)
+        source += "{{{\(number(.value(name: name, defaultValue: field.defaultValue)))}}}"
+    }
+
+    private mutating func open(_ name: String, mark: String) throws(TextTemplate.SyntaxError) {
+        guard openSections.count < SectionText.deepestNesting else {
+            throw TextTemplate.SyntaxError(
+                cause: "sections are nested more than \(SectionText.deepestNesting) deep",
+                remedy: "put fewer into one another"
+            )
+        }
+        guard name != SectionText.element else {
+            throw TextTemplate.SyntaxError(
+                cause: "{{.}} is no section",
+                remedy: "give the name of a field between {{# and }}"
+            )
+        }
+        let number = number(.condition(name: index(of: name)))
+        openSections.append(name)
+        openNumbers.append(number)
+        source += "{{\(mark)\(number)}}"
+    }
+
+    private mutating func close(_ name: String) throws(TextTemplate.SyntaxError) {
+        guard let open = openSections.popLast(), let number = openNumbers.popLast() else {
+            throw TextTemplate.SyntaxError(
+                cause: "{{/\(name)}} closes a section that was never opened",
+                remedy: "write {{#\(name)}} or {{^\(name)}} before its first word, or leave it out"
+            )
+        }
+        guard open == name else {
+            throw TextTemplate.SyntaxError(
+                cause: "{{/\(name)}} stands where the section {{#\(open)}} ends",
+                remedy: "close {{#\(open)}} first"
+            )
+        }
+        source += "{{/\(number)}}"
+    }
+
+    private mutating func number(_ reference: SectionText.Reference) -> Int {
+        if let known = references.firstIndex(of: reference) { return known }
+        references.append(reference)
+        return references.count - 1
+    }
+
+    private mutating func index(of name: String) -> Int {
+        if let known = names.firstIndex(of: name) { return known }
+        names.append(name)
+        return names.count - 1
+    }
+
+    /// Whether Mustache takes a text as it is between two tags.
+    ///
+    /// It reads characters, and with an accent behind it a brace is another one.
+    private static func isPlain(_ text: String) -> Bool {
+        if text.utf8.first == UInt8(ascii: "{") || text.utf8.last == UInt8(ascii: "{") { return false }
+        if text.utf8.firstRange(of: "{{".utf8) != nil { return false }
+        let enclosed = "}" + text + "{"
+        return enclosed.first == "}" && enclosed.last == "{"
+    }
+}

@@ -1,0 +1,10 @@
+/// What concerns APNs' binary protocol only.
+public struct BinarySettings: Sendable, Equatable {
+    /// How long nothing must be heard of a message until it counts as accepted, in milliseconds.
+    public var presumedAcceptedMs = 5_000
+    /// The time between two readings of the feedback service by one child, in seconds.
+    public var feedbackPeriodSec = 21_600
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}

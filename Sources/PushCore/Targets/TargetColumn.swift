@@ -1,0 +1,32 @@
+/// What is known of every subscription, by the name that a filter has for it.
+public enum TargetColumn: String, Sendable, Hashable, CaseIterable {
+    case subscriptionID = "subscription_id"
+    case application
+    case platform
+    case environment
+    case userKey = "user_key"
+    case locale
+    case timeZone = "time_zone"
+    case deviceID = "device_id"
+    case registeredAt = "registered_at"
+    case createdAt = "created_at"
+    case enabled
+    case optedOut = "opted_out"
+    case quarantineStatus = "quarantine_status"
+    case quarantineReason = "quarantine_reason"
+    case quarantinedAt = "quarantined_at"
+    case softErrors = "soft_errors"
+    case lastErrorAt = "last_error_at"
+
+    /// What it holds.
+    public var kind: TargetKind {
+        switch self {
+        case .subscriptionID, .softErrors: .number
+        case .enabled, .optedOut: .boolean
+        case .registeredAt, .createdAt, .quarantinedAt, .lastErrorAt: .time
+        case .application, .platform, .environment, .userKey, .locale, .timeZone, .deviceID, .quarantineStatus,
+            .quarantineReason:
+            .text
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// A field of a subscriber in a filter.
+public enum TargetField: Sendable, Hashable, CustomStringConvertible {
+    /// What is known of every subscription: `locale`, `registered_at`, …
+    case column(TargetColumn)
+    /// `recipient.NAME`: a field of the recipient.
+    case recipient(String)
+    /// `parameters.NAME`: a parameter of the subscription.
+    case parameter(String)
+    /// `device.NAME`: what the device said of itself.
+    case device(String)
+    /// `mapping.NAME`: a column of the view in which the service's user keys reconcile.
+    case mapping(String)
+
+    /// What it holds; nil for a column of a view, which only the database knows.
+    public var kind: TargetKind? {
+        switch self {
+        case .column(let column): column.kind
+        case .recipient, .parameter, .device: .text
+        case .mapping: nil
+        }
+    }
+
+    /// The field as a filter names it.
+    public var description: String {
+        switch self {
+        case .column(let column): column.rawValue
+        case .recipient(let name): Self.path("recipient", name)
+        case .parameter(let name): Self.path("parameters", name)
+        case .device(let name): Self.path("device", name)
+        case .mapping(let name): Self.path("mapping", name)
+        }
+    }
+
+    /// The groups of fields whose names are open, with `parameter` for those who write as the import does.
+    static func named(_ group: String, _ name: String) -> TargetField? {
+        switch group {
+        case "recipient": .recipient(name)
+        case "parameters", "parameter": .parameter(name)
+        case "device": .device(name)
+        case "mapping": .mapping(name)
+        default: nil
+        }
+    }
+
+    /// The groups and columns, for the hint of a name that is none.
+    static let known = TargetColumn.allCases.map(\.rawValue) + ["recipient", "parameters", "device", "mapping"]
+
+    private static func path(_ group: String, _ name: String) -> String {
+        let scalars = name.unicodeScalars
+        let isPlain =
+            scalars.first.map(TargetFilterLexer.isNameStart) == true
+            && scalars.allSatisfy(TargetFilterLexer.isNamePart)
+        return group + "." + (isPlain ? name : "\"" + name.replacing("\"", with: "\"\"") + "\"")
+    }
+}

@@ -1,0 +1,43 @@
+import PostgresClient
+import PushCore
+
+extension LoadedPart {
+    mutating func reserve(_ rows: Int, _ wanted: MessageFields) {
+        verdicts.reserveCapacity(rows)
+        // An APNs token has 64 characters, an FCM token about 160; a field is a word, a language tag two to five letters.
+        tokens.reserve(rows: rows, bytes: rows * 64)
+        fields = Array(repeating: ByteColumn(), count: wanted.names.count)
+        for field in fields.indices { fields[field].reserve(rows: rows, bytes: rows * 12) }
+        if wanted.withLocale { locales.reserve(rows: rows, bytes: rows * 5) }
+    }
+
+    mutating func append(
+        _ rows: PostgresResult,
+        _ row: Int,
+        verdict: Int,
+        token: Int,
+        firstField: Int,
+        _ wanted: MessageFields
+    ) throws {
+        let code = try rows.int16(row, verdict)
+        guard let verdict = LoadVerdict(rawValue: code) else {
+            throw StoreError(
+                .unexpectedAnswer,
+                "A subscription is excluded for reason \(code), which this program does not know."
+            )
+        }
+        verdicts.append(verdict)
+        tokens.append { rows.append(row, token, to: &$0) }
+        for field in fields.indices {
+            fields[field].append { rows.append(row, firstField + field, to: &$0) }
+        }
+        if wanted.withLocale { locales.append { rows.append(row, firstField + fields.count, to: &$0) } }
+    }
+
+    mutating func appendMissing(_ wanted: MessageFields) {
+        verdicts.append(.missing)
+        tokens.appendNull()
+        for field in fields.indices { fields[field].appendNull() }
+        if wanted.withLocale { locales.appendNull() }
+    }
+}

@@ -1,0 +1,90 @@
+import PostgresClient
+
+/// What is read for each message besides its token: the fields of its content, and its language where the content has several.
+///
+/// A field's value comes from the message's variables, else the subscription's parameters, else the recipient's fields. One whose
+/// name begins with `mapping.` comes from the column of that name in the view to which the user keys of the service belong, unless
+/// one of the others has the whole name.
+public struct MessageFields: Sendable, Hashable {
+    /// What the name of a field begins with that is a column of the target mapping's view.
+    public static let mappingPrefix = "mapping."
+
+    /// The fields' names, distinct.
+    public let names: [String]
+    /// Whether the subscription's language is read too.
+    public let withLocale: Bool
+    /// What has to be joined to a subscription `s`.
+    let joinSQL: String
+    /// The columns of the join, by their fields.
+    private let mapped: [String: String]
+
+    /// Some fields, none of them looked up in a view.
+    public init(names: [String], withLocale: Bool = false) {
+        self.names = names
+        self.withLocale = withLocale
+        joinSQL = ""
+        mapped = [:]
+    }
+
+    /// The same fields, with those of the target mapping looked up in its view.
+    ///
+    /// Throws `invalid` if the view has no such column.
+    func joined(to mapping: TargetMapping) throws -> MessageFields {
+        let columns = Set(names.compactMap(Self.column)).sorted()
+        return MessageFields(
+            self,
+            join: "\n" + (try mapping.lateralJoin(columns: columns, userKey: "s.user_key")),
+            mapped: Dictionary(
+                uniqueKeysWithValues: columns.map { (Self.mappingPrefix + $0, "m." + SQLName.quoted($0)) }
+            )
+        )
+    }
+
+    private init(_ fields: MessageFields, join: String, mapped: [String: String]) {
+        names = fields.names
+        withLocale = fields.withLocale
+        joinSQL = join
+        self.mapped = mapped
+    }
+
+    /// Whether a field is a column of the target mapping's view.
+    var needsMapping: Bool { names.contains { Self.column($0) != nil } }
+
+    private static func column(_ name: String) -> String? {
+        name.hasPrefix(mappingPrefix) ? String(name.dropFirst(mappingPrefix.count)) : nil
+    }
+
+    /// The fields' names travel as parameters.
+    var parameters: [PostgresValue] { names.map { .text($0) } }
+
+    /// A column for each field, in the order of the names, and one for the language behind them.
+    ///
+    /// - Parameters:
+    ///   - first: the number of the parameter with the first name.
+    ///   - variables: the expression of the message's variables, if it can have any.
+    func columnsSQL(from first: Int, variables: String? = nil) -> String {
+        let sources = [variables, "s.parameters", "s.recipient"].compactMap { $0 }
+        let columns = names.enumerated().map { place, name in
+            let values = sources.map { "\($0) ->> $\(first + place)" } + [mapped[name]].compactMap { $0 }
+            return ", coalesce(" + values.joined(separator: ", ") + ")"
+        }
+        return columns.joined() + (withLocale ? ", s.locale" : "")
+    }
+}
+
+extension Store {
+    /// The fields as they are read for an application: those of its service's target mapping are looked up in its view.
+    ///
+    /// Throws `invalid` if a field asks for a mapping and the service has none, or its view has no such column.
+    public func resolve(_ fields: MessageFields, application: ApplicationRow) async throws -> MessageFields {
+        guard fields.needsMapping else { return fields }
+        guard let mapping = try await targetMapping(application: application.id) else {
+            throw StoreError(
+                .invalid,
+                "The content asks for columns of a target mapping, and the service of application \"\(application.name)\" has none.",
+                hint: "pushmta service set --mapping gives it one"
+            )
+        }
+        return try fields.joined(to: mapping)
+    }
+}

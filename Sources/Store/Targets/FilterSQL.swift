@@ -1,0 +1,171 @@
+import PostgresClient
+import PushCore
+
+/// A filter as a condition over alias `s`, a subscription, and alias `m`, the row of the mapping with its columns as ``column(_:)``
+/// names them.
+///
+/// Values travel as parameters, names of recipients' fields too; identifiers come from the tables below or the catalog. The
+/// condition is never null.
+struct FilterSQL {
+    /// The condition.
+    private(set) var condition = "true"
+    /// Its parameters, numbered from the first free one.
+    private(set) var parameters: [PostgresValue] = []
+    /// The columns of the subscription that it reads.
+    private(set) var columns: Set<String> = []
+    /// The columns of the mapping that it reads, in the order of their aliases.
+    private(set) var mappingColumns: [MappingColumn] = []
+
+    private let first: Int
+    private let mapping: TargetMapping?
+    private let start: DatabaseTime
+
+    /// Makes the condition.
+    ///
+    /// - Parameters:
+    ///   - first: the number of the first free parameter.
+    ///   - mapping: needed if the filter asks for its columns.
+    ///   - start: what `now` means.
+    init(_ filter: TargetFilter, firstParameter first: Int, mapping: TargetMapping?, start: DatabaseTime) throws {
+        self.first = first
+        self.mapping = mapping
+        self.start = start
+        condition = try sql(filter)
+    }
+
+    private mutating func sql(_ filter: TargetFilter) throws -> String {
+        switch filter {
+        case .all(let filters): return "(" + (try filters.map { try sql($0) }.joined(separator: " AND ")) + ")"
+        case .any(let filters): return "(" + (try filters.map { try sql($0) }.joined(separator: " OR ")) + ")"
+        case .not(let filter): return "NOT " + (try sql(filter))
+        case .compare(let field, let comparison, let literal):
+            let isNegated = comparison == .notEqual
+            let test = try compare(field, isNegated ? "=" : comparison.rawValue, literal)
+            return isNegated ? "NOT \(test)" : test
+        case .isIn(let field, let literals): return try isIn(field, literals)
+        case .contains(let field, let wanted):
+            return "(strpos(\(try text(of: field)) COLLATE \"C\", \(bind(.text(wanted)))) > 0 IS TRUE)"
+        case .startsWith(let field, let wanted):
+            return "(starts_with(\(try text(of: field)) COLLATE \"C\", \(bind(.text(wanted)))) IS TRUE)"
+        case .isNull(let field): return "(\(try column(field).sql) IS NULL)"
+        }
+    }
+
+    /// A sub-select of a constant is made once for a statement, a cast once for each row.
+    private mutating func compare(_ field: TargetField, _ sign: String, _ literal: TargetLiteral) throws -> String {
+        let (column, kind) = try column(field)
+        let operand = try fitting(literal, field, kind)
+        let sql = Self.operand(column, kind, for: operand)
+        let value =
+            switch operand {
+            case .text(let text): bind(.text(text))
+            case .number(let digits): "(SELECT \(bind(.text(digits)))::numeric)"
+            case .boolean(let flag): flag ? "true" : "false"
+            case .time(let moment): bind(.timestamp(microsecondsSince2000: microseconds(moment)))
+            }
+        return "(\(sql) \(sign) \(value) IS TRUE)"
+    }
+
+    /// An uncorrelated sub-select is hashed, an array is searched through for each row.
+    private mutating func isIn(_ field: TargetField, _ literals: [TargetLiteral]) throws -> String {
+        let (column, kind) = try column(field)
+        let operands = try literals.map { try fitting($0, field, kind) }
+        guard let first = operands.first else { return "false" }
+        let sql = Self.operand(column, kind, for: first)
+        let list =
+            switch first {
+            case .text:
+                "SELECT u COLLATE \"C\" FROM unnest(\(bind(.textArray(texts(operands))))::text[]) u"
+            case .number:
+                "SELECT u::numeric FROM unnest(\(bind(.textArray(texts(operands))))::text[]) u"
+            case .boolean:
+                "SELECT u::boolean FROM unnest(\(bind(.textArray(texts(operands))))::text[]) u"
+            case .time:
+                "SELECT u FROM unnest(\(bind(.timestampArray(microsecondsSince2000: moments(operands))))) u"
+            }
+        return "(\(sql) IN (\(list)) IS TRUE)"
+    }
+
+    private func texts(_ literals: [TargetLiteral]) -> [String?] {
+        literals.compactMap { literal in
+            switch literal {
+            case .text(let text), .number(let text): text
+            case .boolean(let flag): flag ? "true" : "false"
+            case .time: nil
+            }
+        }
+    }
+
+    private func moments(_ literals: [TargetLiteral]) -> [Int64] {
+        literals.compactMap { if case .time(let moment) = $0 { microseconds(moment) } else { nil } }
+    }
+
+    private func microseconds(_ moment: TargetMoment) -> Int64 {
+        switch moment {
+        case .absolute(let microseconds): DatabaseTime(microsecondsSince1970: microseconds).microsecondsSince2000
+        case .beforeStart(let seconds): start.microsecondsSince2000 &- seconds &* 1_000_000
+        }
+    }
+
+    /// The literal as the field takes it.
+    private func fitting(_ literal: TargetLiteral, _ field: TargetField, _ kind: TargetKind) throws -> TargetLiteral {
+        if let fitting = literal.fitting(kind) { return fitting }
+        throw StoreError(.invalid, "\(TargetFilterError.mismatch(field, kind, literal))")
+    }
+
+    /// A field as an expression of the literal's kind.
+    private static func operand(_ column: String, _ kind: TargetKind, for literal: TargetLiteral) -> String {
+        switch (kind, literal) {
+        case (.text, .text): "\(column) COLLATE \"C\""
+        case (.text, .number): "pushmta_engine.filter_number(\(column))"
+        case (.text, .boolean): "CASE \(column) WHEN 'true' THEN true WHEN 'false' THEN false END"
+        case (.text, .time): "pushmta_engine.filter_time(\(column))"
+        default: column
+        }
+    }
+
+    private mutating func text(of field: TargetField) throws -> String {
+        let (sql, kind) = try column(field)
+        guard kind == .text else {
+            throw StoreError(.invalid, "target filter: \(field) is \(kind.words), which contains no text")
+        }
+        return sql
+    }
+
+    private mutating func bind(_ value: PostgresValue) -> String {
+        parameters.append(value)
+        return "$\(first + parameters.count - 1)"
+    }
+
+    /// A field as an expression that is null where the field is absent.
+    private mutating func column(_ field: TargetField) throws -> (sql: String, kind: TargetKind) {
+        switch field {
+        case .column(let column):
+            columns.formUnion(column.columns)
+            return (column.sql, column.kind)
+        case .recipient(let name): return (json("recipient", name), .text)
+        case .parameter(let name): return (json("parameters", name), .text)
+        case .device(let name): return (json("device", name), .text)
+        case .mapping(let name):
+            guard let mapping else {
+                throw StoreError(
+                    .invalid,
+                    "target filter: \(field) is a column of a target mapping, and the service has none",
+                    hint: "pushmta service set --mapping gives it one"
+                )
+            }
+            let column = try mapping.column(name)
+            if !mappingColumns.contains(column) { mappingColumns.append(column) }
+            let place = mappingColumns.firstIndex(of: column) ?? 0
+            return ("m.\(Self.alias(place))", column.kind)
+        }
+    }
+
+    private mutating func json(_ column: String, _ name: String) -> String {
+        columns.insert(column)
+        return "(s.\(column) ->> \(bind(.text(name))))"
+    }
+
+    /// What a column of the mapping is called in alias `m`: a view may have names that the statement uses itself.
+    static func alias(_ place: Int) -> String { "c\(place)" }
+}

@@ -1,0 +1,109 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// All delivery templates: those that came with the product first, then by name.
+    public func templates() async throws -> [TemplateRow] {
+        try all(
+            try await query(
+                "SELECT \(Self.templateColumns) FROM pushmta.delivery_template t ORDER BY t.ready_made DESC, t.name"
+            ),
+            Self.template
+        )
+    }
+
+    /// A delivery template by its name.
+    public func template(named name: String) async throws -> TemplateRow {
+        try first(
+            try await query(
+                "SELECT \(Self.templateColumns) FROM pushmta.delivery_template t WHERE t.name = $1",
+                [.text(name)]
+            ),
+            orThrow: "There is no delivery template \"\(name)\".",
+            hint: "pushmta template list shows them",
+            Self.template
+        )
+    }
+
+    /// Stores a delivery template.
+    ///
+    /// - Parameter replacing: whether one of that name may be there already; a ready-made one is never replaced.
+    public func addTemplate(
+        name: String,
+        label: String,
+        content: String,
+        settings: String = "{}",
+        replacing: Bool = false
+    ) async throws {
+        try await query(
+            """
+            SELECT pushmta.add_template(name => $1, content => $2::text::jsonb, label => $3, settings => $4::text::jsonb,
+                replacing => $5)
+            """,
+            [.text(name), .text(content), .text(label), .text(settings), .bool(replacing)]
+        )
+    }
+
+    /// Copies a delivery template under another name; without a label the copy has that of the original.
+    public func duplicateTemplate(named name: String, as newName: String, label: String? = nil) async throws {
+        try await query(
+            "SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3)",
+            [.text(name), .text(newName), .textOrNull(label)]
+        )
+    }
+
+    /// The content that a delivery from a template would have.
+    public func content(ofTemplate name: String, merging content: String?) async throws -> String {
+        let result = try await query(
+            """
+            SELECT (CASE WHEN $2::text IS NULL THEN t.content ELSE pushmta_engine.merge_json(t.content, $2::text::jsonb) END)::text
+            FROM pushmta.delivery_template t WHERE t.name = $1
+            """,
+            [.text(name), .textOrNull(content)]
+        )
+        return try first(
+            result,
+            orThrow: "There is no delivery template \"\(name)\".",
+            hint: "pushmta template list shows them"
+        ) { rows, row in try rows.text(row, 0) }
+    }
+
+    /// Creates a delivery from a template.
+    public func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
+        let result = try await query(
+            """
+            SELECT pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3,
+                content => $4::text::jsonb, priority => $5::integer,
+                validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
+                one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
+                retry_period_seconds => $11::integer)
+            """,
+            [
+                .text(delivery.template), .text(delivery.label), .textArray(delivery.applications),
+                .textOrNull(delivery.content), delivery.priority.map { .int32(Int32($0)) } ?? .null,
+                delivery.validitySeconds.map { .double(Double($0)) } ?? .null,
+                delivery.explicitTargets.map(PostgresValue.bool) ?? .null,
+                delivery.onePerUser.map(PostgresValue.bool) ?? .null, .textOrNull(delivery.ambiguityPolicy?.rawValue),
+                delivery.maxRetries.map(PostgresValue.int32) ?? .null,
+                delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null,
+            ]
+        )
+        return try result.int64(0, 0)
+    }
+
+    private static let templateColumns = """
+        t.id, t.name, t.label, t.content::text, t.settings::text, t.ready_made, t.changed_at
+        """
+
+    private static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
+        TemplateRow(
+            id: try rows.int32(row, 0),
+            name: try rows.text(row, 1),
+            label: try rows.text(row, 2),
+            content: try rows.text(row, 3),
+            settings: try rows.text(row, 4),
+            isReadyMade: try rows.bool(row, 5),
+            changedAt: try rows.time(row, 6)
+        )
+    }
+}

@@ -1,0 +1,73 @@
+import Gateways
+import PushCore
+
+/// Rows of the answer table as rows of output.
+enum AnswerListing {
+    /// All that is known of each, for programs.
+    static func full(_ rows: [AnswerRow]) -> Table {
+        var table = Table([
+            "gateway", "status", "reason", "class", "failureType", "failureReason", "retry", "token", "connection",
+            "application",
+            "source", "condition", "delaySeconds", "doubtful", "explanation",
+        ])
+        for row in rows {
+            table.add([
+                .text(row.gateway.rawValue), .integer(Int64(row.status)), .text(row.reason),
+                .text(name(row.outcomeClass)),
+                Cell(row.failure?.type.name), Cell(row.failure?.reason.name), .flag(row.isRetried),
+                .text(row.token.rawValue),
+                .text(row.connection.rawValue), .text(row.application.rawValue), .text(row.source.rawValue),
+                .text(row.condition), Cell(row.delayMilliseconds.map { $0 / 1_000 }), .flag(row.isDoubtful),
+                .text(row.explanation),
+            ])
+        }
+        return table
+    }
+
+    /// What fits on a wide screen, for people.
+    static func brief(_ rows: [AnswerRow]) -> Table {
+        var table = Table([
+            "gateway", "source", "status", "reason", "class", "failure", "retry", "token", "connection", "application",
+        ])
+        for row in rows {
+            table.add([
+                .text(row.gateway.rawValue), .text(row.source.rawValue), .text(status(row)), .text(reason(row)),
+                .text(name(row.outcomeClass)), .text(failure(row)), .flag(row.isRetried), .text(row.token.rawValue),
+                .text(row.connection.rawValue), .text(row.application.rawValue),
+            ])
+        }
+        return table
+    }
+
+    /// The class as JSON has it.
+    static func name(_ outcomeClass: OutcomeClass) -> String {
+        switch outcomeClass {
+        case .unprocessed: "unprocessed"
+        case .accepted: "accepted"
+        case .permanent: "permanent"
+        case .retry: "retry"
+        case .stopApplication: "stopApplication"
+        case .ambiguous: "ambiguous"
+        }
+    }
+
+    /// The status for people: one without a reason stands for its hundreds where it is round.
+    static func status(_ row: AnswerRow) -> String {
+        guard row.source == .response || row.source == .tokenEndpoint else { return "-" }
+        if row.gateway == .apnsBinary { return row.reason.isEmpty ? "other" : "\(row.status)" }
+        if row.status == 0 { return row.reason.isEmpty ? "other" : "any" }
+        let standsForMany = row.reason.isEmpty && row.status % 100 == 0 && row.status != 200
+        return standsForMany ? "other \(row.status / 100)xx" : "\(row.status)"
+    }
+
+    /// The reason for people, with its condition.
+    static func reason(_ row: AnswerRow) -> String {
+        let reason = row.reason.isEmpty ? (row.outcomeClass == .accepted ? "" : "any other") : row.reason
+        return [reason, row.condition.isEmpty ? "" : "(\(row.condition))"].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Type and reason in one.
+    static func failure(_ row: AnswerRow) -> String {
+        row.failure.map { "\($0.type.name), \($0.reason.name)" } ?? "-"
+    }
+}

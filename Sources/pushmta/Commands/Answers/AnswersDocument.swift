@@ -1,0 +1,77 @@
+import Gateways
+import PushCore
+
+/// The answer table as the document `Config/answers.md`.
+enum AnswersDocument {
+    /// The whole document; it ends with a line end.
+    static var text: String {
+        let sections = AnswerGateway.allCases.compactMap(section)
+        return ([introduction] + sections).joined(separator: "\n\n") + "\n"
+    }
+
+    private static let introduction = """
+        # What every answer of a gateway means
+
+        Made of the table in the code by `pushmta answers --markdown`; `pushmta answers --json` has the same for programs.
+
+        * **status, reason**: as the gateway gives them. "any other" stands for reasons that have no row of their own: they are kept word
+          for word with the message, classed by status, and counted by `pushmta delivery status`.
+        * **class**: what it means for the message. *accepted*: it was taken. *unprocessed*: it was not looked at and is sent again at once.
+          *permanent*: it will never be taken, and fails. *retry*: it is sent again after a pause, as often as its delivery says; then it
+          fails. *stopApplication*: every message of the application would be refused, so all of them stay pending until it is put right.
+          *ambiguous*: it may have been taken; it is sent again, or reported as unknown, as its delivery says.
+        * **failure**: type and reason in Adobe Campaign's words, as the log keeps them (`failure_type`, `failure_reason`).
+        * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device has registered since the
+          time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
+          than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
+          back with `pushmta quarantine undo`. What a mix-up of keys or environments would cause as well (*doubtful*) touches no token
+          when more than a fifth of an application's answers are so.
+        * **connection**: *replace*: it takes no more messages, and another one takes its place.
+        * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the whole project waits.
+
+        Sources are Apple's and Google's documents and Adobe's table of push error types. Where they disagree, the row is the one that loses
+        no token and sends nothing twice.
+        """
+
+    private static func section(_ gateway: AnswerGateway) -> String? {
+        let rows = AnswerTable.rows.filter { $0.gateway == gateway }
+        guard !rows.isEmpty else { return nil }
+        let parts = AnswerRow.Source.allCases.compactMap { source in
+            part(title(source), rows.filter { $0.source == source })
+        }
+        return (["## \(gateway.rawValue)"] + parts).joined(separator: "\n\n")
+    }
+
+    private static func part(_ title: String, _ rows: [AnswerRow]) -> String? {
+        guard !rows.isEmpty else { return nil }
+        let head = [
+            "### \(title)", "",
+            "| status | reason | class | failure | retry | token | connection | application | meaning |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        return (head + rows.map(line)).joined(separator: "\n")
+    }
+
+    private static func title(_ source: AnswerRow.Source) -> String {
+        switch source {
+        case .response: "Answers to a message"
+        case .goAway: "GOAWAY of a connection"
+        case .noAnswer: "No answer"
+        case .feedback: "Feedback service"
+        case .tokenEndpoint: "Endpoint of access tokens"
+        case .check: "Found before anything is sent"
+        }
+    }
+
+    private static func line(_ row: AnswerRow) -> String {
+        let token = row.isDoubtful ? "\(row.token.rawValue), doubtful" : row.token.rawValue
+        let delay = row.delayMilliseconds.map { $0 > 0 ? "yes, after \($0 / 1_000) s" : "yes, at once" }
+        let cells = [
+            AnswerListing.status(row), AnswerListing.reason(row), AnswerListing.name(row.outcomeClass),
+            AnswerListing.failure(row),
+            delay ?? (row.isRetried ? "yes" : "no"), token, row.connection.rawValue, row.application.rawValue,
+            row.explanation,
+        ]
+        return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+    }
+}

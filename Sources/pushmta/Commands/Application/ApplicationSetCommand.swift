@@ -1,0 +1,66 @@
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta app set NAME …`: changes what is given and leaves the rest.
+struct ApplicationSetCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Change an application and what it declares; what is not given stays.",
+        discussion: """
+            Where an application declares variables or sounds, deliveries with others are refused before anything is sent.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The application's name.")
+    var name: String
+
+    @Option(help: "Its name for people.")
+    var label: String?
+
+    @Option(help: "The bundle id (iOS: the APNs topic) or the package name.")
+    var bundleID: String?
+
+    @Option(help: "What the app's SDK registers with, unique.")
+    var integrationKey: String?
+
+    @Option(help: "The external account that deliveries go through unless they say otherwise.")
+    var account: String?
+
+    @Option(help: "How _mId is written: uuid or int32; not while a delivery is under way.")
+    var messageIDFormat: MessageIDFormat?
+
+    @OptionGroup var declarations: DeclarationOptions
+
+    @Flag(help: "Take the icon away.")
+    var removeIcon = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        var change = ApplicationChange()
+        change.label = label
+        change.bundleID = bundleID
+        change.integrationKey = integrationKey
+        change.account = account
+        change.messageIDFormat = messageIDFormat
+        change.icon = try declarations.checkedIcon()
+        change.removesIcon = removeIcon
+        let wanted = change
+        let row = try await StoreSession.run(loaded.values) { store in
+            var change = wanted
+            let known = try await store.applications()
+            guard let application = known.first(where: { $0.name == name }) else {
+                throw CommandFailure.unknownName("application", name, among: known.map(\.name), list: "app list")
+            }
+            if !declarations.isEmpty {
+                change.declarations = try declarations.applied(
+                    to: try await store.declarations(application: name),
+                    platform: application.platform
+                )
+            }
+            return try await store.setApplication(name: name, change)
+        }
+        StandardOutput.line("Application \(row.name) is changed. `pushmta app show \(row.name)` shows it.")
+    }
+}

@@ -1,0 +1,182 @@
+import ArgumentParser
+import Foundation
+import PushCore
+
+/// What an application declares, as it is typed.
+struct DeclarationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("variable"),
+        help: ArgumentHelp(
+            "Declare a variable; may be repeated.",
+            discussion:
+                "The type is text, integer, number, boolean or url. Messages whose delivery gives no value have the default.",
+            valueName: "NAME:TYPE[=DEFAULT]"
+        )
+    )
+    var variables: [String] = []
+
+    @Option(
+        name: .customLong("variable-label"),
+        help: ArgumentHelp("Name a declared variable for people; may be repeated.", valueName: "NAME=LABEL")
+    )
+    var variableLabels: [String] = []
+
+    @Option(name: .customLong("remove-variable"), help: "Take a variable away; may be repeated.")
+    var removedVariables: [String] = []
+
+    @Option(
+        name: .customLong("sound"),
+        help: ArgumentHelp("Declare a sound file of the app; may be repeated.", valueName: "FILE[=LABEL]")
+    )
+    var sounds: [String] = []
+
+    @Option(
+        name: .customLong("system-sound"),
+        help: ArgumentHelp("Declare a sound of the system; may be repeated.", valueName: "NAME[=LABEL]")
+    )
+    var systemSounds: [String] = []
+
+    @Option(name: .customLong("remove-sound"), help: "Take a sound away; may be repeated.")
+    var removedSounds: [String] = []
+
+    @Option(
+        name: .customLong("parameter"),
+        help: ArgumentHelp(
+            "Declare a subscription parameter; may be repeated.",
+            discussion: """
+                The name is the one that the app's code gives with a registration, the column where it is kept: user_key, locale, \
+                time_zone, recipient.NAME or parameters.NAME (default: parameters. and the name).
+                """,
+            valueName: "NAME[=COLUMN]"
+        )
+    )
+    var parameters: [String] = []
+
+    @Option(name: .customLong("remove-parameter"), help: "Take a subscription parameter away; may be repeated.")
+    var removedParameters: [String] = []
+
+    @Option(
+        help: "A PNG file of \(ApplicationIcon.side)×\(ApplicationIcon.side) pixels for previews."
+    )
+    var icon: String?
+
+    /// Whether anything about declarations was given.
+    var isEmpty: Bool {
+        variables.isEmpty && variableLabels.isEmpty && removedVariables.isEmpty && sounds.isEmpty
+            && systemSounds.isEmpty && removedSounds.isEmpty && parameters.isEmpty && removedParameters.isEmpty
+    }
+
+    /// The icon, checked; nil if none was given.
+    func checkedIcon() throws -> ApplicationIcon? {
+        guard let icon else { return nil }
+        guard let data = FileManager.default.contents(atPath: icon) else {
+            throw CommandFailure(.data, "The icon \(icon) cannot be read: give the path of a PNG file.")
+        }
+        do {
+            return try ApplicationIcon(png: Array(data))
+        } catch {
+            throw CommandFailure(.data, "The icon \(icon): \(error.cause); \(error.remedy)")
+        }
+    }
+
+    /// The declarations with what was given; throws if the application cannot declare it.
+    func applied(to earlier: ApplicationDeclarations, platform: Platform) throws -> ApplicationDeclarations {
+        var declared = earlier
+        do {
+            try apply(to: &declared, platform)
+        } catch {
+            throw CommandFailure(.data, "The application cannot declare \(error)")
+        }
+        return declared
+    }
+
+    private func apply(to declared: inout ApplicationDeclarations, _ platform: Platform) throws(DeclarationError) {
+        for text in variables {
+            declared.declare(try variable(text, platform, among: declared.variables))
+        }
+        for text in variableLabels { try label(text, platform, &declared) }
+        for text in sounds { declared.declare(try sound(text, isSystem: false)) }
+        for text in systemSounds { declared.declare(try sound(text, isSystem: true)) }
+        for text in parameters {
+            let (name, column) = Self.halves(text)
+            try declared.declare(try SubscriptionParameter(name: name, column: column))
+        }
+        try Self.remove(removedVariables, "variable", from: &declared.variables, \.name)
+        try Self.remove(removedSounds, "sound", from: &declared.sounds, \.name)
+        try Self.remove(removedParameters, "subscription parameter", from: &declared.parameters, \.name)
+    }
+
+    private func variable(
+        _ text: String,
+        _ platform: Platform,
+        among earlier: [ApplicationVariable]
+    ) throws(DeclarationError) -> ApplicationVariable {
+        let (declaration, defaultValue) = Self.halves(text)
+        let parts = declaration.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let type = ApplicationVariable.Kind(rawValue: parts[1]) else {
+            throw DeclarationError(
+                "variable \"\(parts[0])\"",
+                "no type is given, or there is none of that name",
+                "write NAME:TYPE or NAME:TYPE=DEFAULT; types are "
+                    + ApplicationVariable.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            )
+        }
+        return try ApplicationVariable(
+            name: parts[0],
+            type: type,
+            defaultValue: defaultValue,
+            label: earlier.first { $0.name == parts[0] }?.label ?? "",
+            platform: platform
+        )
+    }
+
+    private func label(
+        _ text: String,
+        _ platform: Platform,
+        _ declared: inout ApplicationDeclarations
+    ) throws(DeclarationError) {
+        let (name, label) = Self.halves(text)
+        guard let variable = declared.variables.first(where: { $0.name == name }) else {
+            throw DeclarationError(
+                "label of variable \"\(name)\"",
+                "no such variable is declared",
+                "declare it with --variable"
+            )
+        }
+        declared.declare(
+            try ApplicationVariable(
+                name: name,
+                type: variable.type,
+                defaultValue: variable.defaultValue,
+                label: label ?? "",
+                platform: platform
+            )
+        )
+    }
+
+    private func sound(_ text: String, isSystem: Bool) throws(DeclarationError) -> ApplicationSound {
+        let (name, label) = Self.halves(text)
+        return try ApplicationSound(name: name, label: label ?? "", isSystem: isSystem)
+    }
+
+    private static func remove<Element>(
+        _ names: [String],
+        _ thing: String,
+        from elements: inout [Element],
+        _ name: (Element) -> String
+    ) throws(DeclarationError) {
+        for removed in names {
+            guard elements.contains(where: { name($0) == removed }) else {
+                let known = elements.map(name).joined(separator: ", ")
+                throw DeclarationError("\(thing) \"\(removed)\"", "it is not declared", "declared are: \(known)")
+            }
+            elements.removeAll { name($0) == removed }
+        }
+    }
+
+    /// What stands before and behind the first equals sign.
+    private static func halves(_ text: String) -> (String, String?) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        return (parts[0], parts.count == 2 ? parts[1] : nil)
+    }
+}

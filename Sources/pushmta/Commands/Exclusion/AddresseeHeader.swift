@@ -1,0 +1,95 @@
+import PushCore
+import Store
+
+/// The first line of a file of people: which column holds what.
+struct AddresseeHeader: Sendable {
+    private enum Column: Sendable, Equatable {
+        case userKey, subscriptionID, pushToken
+        /// A value for a field of the content.
+        case variable(String)
+    }
+
+    private static let fixed: [(name: String, column: Column)] = [
+        ("user_key", .userKey), ("subscription_id", .subscriptionID), ("push_token", .pushToken),
+    ]
+
+    private let columns: [Column]
+
+    /// Reads the first record of a file.
+    ///
+    /// - Throws: `CommandFailure` if no column names people, a name is there twice, or one is unknown.
+    init(_ record: CSVRecord, file: String, takesVariables: Bool) throws {
+        let place = "\(file), line \(record.line)"
+        if let problem = record.problem { throw CommandFailure(.data, "\(place): \(problem)") }
+        // Spreadsheets put a byte order mark before the first name.
+        let names = record.fields.enumerated().map {
+            $0.offset == 0 && $0.element.hasPrefix("\u{FEFF}") ? String($0.element.dropFirst()) : $0.element
+        }
+        let known = Self.fixed.map(\.name)
+        guard names.contains(where: known.contains) else {
+            throw CommandFailure(
+                .data,
+                "\(place): no column names people. The first line names the columns: \(known.joined(separator: ", "))"
+                    + (takesVariables ? ", and any other name for a variable of the message." : ".")
+            )
+        }
+        if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
+            throw CommandFailure(.data, "\(place): two columns are named \(twice). Rename or remove one.")
+        }
+        columns = try names.map { name in
+            if let column = Self.fixed.first(where: { $0.name == name })?.column { return column }
+            guard takesVariables, !name.isEmpty else {
+                throw CommandFailure(
+                    .data,
+                    "\(place): there is no column \(name): use \(known.joined(separator: ", "))."
+                )
+            }
+            return .variable(name)
+        }
+    }
+
+    /// Whom a record names, or what is wrong with the line.
+    func target(_ record: CSVRecord) -> Result<ExplicitTarget, ImportFault> {
+        if let problem = record.problem { return .failure(ImportFault(problem)) }
+        guard record.fields.count == columns.count else {
+            return .failure(
+                ImportFault(
+                    "it has \(record.fields.count) fields, the first line names \(columns.count): "
+                        + "add or remove commas, or put a field with a comma in quotes"
+                )
+            )
+        }
+        guard record.fields.allSatisfy({ !$0.utf8.contains(0) }) else {
+            return .failure(ImportFault("a value holds the character U+0000, which no database stores"))
+        }
+        var addressees: [ExplicitTarget.Addressee] = []
+        var variables: [(String, Cell)] = []
+        for (column, value) in zip(columns, record.fields) where !value.isEmpty {
+            switch column {
+            case .userKey:
+                guard value.utf8.count <= AddresseeOptions.longestKey else {
+                    return .failure(ImportFault("its user_key is longer than \(AddresseeOptions.longestKey) bytes"))
+                }
+                addressees.append(.user(value))
+            case .subscriptionID:
+                guard let id = Int64(value) else { return .failure(ImportFault("its subscription_id is no number")) }
+                addressees.append(.subscription(id))
+            case .pushToken:
+                guard value.utf8.count <= 4_096 else { return .failure(ImportFault("its push_token is too long")) }
+                addressees.append(.pushToken(value))
+            case .variable(let name): variables.append((name, .text(value)))
+            }
+        }
+        guard addressees.count == 1 else {
+            return .failure(
+                ImportFault(
+                    "it names \(addressees.isEmpty ? "nobody" : "its addressee twice"): fill in exactly one of "
+                        + Self.fixed.map(\.name).joined(separator: ", ")
+                )
+            )
+        }
+        return .success(
+            ExplicitTarget(addressees[0], variables: variables.isEmpty ? nil : Cell.object(variables).json)
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Store
+
+/// `pushmta seed add NAME`.
+struct SeedAddCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a seed address.",
+        discussion: """
+            It names a subscription by its id, its user or its push token. A token that is no subscriber's gets proofs and no \
+            other delivery, until its device registers.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name: no number, and without a comma.")
+    var name: String
+
+    @Option(name: .customLong("app"), help: "Its application; a subscription's id needs none.")
+    var application: String?
+
+    @Option(help: "A subscription by its id.")
+    var subscription: Int64?
+
+    @Option(name: .customLong("user"), help: "A user by the key: the newest subscription in the application.")
+    var userKey: String?
+
+    @Option(help: "A push token.")
+    var token: String?
+
+    @Option(help: "Values that its messages take for their fields, a JSON object, or the path of a file behind @.")
+    var variables: String?
+
+    @Option(help: "The language of a token that is no subscriber's, as in fr-CA.")
+    var locale = ""
+
+    @Option(help: "Whose it is, for people.")
+    var label = ""
+
+    func validate() throws {
+        guard address != nil else { throw ValidationError("Give exactly one of --subscription, --user and --token.") }
+        if application == nil, subscription == nil { throw ValidationError("--user and --token need --app.") }
+    }
+
+    private var address: NewSeed.Address? {
+        switch (subscription, userKey, token) {
+        case (let id?, nil, nil): .subscription(id)
+        case (nil, let key?, nil): .userKey(key)
+        case (nil, nil, let token?): .pushToken(token)
+        default: nil
+        }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        guard let address else {
+            throw CommandFailure(.usage, "Give exactly one of --subscription, --user and --token.")
+        }
+        var seed = NewSeed(name: name, label: label, application: application, address: address, locale: locale)
+        if let variables {
+            let text = try ContentText(argument: variables, of: "variables")
+            try text.requireObject("variables", example: #"{"firstName": "Ada"}"#)
+            seed.variables = text.text
+        }
+        let added = seed
+        let id = try await StoreSession.run(loaded.values) { try await $0.addSeed(added) }
+        StandardOutput.line("Seed address \(name) is there: subscription \(id).")
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+/// Deliveries over APNs' binary protocol: simulator, child, database.
+@Suite(.serialized) struct BinaryDeliveryTests {
+    private static let application = "binary-app"
+
+    /// Adds an application that sends over the binary gateway, as an operator does.
+    private func add(_ site: DeliverySite, subscribers: Int64) async throws -> [String] {
+        let gateway = try #require(site.simulator.apnsBinary)
+        let feedback = try #require(site.simulator.apnsFeedback)
+        let added = try await site.run(
+            "account",
+            "add",
+            "binary",
+            "--connector",
+            "ios-binary",
+            "--host",
+            gateway.host,
+            "--port",
+            String(gateway.port),
+            "--ca-file",
+            site.simulator.ca,
+            "--feedback-port",
+            String(feedback.port)
+        )
+        #expect(added.output.contains("\(gateway.host):\(gateway.port)"))
+        let apns = site.simulator.credentials.apns
+        _ = try await site.store.createApplication(
+            NewApplication(
+                service: site.audience.prefix,
+                name: Self.application,
+                platform: .ios,
+                integrationKey: Self.application,
+                bundleID: apns.topics[0],
+                account: "binary"
+            )
+        )
+        let file = try #require(apns.certificateFile)
+        let passphrase = try #require(apns.certificatePassphrase)
+        let material = try CredentialMaterial(file: file, platform: .ios) { passphrase }
+        try await CredentialWriter(store: site.store, settings: site.settings).save(
+            material,
+            application: Self.application
+        )
+        try await site.store.seedSubscriptions(application: Self.application, count: subscribers)
+        return try await site.store.subscriptions(application: Self.application, limit: 100).map(\.pushToken)
+    }
+
+    /// Far more than a slow machine takes for a large delivery.
+    private static let limit = Duration.seconds(300)
+
+    private func finish(_ id: Int64, _ site: DeliverySite) async throws -> DeliveryProgress {
+        let deadline = ContinuousClock.now + Self.limit
+        var last = try await site.store.deliveryProgress(id)
+        while !last.state.isFinal, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(20))
+            last = try await site.store.deliveryProgress(id)
+        }
+        return last
+    }
+
+    @Test func twentyThousandThroughAnErrorPacketEveryThousand() async throws {
+        try await DeliverySite.with(subscribers: 1, children: 1) { site in
+            _ = try await add(site, subscribers: 20_000)
+            let control = SimulatorControl(site.simulator)
+            try await control.post("/faults", #"{"gateway":"apns-binary","error_packets":{"every":1000,"status":8}}"#)
+            let started = ContinuousClock.now
+            let id = try await site.send(to: Self.application)
+            let end = try await finish(id, site)
+            print("20,000 messages in \(started.duration(to: .now))")
+            #expect(end.state == .finished)
+            #expect(end.sent == 19_980 && end.failed == 20 && end.unknown == 0 && end.pending == 0)
+            let counters = try await control.counters().apnsBinary
+            #expect(counters.uniqueAccepted == 19_980, "none is lost")
+            #expect(counters.duplicates == 0 && counters.accepted == 19_980, "none comes twice")
+            let failures = try await site.store.outcomeCounts(delivery: id).filter { $0.status == .failed }
+            #expect(failures.map(\.reason) == ["InvalidToken"] && failures.map(\.count) == [20])
+            // The tokens that the gateway called invalid are dead.
+            try await site.wait {
+                try await site.store.subscriptions(application: Self.application, limit: 20_000).count { !$0.enabled }
+                    == 20
+            }
+        }
+    }
+
+    @Test func feedbackDisablesTokensThatTheGatewaySaysNothingOf() async throws {
+        try await DeliverySite.with(subscribers: 1, children: 1) { site in
+            let tokens = try await add(site, subscribers: 30)
+            let gone = Array(tokens.prefix(4))
+            let list = gone.map { "\"\($0)\"" }.joined(separator: ",")
+            let since = Int64(Date().timeIntervalSince1970 * 1_000) + 60_000
+            try await SimulatorControl(site.simulator).post(
+                "/feedback",
+                #"{"tokens":[\#(list)],"topic":"\#(site.simulator.credentials.apns.topics[0])","since":\#(since)}"#
+            )
+            let id = try await site.send(to: Self.application)
+            let end = try await site.progress(id)
+            // What was loaded before the service had spoken was taken by the gateway, like all else.
+            #expect(end.state == .finished && end.failed == 0 && end.sent >= 26)
+            try await site.wait {
+                let rows = try await site.store.subscriptions(application: Self.application)
+                return Set(rows.filter { !$0.enabled }.map(\.pushToken)) == Set(gone)
+            }
+        }
+    }
+
+    @Test func theGatewayEndsConnectionsAndRefusesCertificates() async throws {
+        try await DeliverySite.with(subscribers: 1, children: 1) { site in
+            _ = try await add(site, subscribers: 3_000)
+            let control = SimulatorControl(site.simulator)
+            try await control.post(
+                "/faults",
+                #"{"gateway":"apns-binary","goaway":{"after_streams":700,"unprocessed":100}}"#
+            )
+            let shut = try await site.progress(try await site.send(to: Self.application))
+            #expect(shut.sent == 3_000 && shut.failed == 0)
+            #expect(try await control.counters().apnsBinary.duplicates == 0)
+            // A certificate that is no longer taken keeps the messages pending and says so.
+            try await control.post("/faults", #"{"gateway":"apns-binary"}"#)
+            try await control.post("/credentials", #"{"gateway":"apns-binary","revoked":true}"#)
+            let stopped = try await site.send(to: Self.application)
+            try await site.wait {
+                try await site.store.applicationHealth().contains {
+                    $0.state != .closed && $0.reason.contains("certificate")
+                }
+            }
+            #expect(try await site.store.deliveryProgress(stopped).sent == 0)
+            try await control.post("/credentials", #"{"gateway":"apns-binary","revoked":false}"#)
+            try await site.run("app", "resume", Self.application)
+            #expect(try await site.progress(stopped).sent == 3_000)
+            #expect(try await control.counters().apnsBinary.duplicates == 0)
+        }
+    }
+
+    @Test func whatTheProtocolCannotCarryIsRefusedWithTheReason() async throws {
+        try await DeliverySite.with(subscribers: 1, children: 1) { site in
+            _ = try await add(site, subscribers: 3)
+            let long = try await site.progress(
+                try await site.send(
+                    #"{"ios":{"title":"\#(String(repeating: "x", count: 2_100))"}}"#,
+                    to: Self.application
+                )
+            )
+            #expect(long.state == .failed && long.stateReason.contains("2048"), "\(long.stateReason)")
+            let values = try await site.send(
+                #"{"ios":{"title":"{{nickname|\#(String(repeating: "x", count: 2_100))}}"}}"#,
+                to: Self.application
+            )
+            #expect(try await site.progress(values).failed == 3)
+            #expect(try await site.store.outcomeCounts(delivery: values).allSatisfy { $0.reason.contains("2048") })
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+
+/// The table knows all that the documents list, and says what they say, or the safer of two.
+@Suite struct AnswerCoverageTests {
+    @Test func everyReasonOfAppleHasARow() {
+        for (status, reason) in DocumentedAnswers.apns {
+            let row = AnswerTable.apns(status: status, reason: reason)
+            #expect(row.status == status && row.reason == reason)
+            #expect(row.isRetried || !row.explanation.isEmpty)
+        }
+        for reason in DocumentedAnswers.apnsNeverAgain {
+            #expect(AnswerTable.rows.filter { $0.reason == reason }.allSatisfy { !$0.isRetried }, "\(reason)")
+        }
+        for reason in DocumentedAnswers.apnsGoAways { #expect(AnswerTable.apnsGoAway(reason: reason).reason == reason) }
+        let listed = Set(DocumentedAnswers.apns.map { "\($0) \($1)" })
+        let rows = AnswerTable.apnsResponses.filter { !$0.reason.isEmpty }.map { "\($0.status) \($0.reason)" }
+        #expect(Set(rows) == listed, "a row for a reason that nobody documents")
+    }
+
+    @Test func everyErrorOfFirebaseHasARow() {
+        for (status, reason) in DocumentedAnswers.fcmV1 {
+            let row = AnswerTable.fcmV1(status: status, reason: reason)
+            #expect(row.status == status && row.reason == reason)
+        }
+        for reason in DocumentedAnswers.fcmV1GoAways {
+            #expect(AnswerTable.fcmV1GoAway(reason: reason).reason == reason)
+        }
+        for error in DocumentedAnswers.tokenEndpoint {
+            #expect(AnswerTable.tokenEndpoint(.fcmV1, status: 400, error: error).reason == error)
+        }
+    }
+
+    @Test func theOlderProtocolsHaveTheirs() {
+        for status in DocumentedAnswers.apnsBinary {
+            #expect(AnswerTable.apnsBinary(status: status).status == status)
+            #expect(!AnswerTable.apnsBinary(status: status).reason.isEmpty)
+        }
+        for (status, reason) in DocumentedAnswers.fcmLegacy {
+            #expect(
+                AnswerTable.rows.contains { $0.gateway == .fcmLegacy && $0.status == status && $0.reason == reason }
+            )
+        }
+        for gateway in AnswerGateway.allCases {
+            let sources = Set(AnswerTable.rows.filter { $0.gateway == gateway }.map(\.source))
+            #expect(sources.isSuperset(of: [.response, .noAnswer, .check]), "\(gateway)")
+        }
+    }
+
+    @Test(arguments: DocumentedAnswers.adobeHTTP2 + DocumentedAnswers.adobeFCMv1 + DocumentedAnswers.adobeBinary)
+    func adobesTableStandsUnlessAnotherIsSafer(_ adobe: DocumentedAnswers.AdobeRow) throws {
+        let row = try #require(
+            AnswerTable.row(adobe.gateway, adobe.source, adobe.status, adobe.reason, adobe.condition)
+        )
+        switch adobe.difference {
+        case nil:
+            #expect(row.failure == adobe.failure)
+            #expect(row.isRetried == adobe.isRetried)
+        case .tokenIsDead:
+            #expect(row.failure?.type == .hard && !row.isRetried)
+            #expect(row.explanation.contains("Adobe"))
+        case .triedAgain:
+            #expect(row.failure == adobe.failure)
+            #expect(row.outcomeClass == .retry && !adobe.isRetried)
+            #expect(row.explanation.contains("Adobe"))
+        case .staysPending:
+            #expect(row.failure == adobe.failure)
+            #expect(row.outcomeClass == .stopApplication && row.application == .stop)
+        }
+    }
+
+    @Test func endpointsOfAccessTokensAreClassedByErrorThenByStatus() {
+        func effect(_ status: Int, _ error: String = "") -> ApplicationEffect {
+            AnswerTable.tokenEndpoint(.fcmV1, status: status, error: error).application
+        }
+        for status in [0, 200, 204, 408, 429, 500, 502, 503, 599, 100_000] {
+            #expect(effect(status) == .none, "\(status)")
+        }
+        for status in [301, 400, 401, 403, 404] { #expect(effect(status) == .stop, "\(status)") }
+        #expect(effect(400, "temporarily_unavailable") == .none)
+        #expect(effect(503, "invalid_grant") == .stop)
+        #expect(effect(400, "something_new") == .stop)
+        #expect(effect(503, "something_new") == .none)
+    }
+}

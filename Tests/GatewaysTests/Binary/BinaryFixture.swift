@@ -1,0 +1,117 @@
+import Foundation
+import GatewaySimulator
+import NIOCore
+import NIOPosix
+import PushCore
+import Testing
+
+@testable import Gateways
+
+/// Ways to the simulator's binary gateway.
+extension Fixture {
+    /// The sample certificate for the environment that the simulator plays.
+    var apnsCertificate: GatewayCredential { certificate(simulator.credentials.apnsCertificateFile) }
+
+    func certificate(_ file: String) -> GatewayCredential {
+        .apnsCertificate(
+            pkcs12: Array(FileManager.default.contents(atPath: file) ?? Data()),
+            passphrase: simulator.credentials.apnsCertificatePassphrase
+        )
+    }
+
+    /// A started gateway; silence is short, as it costs the tests' time, and still longer than a busy machine holds an error packet
+    /// back.
+    func binaryGateway(
+        port: Int? = nil,
+        connections: Int = 1,
+        presumedAcceptedMilliseconds: Int64 = 1_500,
+        sendAhead: Int = 4_000,
+        credential: GatewayCredential? = nil,
+        collector: Collector? = nil
+    ) async throws -> any Gateway {
+        var options = GatewayOptions(trustRootsFile: simulator.caFile)
+        options.presumedAcceptedMilliseconds = presumedAcceptedMilliseconds
+        options.sendAhead = sendAhead
+        let gateway = try factory.make(
+            connector: .iosBinary,
+            address: GatewayAddress(host: "127.0.0.1", port: port ?? simulator.apnsBinaryPort),
+            credential: credential ?? apnsCertificate,
+            topic: Self.topic,
+            connections: connections,
+            options: options,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            delegate: collector ?? self.collector
+        )
+        try await gateway.start()
+        return gateway
+    }
+
+    /// Messages whose payload carries their id.
+    func binaryBatch(
+        id: Int64 = 1,
+        count: Int,
+        tokens: [String]? = nil,
+        attributes: MessageAttributes = MessageAttributes(priority: 10, expirationSeconds: 3_600)
+    ) -> GatewayRequestBatch {
+        batch(id: id, .iosHTTP2, count: count, tokens: tokens, attributes: attributes)
+    }
+
+    /// How often the simulator has accepted each message of a batch.
+    func acceptances(_ batch: GatewayRequestBatch) -> [Int] {
+        batch.messageIDs.map { simulator.occurrences(of: $0) }
+    }
+}
+
+extension Collector {
+    /// Submits a batch and, as a child does, again what came back unprocessed or in doubt, until all messages have another
+    /// outcome.
+    ///
+    /// - Returns: the final outcome of each row, and how many rows were ever in doubt.
+    func deliver(
+        _ batch: GatewayRequestBatch,
+        through gateway: any Gateway,
+        doubtsAreSentAgain: Bool = true
+    ) async -> (outcomes: [Outcome], doubts: Int) {
+        var final = [Outcome?](repeating: nil, count: batch.count)
+        var doubts = 0
+        var rows = Array(Int32(0)..<Int32(batch.count))
+        var round = batch
+        var settled = total
+        while !rows.isEmpty {
+            gateway.submit(round)
+            settled += rows.count
+            await waitForOutcomes(settled)
+            let outcomes = outcomes(round.id)
+            var again: [Int32] = []
+            for (index, row) in rows.enumerated() {
+                guard let outcome = outcomes[Int32(index)] else { continue }
+                switch outcome.outcomeClass {
+                case .unprocessed: again.append(row)
+                case .ambiguous:
+                    doubts += 1
+                    if doubtsAreSentAgain { again.append(row) } else { final[Int(row)] = outcome }
+                default: final[Int(row)] = outcome
+                }
+            }
+            rows = again
+            round = Self.subset(batch, rows, id: round.id + 1_000_000)
+        }
+        return (final.compactMap { $0 }, doubts)
+    }
+
+    private static func subset(_ batch: GatewayRequestBatch, _ rows: [Int32], id: Int64) -> GatewayRequestBatch {
+        var tokens = ByteColumn()
+        var bodies = ByteColumn()
+        for row in rows {
+            tokens.append(batch.tokens[Int(row)])
+            bodies.append(batch.bodies[Int(row)])
+        }
+        return GatewayRequestBatch(
+            id: id,
+            tokens: tokens,
+            messageIDs: rows.map { batch.messageIDs[Int($0)] },
+            bodies: bodies,
+            attributes: batch.attributes
+        )
+    }
+}

@@ -1,0 +1,257 @@
+import Testing
+
+@testable import Gateways
+
+@Suite("One connection of the binary protocol")
+struct BinaryStateTests {
+    private typealias State = BinaryConnectionState<Int>
+
+    private let millisecond: UInt64 = 1_000_000
+
+    /// A connection on which so many messages of ten bytes were written at 1 s, all of them acknowledged.
+    private func sent(_ count: Int) -> State {
+        var state = State(silence: 3_000 * millisecond, timeout: 30_000 * millisecond)
+        #expect(state.handle(.opened, now: 0).isEmpty)
+        #expect(state.handle(.sent((0..<count).map { ($0, 10) }), now: 1_000 * millisecond).isEmpty)
+        #expect(state.handle(.acknowledged(.max), now: 1_000 * millisecond).isEmpty)
+        return state
+    }
+
+    private func fates(_ actions: [State.Action]) -> [Int: BinaryFate] {
+        var fates: [Int: BinaryFate] = [:]
+        for case .settle(let settled) in actions { for one in settled { fates[one.message] = one.fate } }
+        return fates
+    }
+
+    private func packet(_ status: UInt8, _ identifier: UInt32) -> [UInt8] {
+        [8, status] + (0..<4).map { UInt8(truncatingIfNeeded: identifier >> UInt32(24 - $0 * 8)) }
+    }
+
+    private func verdict(_ actions: [State.Action]) -> State.Verdict? {
+        for case .judged(let verdict) in actions { return verdict }
+        return nil
+    }
+
+    private func closes(_ actions: [State.Action]) -> Bool {
+        actions.contains { if case .close = $0 { true } else { false } }
+    }
+
+    @Test("An error packet: before it taken, the named one refused, behind it discarded")
+    func errorPacket() throws {
+        var state = sent(5)
+        let actions = state.handle(.received(packet(8, 3)), now: 2_000 * millisecond)
+        #expect(
+            fates(actions) == [
+                0: .taken, 1: .taken, 2: .refused(8), 3: .discarded(isFree: true), 4: .discarded(isFree: true),
+            ]
+        )
+        let found = try #require(verdict(actions))
+        #expect(found.hasProgress && found.tooLate == 0)
+        #expect(closes(actions) && state.phase == .ending && state.open == 0 && state.isProved)
+        #expect(state.handle(.closed, now: 2_001 * millisecond).isEmpty)
+        #expect(state.handle(.received(packet(8, 4)), now: 2_002 * millisecond).isEmpty)
+    }
+
+    @Test("The first and the last message are refused like any other", arguments: [1, 5] as [UInt32])
+    func edges(_ identifier: UInt32) {
+        var state = sent(5)
+        let fates = fates(state.handle(.received(packet(7, identifier)), now: 2_000 * millisecond))
+        #expect(fates.count == 5)
+        #expect(fates[Int(identifier) - 1] == .refused(7))
+        #expect(fates.values.count { $0 == .taken } == Int(identifier) - 1)
+        #expect(fates.values.count { $0 == .discarded(isFree: true) } == 5 - Int(identifier))
+    }
+
+    @Test("Status 10 names the last one that was taken")
+    func shutdown() {
+        var state = sent(4)
+        let actions = state.handle(.received(packet(10, 2)), now: 2_000 * millisecond)
+        #expect(
+            fates(actions) == [0: .taken, 1: .taken, 2: .discarded(isFree: true), 3: .discarded(isFree: true)]
+        )
+        var all = sent(4)
+        #expect(fates(all.handle(.received(packet(10, 4)), now: 0)).values.allSatisfy { $0 == .taken })
+    }
+
+    @Test("Status 0 is no error: what is behind may have been taken")
+    func noErrors() {
+        var state = sent(3)
+        #expect(
+            fates(state.handle(.received(packet(0, 2)), now: 2_000 * millisecond))
+                == [0: .taken, 1: .taken, 2: .inDoubt(.connectionLost)]
+        )
+    }
+
+    @Test(
+        "An identifier that the connection has not given out leaves all in doubt",
+        arguments: [0, 6, .max] as [UInt32]
+    )
+    func unknownIdentifier(_ identifier: UInt32) throws {
+        for status in [8, 10, 128, 255] as [UInt8] {
+            var state = sent(5)
+            let actions = state.handle(.received(packet(status, identifier)), now: 2_000 * millisecond)
+            #expect(fates(actions).count == 5)
+            #expect(fates(actions).values.allSatisfy { $0 == .inDoubt(.unknownIdentifier) })
+            #expect(try #require(verdict(actions)).hasProgress == false)
+        }
+    }
+
+    @Test("A connection that ends without a word leaves all in doubt")
+    func lost() {
+        var state = sent(3)
+        #expect(
+            fates(state.handle(.closed, now: 2_000 * millisecond)).values.allSatisfy { $0 == .inDoubt(.connectionLost) }
+        )
+        #expect(state.phase == .closed && state.open == 0 && state.room(100) == 0)
+        #expect(state.handle(.closed, now: 2_000 * millisecond).isEmpty)
+    }
+
+    @Test("Silence for the window is acceptance, seen by two ticks")
+    func presumed() {
+        var state = sent(2)
+        #expect(state.handle(.tick, now: 3_999 * millisecond).isEmpty)
+        #expect(state.handle(.tick, now: 4_100 * millisecond).isEmpty, "the tick before was too early")
+        let fates = fates(state.handle(.tick, now: 4_200 * millisecond))
+        #expect(fates == [0: .presumedTaken, 1: .presumedTaken])
+        #expect(state.open == 0 && state.isProved)
+    }
+
+    @Test("A process that stood still presumes nothing before it has read again")
+    func stoodStill() {
+        var state = sent(2)
+        #expect(state.handle(.tick, now: 1_100 * millisecond).isEmpty)
+        #expect(state.handle(.tick, now: 60_000 * millisecond).isEmpty, "what came meanwhile is unread")
+        let fates = fates(state.handle(.received(packet(8, 1)), now: 60_001 * millisecond))
+        #expect(fates == [0: .refused(8), 1: .discarded(isFree: true)])
+    }
+
+    @Test("What the gateway's host has not acknowledged is never presumed, and ends the connection in time")
+    func unacknowledged() {
+        var state = State(silence: 3_000 * millisecond, timeout: 30_000 * millisecond)
+        _ = state.handle(.opened, now: 0)
+        _ = state.handle(.sent([(0, 10), (1, 10), (2, 10)]), now: 1_000 * millisecond)
+        _ = state.handle(.acknowledged(19), now: 1_500 * millisecond)
+        var seen: [Int: BinaryFate] = [:]
+        for time in stride(from: UInt64(2_000), to: 30_900, by: 100) {
+            seen.merge(fates(state.handle(.tick, now: time * millisecond))) { $1 }
+        }
+        #expect(seen == [0: .presumedTaken], "the second message is not all there")
+        let actions = state.handle(.tick, now: 31_000 * millisecond)
+        #expect(closes(actions) && state.phase == .ending)
+        #expect(
+            fates(state.handle(.closed, now: 31_001 * millisecond)) == [1: .inDoubt(.timeout), 2: .inDoubt(.timeout)]
+        )
+    }
+
+    @Test("An error packet that comes after the presumption: told, and what is open was thrown away")
+    func tooLate() throws {
+        var state = sent(3)
+        _ = state.handle(.tick, now: 4_100 * millisecond)
+        #expect(fates(state.handle(.tick, now: 4_200 * millisecond)).count == 3)
+        _ = state.handle(.sent([(10, 10), (11, 10)]), now: 4_300 * millisecond)
+        var other = state
+        let actions = state.handle(.received(packet(8, 2)), now: 4_400 * millisecond)
+        #expect(fates(actions) == [10: .discarded(isFree: false), 11: .discarded(isFree: false)])
+        #expect(
+            try #require(verdict(actions))
+                == .init(packet: .init(status: 8, identifier: 2), hasProgress: false, tooLate: 2)
+        )
+        // Status 10 names a good one: those behind it were taken for accepted wrongly.
+        let shutdown = other.handle(.received(packet(10, 3)), now: 4_400 * millisecond)
+        #expect(try #require(verdict(shutdown)).tooLate == 0, "the presumption was right")
+        #expect(fates(shutdown).values.allSatisfy { $0 == .discarded(isFree: false) })
+    }
+
+    @Test("Nonsense from the gateway ends the connection with all in doubt")
+    func nonsense() {
+        var state = sent(2)
+        let actions = state.handle(.received([72, 84, 84, 80]), now: 2_000 * millisecond)
+        #expect(closes(actions) && fates(actions).isEmpty)
+        #expect(
+            fates(state.handle(.closed, now: 2_001 * millisecond)).values.allSatisfy { $0 == .inDoubt(.connectionLost) }
+        )
+    }
+
+    @Test("Half a packet and the end: in doubt, whatever it would have said")
+    func tornPacket() {
+        var state = sent(2)
+        #expect(state.handle(.received([8, 8, 0]), now: 2_000 * millisecond).isEmpty)
+        #expect(fates(state.handle(.closed, now: 2_001 * millisecond)).count == 2)
+    }
+
+    @Test("Room follows the limit and the phase")
+    func room() {
+        var state = State(silence: 1, timeout: 1)
+        #expect(state.room(10) == 0)
+        _ = state.handle(.opened, now: 0)
+        #expect(state.room(10) == 10)
+        _ = state.handle(.sent([(0, 1), (1, 1)]), now: 0)
+        #expect(state.room(10) == 8 && state.room(1) == 0 && state.nextIdentifier == 3)
+        #expect(state.handle(.drain, now: 0).isEmpty && state.room(10) == 0)
+        _ = state.handle(.acknowledged(2), now: 1)
+        _ = state.handle(.tick, now: 5)
+        #expect(closes(state.handle(.tick, now: 6)), "done")
+        var fresh = State(silence: 1, timeout: 1)
+        #expect(closes(fresh.handle(.drain, now: 0)))
+    }
+
+    @Test("A connection gives out its identifiers and is replaced")
+    func identifiers() {
+        var state = State(silence: 1, timeout: 1_000, identifiers: 3)
+        _ = state.handle(.opened, now: 0)
+        #expect(state.room(10) == 3)
+        _ = state.handle(.sent([(0, 1), (1, 1), (2, 1)]), now: 0)
+        #expect(state.room(10) == 0)
+        _ = state.handle(.acknowledged(3), now: 1)
+        _ = state.handle(.tick, now: 2)
+        #expect(state.phase == .draining)
+        #expect(closes(state.handle(.tick, now: 4)) && state.open == 0)
+        var last = State(silence: 1, timeout: 1_000, identifiers: State.lastIdentifier)
+        _ = last.handle(.opened, now: 0)
+        #expect(last.room(4_000) == 4_000)
+    }
+
+    @Test("The reach follows the distance between error packets")
+    func sendAhead() {
+        var ahead = SendAhead(most: 4_000)
+        #expect(ahead.limit == 4_000)
+        ahead.taken(19)
+        ahead.refused()
+        #expect(ahead.limit == 64, "never less than keeps the gateway busy")
+        ahead.taken(999)
+        ahead.refused()
+        #expect(ahead.limit == 1_998)
+        ahead.taken(1_500)
+        #expect(ahead.limit == 3_000, "it grows without waiting for the next error")
+        ahead.taken(.max / 2)
+        #expect(ahead.limit == 4_000)
+        var small = SendAhead(most: 10)
+        small.refused()
+        #expect(small.limit == 10)
+        #expect(SendAhead(most: 0).limit == 1)
+    }
+
+    @Test("The ring keeps order through growth and wrapping")
+    func ring() {
+        var window = SentWindow<Int>()
+        var next = 0
+        var expected = 0
+        for round in 1...300 {
+            for _ in 0..<(round % 97) {
+                window.append(.init(message: next, end: UInt64(next), sentAt: 0))
+                next += 1
+            }
+            for _ in 0..<(round % 61) {
+                guard let entry = window.removeFirst() else { break }
+                #expect(entry.message == expected)
+                expected += 1
+            }
+            #expect(window.count == next - expected)
+        }
+        while let entry = window.removeFirst() {
+            #expect(entry.message == expected)
+            expected += 1
+        }
+        #expect(expected == next && window.isEmpty && window.first == nil)
+    }
+}

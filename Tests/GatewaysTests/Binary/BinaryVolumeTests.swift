@@ -1,0 +1,96 @@
+import Foundation
+import GatewaySimulator
+import PushCore
+import Testing
+
+@testable import Gateways
+
+@Suite("The binary protocol in volume", .serialized, .timeLimit(.minutes(10)))
+struct BinaryVolumeTests {
+    /// Error packets drive these tests, so that only their end waits for silence: far longer than any machine holds a packet back.
+    private static let silence: Int64 = 10_000
+
+    @Test(
+        "20,000 messages through an error packet every 1,000: none lost, none twice",
+        arguments: [7, 8, 128] as [UInt8]
+    )
+    func errorPackets(_ status: UInt8) async throws {
+        try await Fixture.run { fixture in
+            var plan = FaultPlan()
+            plan.errorPackets = ErrorPacketFault(every: 1_000, status: status)
+            try fixture.simulator.setFaults(plan, for: .apnsBinary)
+            let gateway = try await fixture.binaryGateway(presumedAcceptedMilliseconds: Self.silence)
+            let batch = fixture.binaryBatch(count: 20_000)
+            let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
+            #expect(outcomes.count == 20_000 && doubts == 0)
+            let refused = outcomes.filter { $0.outcomeClass == .permanent }
+            #expect(refused.count == 20 && refused.allSatisfy { $0.status == Int16(status) })
+            #expect(outcomes.count { $0.outcomeClass == .accepted } == 19_980)
+            #expect(fixture.collector.twice.isEmpty)
+            for (row, outcome) in outcomes.enumerated() {
+                let times = fixture.simulator.occurrences(of: batch.messageIDs[row])
+                #expect(times == (outcome.outcomeClass == .accepted ? 1 : 0))
+            }
+            #expect(fixture.simulator.counters().apnsBinary.duplicates == 0)
+            await gateway.shutdown()
+        }
+    }
+
+    @Test("A message that the gateway has trouble with is tried again; over several connections at once")
+    func processingErrors() async throws {
+        try await Fixture.run { fixture in
+            var plan = FaultPlan()
+            plan.errorPackets = ErrorPacketFault(every: 500, status: 1)
+            try fixture.simulator.setFaults(plan, for: .apnsBinary)
+            let gateway = try await fixture.binaryGateway(connections: 3, presumedAcceptedMilliseconds: Self.silence)
+            let batch = fixture.binaryBatch(count: 10_000)
+            let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
+            #expect(outcomes.count == 10_000 && doubts == 0)
+            #expect(outcomes.count { $0.outcomeClass == .retry && $0.reason == "ProcessingError" } == 20)
+            #expect(outcomes.count { $0.outcomeClass == .accepted } == 9_980)
+            #expect(fixture.simulator.counters().apnsBinary.duplicates == 0)
+            await gateway.shutdown()
+        }
+    }
+
+    @Test("Connections that break, error packets and shutdowns together: only what is in doubt can come twice")
+    func chaos() async throws {
+        try await Fixture.run { fixture in
+            var plan = FaultPlan()
+            plan.errors = [ErrorRate(reason: "InvalidToken", rate: 0.002), ErrorRate(reason: "Shutdown", rate: 0.001)]
+            plan.resetAfterStreams = 1_500
+            plan.unansweredAcceptedShare = 0.5
+            plan.latency = .uniform(from: 0, to: 20)
+            try fixture.simulator.setFaults(plan, for: .apnsBinary)
+            let gateway = try await fixture.binaryGateway(connections: 2, presumedAcceptedMilliseconds: Self.silence)
+            let batch = fixture.binaryBatch(count: 10_000)
+            let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
+            #expect(outcomes.count == 10_000)
+            #expect(fixture.collector.twice.isEmpty)
+            var twice = 0
+            for (row, outcome) in outcomes.enumerated() {
+                let times = fixture.simulator.occurrences(of: batch.messageIDs[row])
+                if outcome.outcomeClass == .accepted { #expect(times >= 1, "lost") }
+                if times > 1 { twice += times - 1 }
+            }
+            #expect(twice <= doubts, "\(twice) duplicates, \(doubts) doubts")
+            await gateway.shutdown()
+        }
+    }
+
+    @Test("A list with many bad tokens does not send each message over and over")
+    func manyBadTokens() async throws {
+        try await Fixture.run { fixture in
+            let bad = stride(from: 0, to: 4_000, by: 20).map { Fixture.token(1 << 32 | UInt64($0)) }
+            fixture.simulator.setDevices(bad, to: .badDeviceToken)
+            let gateway = try await fixture.binaryGateway(presumedAcceptedMilliseconds: Self.silence)
+            let batch = fixture.binaryBatch(count: 4_000)
+            let (outcomes, _) = await fixture.collector.deliver(batch, through: gateway)
+            #expect(outcomes.count { $0.outcomeClass == .accepted } == 3_800)
+            #expect(outcomes.count { $0.reason == "InvalidToken" } == 200)
+            let sent = fixture.collector.announcements.reduce(0, +)
+            #expect(sent < 8 * 4_000, "\(sent) sends for 4,000 messages")
+            await gateway.shutdown()
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// A script in Python whose output is read line by line; it ends with the test that started it.
+final class PythonProcess: Sendable {
+    struct NotSeen: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let process: Process
+    private let output = Mutex<(text: String, isComplete: Bool)>(("", false))
+    /// The end of the standard input ends the script, however the tests end.
+    private let lifeline: FileHandle
+
+    private static let guardian = """
+        import os, sys, threading
+        def watch():
+            sys.stdin.buffer.read()
+            os._exit(0)
+        threading.Thread(target=watch, daemon=True).start()
+
+        """
+
+    init(_ script: String, _ arguments: [String]) throws {
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = ["-c", Self.guardian + script] + arguments
+        let (input, output) = (Pipe(), Pipe())
+        for end in [input.fileHandleForWriting, output.fileHandleForReading] {
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        lifeline = input.fileHandleForWriting
+        try process.run()
+        let handle = output.fileHandleForReading
+        Thread.detachNewThread { [self] in
+            while true {
+                let data = handle.availableData
+                if data.isEmpty { break }
+                self.output.withLock { $0.text += String(decoding: data, as: UTF8.self) }
+            }
+            self.output.withLock { $0.isComplete = true }
+        }
+    }
+
+    /// The rest of each line that begins with a word, so far.
+    func lines(_ word: String) throws -> [String] {
+        let (text, _) = output.withLock { $0 }
+        return text.split(separator: "\n").filter { $0.hasPrefix(word + " ") }.map {
+            String($0.dropFirst(word.count + 1))
+        }
+    }
+
+    /// Waits for the first line that begins with a word, and gives back the rest of it.
+    func line(_ word: String) async throws -> String {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            let isComplete = output.withLock { $0.isComplete }
+            // Only whole lines: the last one may be cut.
+            let whole = output.withLock { seen in seen.text.lastIndex(of: "\n").map { String(seen.text[...$0]) } } ?? ""
+            for line in whole.split(separator: "\n") where line.hasPrefix(word + " ") {
+                return String(line.dropFirst(word.count + 1))
+            }
+            if isComplete { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw NotSeen(description: "no line \"\(word) …\" in: \(output.withLock { $0.text })")
+    }
+
+    func terminate() {
+        try? lifeline.close()
+    }
+}

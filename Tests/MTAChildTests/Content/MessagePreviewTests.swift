@@ -1,0 +1,89 @@
+import Gateways
+import PushCore
+import Testing
+
+@testable import MTAChild
+@testable import Store
+
+/// A preview shows what a child would hand to its gateway, byte for byte.
+@Suite struct MessagePreviewTests {
+    /// The binary protocol has no collapse ids.
+    private static func content(_ format: PayloadFormat) -> String {
+        let collapseID = format == .apnsBinary ? "" : #", "collapse_id": "{{firstName}}""#
+        return """
+            {"ios": {"title": "Hello {{firstName}}", "priority": 5, "expiration_seconds": 60\(collapseID)},
+            "android": {"title": "Hello {{firstName}}"}, "locales": {"fr": {"ios": {"title": "Bonjour {{firstName}}"}}}}
+            """
+    }
+
+    private func previewer(_ format: PayloadFormat) throws -> (MessagePreviewer, CompiledDelivery) {
+        let sending = SendingDelivery(
+            id: 16,
+            label: "",
+            content: Self.content(format),
+            state: .editing,
+            trackingKey: Array(0..<16),
+            messageIDBase: nil,
+            validUntil: nil,
+            ambiguityPolicy: .resend,
+            maxRetries: 0,
+            retryPeriodSeconds: 60,
+            logDay: LogDay(daysSince2000: 9_800),
+            hasVariables: false
+        )
+        let connector: Connector =
+            switch format {
+            case .apns: .iosHTTP2
+            case .apnsBinary: .iosBinary
+            case .fcmV1, .fcmLegacy: .androidV2
+            }
+        let account = AccountRow(
+            id: 1,
+            name: "a",
+            connector: connector,
+            host: "gateway.example",
+            port: 443,
+            options: "{}",
+            active: true
+        )
+        let application = ContentFixture.application(format.platform)
+        let delivery = try CompiledDelivery(sending, application: application, format: format)
+        return (MessagePreviewer(delivery, application: application, account: account), delivery)
+    }
+
+    @Test(arguments: [PayloadFormat.apns, .apnsBinary, .fcmV1, .fcmLegacy], ["en", "fr"])
+    func itIsWhatGoesOut(_ format: PayloadFormat, _ locale: String) throws {
+        let (previewer, delivery) = try previewer(format)
+        let loaded = ContentFixture.loaded(delivery, locales: [locale], ["firstName": ["Zoë \"Z\""]])
+        let preview = try #require(previewer.preview(loaded, now: 1_000))
+        var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
+        let sent = try #require(renderer.render([0], newBatchID: { 1 }).batches.first).batch
+        #expect(preview.payload == Array(sent.bodies[0]) && preview.problem == nil)
+        #expect(preview.size <= preview.payload.count && preview.size < preview.limit)
+        #expect(preview.locale == (locale == "fr" && format.platform == .ios ? "fr" : ""))
+        let headers = Dictionary(uniqueKeysWithValues: preview.headers.map { ($0.name, $0.value) })
+        if format == .apnsBinary {
+            #expect(headers["priority"] == (locale == "fr" ? nil : "5") && headers["device token"] == "5a5a0")
+            #expect(headers["expiration"] == (locale == "fr" ? nil : "1060"))
+        }
+        guard format == .apns else { return }
+        #expect(headers[":path"] == "/3/device/5a5a0" && headers["apns-topic"] == "com.example.app")
+        #expect(headers["apns-push-type"] == "alert")
+        #expect(headers["apns-priority"] == (locale == "fr" ? nil : "5"))
+        #expect(headers["apns-expiration"] == (locale == "fr" ? nil : "1060"))
+        #expect(headers["apns-collapse-id"] == (locale == "fr" ? nil : "Zoë \"Z\""))
+        #expect(headers["authorization"] == nil)
+    }
+
+    @Test func itSaysWhyNothingWouldGoOut() throws {
+        let (previewer, delivery) = try previewer(.apns)
+        let long = String(repeating: "x", count: 5_000)
+        var loaded = ContentFixture.loaded(delivery, locales: ["fr"], ["firstName": [long]])
+        let preview = try #require(previewer.preview(loaded, now: 0))
+        #expect(preview.problem?.hasPrefix("PayloadTooLarge") == true && preview.size > preview.limit)
+        #expect(String(decoding: preview.payload, as: UTF8.self).contains(long))
+        loaded.verdicts = [.optedOut]
+        #expect(previewer.preview(loaded, now: 0)?.problem == "opted_out")
+        #expect(previewer.preview(LoadedPart(), now: 0) == nil)
+    }
+}

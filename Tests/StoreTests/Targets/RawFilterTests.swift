@@ -1,0 +1,105 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Conditions in SQL")
+struct RawFilterTests {
+    private func delivery(_ fixture: StoreFixture, onePerUser: Bool = false) async throws -> Int64 {
+        try await fixture.store.createDelivery(
+            NewDelivery(
+                label: "raw",
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "a"}}"#,
+                onePerUser: onePerUser
+            )
+        )
+    }
+
+    private func set(_ fixture: StoreFixture, _ id: Int64, _ condition: String) async throws {
+        let connection = try await fixture.database.connect()
+        try await connection.execute(
+            PostgresStatement("SELECT pushmta_raw.set_target_sql($1, $2)", [.int64(id), .text(condition)])
+        )
+        await connection.close()
+    }
+
+    @Test("Nobody may write one but who was given the right")
+    func rights() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await delivery(fixture)
+        let connection = try await fixture.database.connect()
+        let statement = PostgresStatement("SELECT pushmta_raw.set_target_sql($1, 'true')", [.int64(id)], prepare: false)
+        for role in ["pushmta_marketing", "pushmta_monitoring", "pushmta_runtime"] {
+            try await connection.run(script: "SET ROLE \(role)")
+            await #expect { try await connection.execute(statement) } throws: {
+                ($0 as? PostgresError)?.sqlState == "42501"
+            }
+            try await connection.run(script: "RESET ROLE")
+        }
+        let member = "raw_\(fixture.database.name)"
+        try await connection.run(
+            script: "CREATE ROLE \(member) IN ROLE pushmta_marketing, pushmta_raw_sql; SET ROLE \(member)"
+        )
+        try await connection.execute(statement)
+        let seen = try await connection.execute(
+            PostgresStatement(
+                "SELECT has_target_sql FROM pushmta.delivery_targeting WHERE delivery_id = $1",
+                [.int64(id)]
+            )
+        )
+        #expect(try seen.bool(0, 0))
+        // The column itself is nobody's but the runtime's.
+        await #expect {
+            try await connection.execute(
+                PostgresStatement("SELECT target_sql FROM pushmta_engine.delivery", prepare: false)
+            )
+        } throws: { ($0 as? PostgresError)?.sqlState == "42501" }
+        try await connection.run(script: "RESET ROLE; DROP ROLE \(member)")
+        await connection.close()
+    }
+
+    @Test("It chooses together with the filter, and for one per user too")
+    func chooses() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        let first = try await delivery(fixture)
+        try await set(fixture, first, "s.id % 10 = 3 -- those\n OR s.user_key = 'shop-ios-50'")
+        try await fixture.store.setTarget(ofDelivery: first, DeliveryTarget(filter: "subscription_id < 60"))
+        try await fixture.store.startDelivery(first)
+        try await fixture.prepare()
+        #expect(try await fixture.targets(first) == Set([3, 13, 23, 33, 43, 53, 50]))
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET user_key = 'u' || id % 10, registered_at = now() + id * interval '1 s'"
+        )
+        let second = try await delivery(fixture, onePerUser: true)
+        try await set(
+            fixture,
+            second,
+            "EXISTS (SELECT FROM pushmta_engine.application a WHERE a.id = s.application_id) AND s.id <= 45"
+        )
+        try await fixture.store.startDelivery(second)
+        try await fixture.prepare()
+        #expect(try await fixture.targets(second) == Set(36...45), "their newer subscriptions are not chosen")
+    }
+
+    @Test(
+        "What is no expression, or would get out of its brackets, fails the delivery",
+        arguments: [
+            "true) OR (true", "true] || ARRAY[true", "true); DROP TABLE pushmta_engine.delivery; --", "nothing = 1",
+            "s.id", "'",
+            "true /*", "$9 = 1", "true, false", "SELECT true",
+        ]
+    )
+    func refused(_ condition: String) async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
+        let id = try await delivery(fixture)
+        try await set(fixture, id, condition)
+        try await fixture.store.startDelivery(id)
+        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .failed && !progress.stateReason.isEmpty, "\(progress)")
+    }
+}

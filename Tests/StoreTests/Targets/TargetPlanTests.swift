@@ -1,0 +1,112 @@
+import PostgresClient
+import PushCore
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("Plans of chunks with filters and exclusions")
+struct TargetPlanTests {
+    private func plan(_ fixture: StoreFixture, _ target: ChunkTarget, _ types: [String], _ values: [String])
+        async throws -> String
+    {
+        let connection = try await fixture.database.connect()
+        try await connection.run(
+            script: """
+                SET plan_cache_mode = force_generic_plan; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0;
+                SET enable_seqscan = off; SET jit = off
+                """
+        )
+        let signature = (["bigint", "bigint", "integer", "integer", "integer", "integer"] + types).joined(
+            separator: ", "
+        )
+        try await connection.run(script: "PREPARE chunk(\(signature)) AS \(PreparationChunk.subscribers(target))")
+        let arguments = (["16", "50000", "1000", "64", "16", "1"] + values).joined(separator: ", ")
+        let rows = try await connection.execute(
+            PostgresStatement("EXPLAIN (COSTS OFF, VERBOSE) EXECUTE chunk(\(arguments))", prepare: false)
+        )
+        await connection.close()
+        return try (0..<rows.rowCount).map { try rows.text($0, 0) }.joined(separator: "\n")
+    }
+
+    private func filter(_ text: String, _ mapping: TargetMapping?) throws -> FilterSQL {
+        try FilterSQL(
+            TargetFilter(parsing: text),
+            firstParameter: ChunkTarget.firstFilterParameter,
+            mapping: mapping,
+            start: DatabaseTime(microsecondsSince1970: 0)
+        )
+    }
+
+    /// A large application, a mapping with a key index, and a long list.
+    private func make() async throws -> (StoreFixture, TargetMapping) {
+        let fixture = try await StoreFixture.make()
+        try await fixture.makePeople()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20_000)
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 2_000)
+        try await fixture.sql(
+            "INSERT INTO crm.person (key, age) SELECT user_key, id % 90 FROM pushmta_engine.subscription"
+        )
+        try await fixture.store.createExclusionList(name: "long")
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.exclusion_entry (list_id, user_key) SELECT 1, 'x' || n FROM generate_series(1, 20000) n"
+        )
+        try await fixture.sql("ANALYZE")
+        return (fixture, try await fixture.store.mapping(named: "people"))
+    }
+
+    @Test("Without a filter the index alone is read; with one the application's subscriptions in their order, once")
+    func filters() async throws {
+        let (fixture, mapping) = try await make()
+        let plain = try await plan(fixture, ChunkTarget(), [], [])
+        #expect(plain.contains("Index Only Scan using subscription_scan"), "\(plain)")
+        var target = ChunkTarget()
+        target.filter = try filter("recipient.city in ('Lyon', 'Oslo') and registered_at < now - 3 days", nil)
+        let filtered = try await plan(
+            fixture,
+            target,
+            ["text", "text[]", "timestamptz"],
+            ["'city'", "'{Lyon}'", "now()"]
+        )
+        #expect(filtered.contains("hashed SubPlan"), "\(filtered)")
+        target.mapping = mapping
+        target.filter = try filter("mapping.age > 30", mapping)
+        let mapped = try await plan(fixture, target, ["text"], ["'30'"])
+        #expect(mapped.contains("CTE mapped") && mapped.contains("CTE slice"), "\(mapped)")
+        target.onePerUser = true
+        let single = try await plan(fixture, target, ["text"], ["'30'"])
+        #expect(single.contains("subscription_user") && single.contains("person_pkey"), "\(single)")
+        for text in [filtered, mapped, single] {
+            #expect(text.contains("Index Scan using subscription_scan"), "\(text)")
+        }
+        for text in [plain, filtered, mapped, single] {
+            #expect(
+                !text.contains("Seq Scan on pushmta_engine.subscription") && !text.contains("Seq Scan on crm.person"),
+                "\(text)"
+            )
+        }
+    }
+
+    @Test("Exclusions and shared tokens are looked up by their indexes")
+    func exclusions() async throws {
+        let (fixture, _) = try await make()
+        var target = ChunkTarget()
+        target.exclusions = [.lists, .users, .subscriptions, .tokens]
+        target.hasSharedTokens = true
+        let text = try await plan(fixture, target, [], [])
+        for index in ["exclusion_entry_user", "exclusion_entry_subscription", "exclusion_entry_token"] {
+            #expect(text.contains(index), "\(index): \(text)")
+        }
+        for index in [
+            "delivery_exclusion_user", "delivery_exclusion_subscription", "delivery_exclusion_token",
+            "subscription_token",
+        ] {
+            #expect(text.contains(index), "\(index): \(text)")
+        }
+        #expect(
+            !text.contains("Seq Scan on pushmta_engine.exclusion_entry")
+                && !text.contains("Seq Scan on pushmta_engine.subscription"),
+            "\(text)"
+        )
+    }
+}

@@ -1,0 +1,77 @@
+import PushCore
+import Store
+import Testing
+
+@testable import Supervisor
+
+/// Credentials that a gateway would refuse are found before a delivery begins.
+@Suite struct PreparationCredentialTests {
+    private func problem(_ connector: Connector, _ kind: CredentialRow.Kind?, secondsLeft: Double? = nil) -> String? {
+        let platform = connector.platform
+        let application = ApplicationRow(
+            id: 1,
+            serviceID: 1,
+            name: "shop",
+            label: "",
+            platform: platform,
+            environment: .production,
+            integrationKey: "k",
+            bundleID: "com.shop",
+            messageIDFormat: .uuid,
+            accountID: 1,
+            credentialID: kind == nil ? nil : 1,
+            variables: "[]"
+        )
+        let account = AccountRow(
+            id: 1,
+            name: "way",
+            connector: connector,
+            host: "h",
+            port: 443,
+            options: "{}",
+            active: true
+        )
+        let credential = kind.map {
+            CredentialNotice(
+                id: 1,
+                kind: $0,
+                name: "shop-1",
+                sealKeyID: "k",
+                fingerprint: "f",
+                secondsLeft: secondsLeft
+            )
+        }
+        return PreparationCheck.problem(
+            with: PreparationJob(
+                deliveryID: 16,
+                label: "",
+                content: #"{"ios":{"title":"x"},"android":{"title":"x"}}"#,
+                applications: [application],
+                accounts: [account],
+                credentials: [credential]
+            )
+        )
+    }
+
+    @Test func oneThatIsOverIsNamed() {
+        let over = problem(.iosHTTP2, .apnsCertificate, secondsLeft: -90_000)
+        #expect(over?.contains("'shop': its credential has expired 25 hours ago") == true)
+        #expect(over?.contains("pushmta credential set") == true)
+        #expect(problem(.iosHTTP2, .apnsCertificate, secondsLeft: 60) == nil)
+        #expect(problem(.androidV2, .fcmServiceAccount) == nil)
+    }
+
+    @Test(arguments: [
+        (Connector.iosHTTP2, CredentialRow.Kind.apnsKey, true), (.iosHTTP2, .apnsCertificate, true),
+        (.iosBinary, .apnsCertificate, true), (.iosBinary, .apnsKey, false), (.iosHTTP2, .fcmServiceAccount, false),
+        (.androidV1, .fcmServiceAccount, true), (.androidV1, .fcmProjectKey, true), (.androidV2, .fcmProjectKey, true),
+        (.androidV2, .apnsCertificate, false),
+    ])
+    func oneOfAnotherKindIsNamed(_ connector: Connector, _ kind: CredentialRow.Kind, _ isRight: Bool) {
+        let found = problem(connector, kind)
+        #expect(
+            isRight ? found == nil : found?.contains("which connector \(connector.rawValue)") == true,
+            "\(found ?? "")"
+        )
+    }
+}
