@@ -109,6 +109,7 @@ public final class GatewayFactory: Sendable {
                 privateKey: certificate.privateKey,
                 trustRootsFile: options.trustRootsFile
             )
+            configuration.proxy = options.proxy?.http2(for: address.host)
             configuration.sendAhead = options.sendAhead
             configuration.presumedAcceptedMilliseconds = options.presumedAcceptedMilliseconds
             configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
@@ -141,6 +142,7 @@ public final class GatewayFactory: Sendable {
             certificateChain: certificate.certificateChain,
             privateKey: certificate.privateKey,
             trustRootsFile: options.trustRootsFile,
+            proxy: options.proxy?.http2(for: address.host),
             connectTimeoutMilliseconds: options.connectTimeoutMilliseconds,
             silenceMilliseconds: options.requestTimeoutMilliseconds
         )

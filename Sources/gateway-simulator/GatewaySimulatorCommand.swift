@@ -7,7 +7,7 @@ import GatewaySimulator
 struct GatewaySimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gateway-simulator",
-        abstract: "Plays APNs (HTTP/2 and binary), FCM (HTTP v1 and legacy) and Google's token endpoint on this machine.",
+        abstract: "Plays APNs (HTTP/2, binary), FCM (HTTP v1, legacy) and Google's token endpoint on this machine.",
         discussion: """
             Certificates and credentials are made in the state folder at the first start and used again later. SIGTERM or \
             Ctrl-C ends it; the exit status is then 0. It is 1 when it cannot start and 64 when the command line is wrong.

@@ -96,11 +96,13 @@ struct ApplicationChangeTests {
         let changed = try await store.setAccount(name: "apns", connector: .iosBinary, host: "stand-in", port: 2195)
         #expect(changed.connector == .iosBinary && changed.host == "stand-in" && changed.port == 2195)
         #expect(await code { try await store.setAccount(name: "apns", connector: .androidV1) } == .invalid)
-        try await store.setAccount(name: "fcm", options: #"{"connections": 3}"#)
+        try await store.setAccount(name: "fcm", options: #"{"ca_file": "/ca.pem", "connections": 3}"#)
+        let single = try await store.setAccount(name: "fcm", connector: .androidV1)
+        #expect(single.options == #"{"ca_file": "/ca.pem"}"#, "it has one connection, whatever the other had")
         #expect(
-            await code { try await store.setAccount(name: "fcm", connector: .androidV1) } == .invalid,
-            "it has one connection"
+            await code { try await store.setAccount(name: "fcm", options: #"{"connections": 3}"#) } == .invalid
         )
+        try await store.setAccount(name: "fcm", connector: .androidV2)
         #expect(await code { try await store.setAccount(name: "fcm", options: #"{"conections": 3}"#) } == .invalid)
         #expect(
             await code {

@@ -1,3 +1,4 @@
+import HTTP2
 import NIOSSL
 
 /// The settings of a way to APNs' binary gateway.
@@ -12,6 +13,8 @@ public struct APNsBinaryGatewayConfiguration: Sendable {
     public var privateKey: NIOSSLPrivateKey
     /// A PEM file with the trusted roots; nil means the system's.
     public var trustRootsFile: String?
+    /// The HTTP proxy on the way; nil for none.
+    public var proxy: HTTP2Proxy?
     /// How many messages a connection may have on the wire whose fate is open, at most.
     public var sendAhead = 4_000
     /// A message of which nothing was heard for so long counts as accepted, in milliseconds.

@@ -77,8 +77,7 @@ extension ApplicationDeclarations {
 
     /// The content with the default values of declared variables that it does not give.
     ///
-    /// They are added where the content speaks to the platform, in its locale variants too; a null in the content means that the
-    /// message goes without the variable.
+    /// They are added where the content speaks to the platform, in its locale variants too; what it gives stays, whatever it is.
     public func completed(content json: String, platform: Platform) -> String {
         let defaults: [JSONEntry] = variables.compactMap { variable in
             variable.defaultValue.map { JSONEntry(name: variable.name, value: variable.type.value($0)) }

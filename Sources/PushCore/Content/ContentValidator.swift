@@ -2,11 +2,24 @@
 struct ContentValidator {
     private(set) var problems: [ContentProblem] = []
 
+    /// Far more than all locales of a payload of 5,120 bytes need, and little enough that nothing takes long.
+    static let largestContent = 1 << 20
+    /// Nobody reads more problems than these.
+    private static let mostProblems = 100
+
     /// The keys of a content.
     private static let keys = Platform.allCases.map(\.rawValue) + ["locales", "missing", "tracking", "$schema"]
 
     /// The content; nil, or meaningless, when problems were found.
     mutating func content(json: [UInt8]) -> PushContent? {
+        guard json.count <= Self.largestContent else {
+            add(
+                "",
+                "it has \(json.count) bytes",
+                "shorten it to \(Self.largestContent) at most; no payload takes more than 5,120"
+            )
+            return nil
+        }
         let value: JSONValue
         do throws(JSONSyntaxError) {
             value = try JSONParser.parse(json)
@@ -32,6 +45,7 @@ struct ContentValidator {
     }
 
     mutating func add(_ key: String, _ cause: String, _ remedy: String) {
+        guard problems.count < Self.mostProblems else { return }
         problems.append(ContentProblem(key: key, cause: cause, remedy: remedy))
     }
 
@@ -79,6 +93,7 @@ struct ContentValidator {
     }
 
     mutating func addUnknown(_ name: String, under parent: String?, known: [String]) {
+        guard problems.count < Self.mostProblems else { return }
         // A longer name is no slip of the pen, and comparing it with every key takes long.
         let nearest = name.utf8.count > 64 ? nil : NearestName.nearest(to: name, among: known)
         let advice =

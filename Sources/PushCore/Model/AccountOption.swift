@@ -37,6 +37,15 @@ public enum AccountOption: String, Sendable, Hashable, CaseIterable {
         return nil
     }
 
+    /// The options that a connector has, of those that another one had.
+    public static func fitting(json: String, connector: Connector) -> String {
+        guard case .object(let entries)? = try? JSONParser.parse(json.utf8) else { return json }
+        var bytes: [UInt8] = []
+        let known = allCases.filter { $0.isKnown(to: connector) }.map(\.rawValue)
+        JSONValue.object(entries.filter { known.contains($0.name) }).append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private var words: String {
         switch self {
         case .certificateAuthorityFile: "the path of a PEM file"

@@ -6,18 +6,20 @@ struct PayloadBuilder {
     private(set) var sections: [SectionSegment] = []
     private(set) var numbers: [NumberSegment] = []
     /// The columns of fields without which a message must not go out.
-    private(set) var requiredColumns: [Int] = []
+    private(set) var requiredColumns: Set<Int> = []
     /// Bytes of literal names and values that count against the gateway's limit, when not the whole body does.
     var countedBytes = 0
     /// Whether values count at present.
     var isCounting = false
     private let policy: MissingValuePolicy
+    private var columns: [String: Int]
     private var literalStart = 0
 
     /// - Parameter fields: fields that have columns already.
     init(policy: MissingValuePolicy, fields: [PersonalisationField] = []) {
         self.policy = policy
         self.fields = fields
+        columns = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Appends bytes that are JSON already.
@@ -94,9 +96,7 @@ struct PayloadBuilder {
         let start = text.count
         if policy != .empty { text.append(contentsOf: (field.defaultValue ?? "").utf8) }
         let column = column(of: field)
-        if policy == .exclude, field.defaultValue == nil, !requiredColumns.contains(column) {
-            requiredColumns.append(column)
-        }
+        if policy == .exclude, field.defaultValue == nil { requiredColumns.insert(column) }
         literalStart = text.count
         append(
             .field(
@@ -117,7 +117,8 @@ struct PayloadBuilder {
     }
 
     private mutating func column(of field: PersonalisationField) -> Int {
-        if let known = fields.firstIndex(where: { $0.name == field.name }) { return known }
+        if let known = columns[field.name] { return known }
+        columns[field.name] = fields.count
         fields.append(field)
         return fields.count - 1
     }

@@ -78,21 +78,25 @@ extension PayloadNode {
     /// else replaces it (the rules of JSON Merge Patch, RFC 7396).
     func merging(_ patch: [JSONEntry], convert: (JSONEntry) -> PayloadNode = { PayloadNode($0.value) }) -> PayloadNode {
         if case .counted(let node) = self { return .counted(node.merging(patch, convert: convert)) }
-        var entries = self.entries
+        var entries = self.entries.map(Optional.some)
+        var indexes = Dictionary(
+            self.entries.enumerated().map { ($1.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
         for change in patch {
-            let index = entries.firstIndex { $0.name == change.name }
-            switch (change.value, index) {
-            case (.null, .some(let index)): entries.remove(at: index)
-            case (.null, .none): break
-            case (.object(let inner), .some(let index)) where entries[index].value.isObject:
-                entries[index].value = entries[index].value.merging(inner)
-            case (.object(let inner), .none):
-                entries.append(PayloadEntry(change.name, PayloadNode.object([]).merging(inner)))
-            case (_, .some(let index)): entries[index].value = convert(change)
-            case (_, .none): entries.append(PayloadEntry(change.name, convert(change)))
+            let index = indexes[change.name] ?? entries.count
+            let old = index < entries.count ? entries[index]?.value : nil
+            let new: PayloadNode?
+            switch change.value {
+            case .null: new = nil
+            case .object(let inner): new = (old.flatMap { $0.isObject ? $0 : nil } ?? .object([])).merging(inner)
+            default: new = convert(change)
             }
+            let entry = new.map { PayloadEntry(change.name, $0) }
+            if index < entries.count { entries[index] = entry } else { entries.append(entry) }
+            indexes[change.name] = index
         }
-        return .object(entries)
+        return .object(entries.compactMap { $0 })
     }
 
     private var isObject: Bool {

@@ -62,7 +62,7 @@ extension PayloadTemplate {
             collapseSegments: Array(builder.segments.dropFirst(bodySegments)),
             sections: builder.sections,
             numbers: builder.numbers,
-            requiredColumns: builder.requiredColumns,
+            requiredColumns: builder.requiredColumns.sorted(),
             missing: content.missing,
             messageIDFormat: ids.format,
             messageIDBase: ids.base,

@@ -19,6 +19,8 @@ struct SectionText: Sendable, Hashable {
     static let element = "."
     /// Deeper nesting is refused: the compiler and each rendering descend by recursion.
     static let deepestNesting = 16
+    /// Pieces of one text at most: Mustache's compiler takes a time that grows with the square of their number.
+    static let mostPieces = 1_000
 
     /// The text for Mustache; it says all that two texts can differ in, with ``names`` and ``references``.
     let source: String
@@ -29,6 +31,12 @@ struct SectionText: Sendable, Hashable {
 
     /// Compiles the pieces of a text.
     init(_ tokens: [TextToken]) throws(TextTemplate.SyntaxError) {
+        guard tokens.count <= Self.mostPieces else {
+            throw TextTemplate.SyntaxError(
+                cause: "a text with sections has more than \(Self.mostPieces) tags and texts between them",
+                remedy: "make it shorter; no payload takes so much"
+            )
+        }
         var writer = SectionWriter()
         for (index, token) in tokens.enumerated() { try writer.append(token, isLast: index == tokens.count - 1) }
         if let name = writer.openSections.last {

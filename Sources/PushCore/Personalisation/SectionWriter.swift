@@ -9,6 +9,8 @@ struct SectionWriter {
     /// The names of the sections that are open, the innermost last.
     private(set) var openSections: [String] = []
     private var openNumbers: [Int] = []
+    private var indexes: [String: Int] = [:]
+    private var numbers: [SectionText.Reference: Int] = [:]
 
     mutating func append(_ token: TextToken, isLast: Bool) throws(TextTemplate.SyntaxError) {
         switch token {
@@ -100,13 +102,15 @@ struct SectionWriter {
     }
 
     private mutating func number(_ reference: SectionText.Reference) -> Int {
-        if let known = references.firstIndex(of: reference) { return known }
+        if let known = numbers[reference] { return known }
+        numbers[reference] = references.count
         references.append(reference)
         return references.count - 1
     }
 
     private mutating func index(of name: String) -> Int {
-        if let known = names.firstIndex(of: name) { return known }
+        if let known = indexes[name] { return known }
+        indexes[name] = names.count
         names.append(name)
         return names.count - 1
     }

@@ -31,7 +31,8 @@ extension Store {
 
     /// Changes an external account; nil leaves a value as it is. Children take it over when they are started.
     ///
-    /// Throws `invalid` for a connector of another platform: what goes over the account now could not go over it then.
+    /// With another connector the account keeps those options that this one has too. Throws `invalid` for a connector of another
+    /// platform: what goes over the account now could not go over it then.
     @discardableResult
     public func setAccount(
         name: String,
@@ -49,9 +50,9 @@ extension Store {
                 hint: "pushmta account add makes another one"
             )
         }
-        if options != nil || connector != nil {
-            try Self.check(options ?? before.options, name, connector ?? before.connector)
-        }
+        // What only the earlier connector had goes with it.
+        let options = options ?? connector.map { AccountOption.fitting(json: before.options, connector: $0) }
+        if let options { try Self.check(options, name, connector ?? before.connector) }
         let result = try await query(
             """
             UPDATE pushmta_engine.external_account e SET connector = coalesce($6::text, connector),

@@ -27,9 +27,10 @@ extension Fixture {
         presumedAcceptedMilliseconds: Int64 = 1_500,
         sendAhead: Int = 4_000,
         credential: GatewayCredential? = nil,
+        proxy: GatewayProxy? = nil,
         collector: Collector? = nil
     ) async throws -> any Gateway {
-        var options = GatewayOptions(trustRootsFile: simulator.caFile)
+        var options = GatewayOptions(trustRootsFile: simulator.caFile, proxy: proxy)
         options.presumedAcceptedMilliseconds = presumedAcceptedMilliseconds
         options.sendAhead = sendAhead
         let gateway = try factory.make(

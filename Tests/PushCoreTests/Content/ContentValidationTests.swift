@@ -79,6 +79,35 @@ import Testing
         #expect(problems.allSatisfy { $0.description.utf8.count < 1_000 })
     }
 
+    /// What is large is refused or read, and nothing in it costs as much as the square of its size.
+    @Test func largeContents() throws {
+        func object(_ count: Int, _ entry: (Int) -> String) -> String {
+            "{" + (0..<count).map(entry).joined(separator: ",") + "}"
+        }
+        let tooLarge = "{\"ios\": {\"body\": \"\(String(repeating: "x", count: ContentValidator.largestContent))\"}}"
+        #expect(PushContent.validate(json: tooLarge).map(\.key) == [""])
+        #expect(PushContent.validate(json: "{\"ios\": \(object(50_000) { "\"k\($0)\": 1" })}").count == 100)
+        #expect(PushContent.validate(json: object(50_000) { "\"k\($0)\": 1" }).count == 100)
+        let aps = object(40_000) { "\"k\($0)\": \"{{f\($0)}}\"" }
+        #expect(throws: ContentError.self) {
+            try PayloadTemplate.compile(
+                content: PushContent(json: "{\"ios\": {\"body\": \"x\", \"aps\": \(aps)}}"),
+                format: .apns,
+                deliveryID: 1,
+                messageIDFormat: .uuid
+            )
+        }
+        let fields = (0..<50_000).map { "{{f\($0)}}" }
+        let all = "{\"missing\": \"exclude\", \"ios\": {\"body\": \"\(fields.joined())\"}}"
+        #expect(try Rendering(all, .apns).template.fields.count == fields.count)
+        #expect(throws: TextTemplate.SyntaxError.self) { try TextTemplate("{{#a}}\(fields.joined()){{/a}}") }
+        let most = SectionText.mostPieces - 2
+        _ = try TextTemplate("{{#a}}\(fields.prefix(most).joined()){{/a}}")
+        #expect(throws: TextTemplate.SyntaxError.self) {
+            try TextTemplate("{{#a}}\(fields.prefix(most + 1).joined()){{/a}}")
+        }
+    }
+
     @Test func randomContentNeverCrashes() {
         var random = TestRandom(seed: TestRandom.seed(for: "content"))
         let pieces = [

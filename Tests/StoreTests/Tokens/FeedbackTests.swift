@@ -42,7 +42,9 @@ struct FeedbackTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1)
         let id = try await fixture.store.application(named: "shop-ios").id
-        try await fixture.sql("UPDATE pushmta_engine.subscription SET push_token = 'aa01', registered_at = to_timestamp(1)")
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET push_token = 'aa01', registered_at = to_timestamp(1)"
+        )
         try await fixture.store.openCircuit(application: id, reason: "mix-up", remedy: "", holdsTokenEffects: true)
         #expect(try await fixture.store.storeFeedback(application: id, tokens: ["aa01"], since: [5]) == 1)
         _ = try await fixture.store.applyTokenEvents()

@@ -1,3 +1,4 @@
+import HTTP2
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -16,6 +17,7 @@ public struct APNsFeedbackReader: Sendable {
     private let certificateChain: [NIOSSLCertificate]
     private let privateKey: NIOSSLPrivateKey
     private let trustRootsFile: String?
+    private let proxy: HTTP2Proxy?
     private let connectTimeout: TimeAmount
     private let silence: TimeAmount
 
@@ -23,12 +25,14 @@ public struct APNsFeedbackReader: Sendable {
     ///
     /// - Parameters:
     ///   - address: the service's own, see ``GatewayAddress/feedback``.
+    ///   - proxy: the HTTP proxy on the way; nil for none.
     ///   - silenceMilliseconds: a service that says nothing for so long and does not close is given up.
     public init(
         address: GatewayAddress,
         certificateChain: [NIOSSLCertificate],
         privateKey: NIOSSLPrivateKey,
         trustRootsFile: String? = nil,
+        proxy: HTTP2Proxy? = nil,
         connectTimeoutMilliseconds: Int64 = 20_000,
         silenceMilliseconds: Int64 = 30_000
     ) {
@@ -36,6 +40,7 @@ public struct APNsFeedbackReader: Sendable {
         self.certificateChain = certificateChain
         self.privateKey = privateKey
         self.trustRootsFile = trustRootsFile
+        self.proxy = proxy
         connectTimeout = .milliseconds(connectTimeoutMilliseconds)
         silence = .milliseconds(silenceMilliseconds)
     }
@@ -99,14 +104,13 @@ public struct APNsFeedbackReader: Sendable {
             key: privateKey,
             trustRootsFile: trustRootsFile
         )
-        let (host, silence) = (address.host, silence)
+        let (address, proxy, silence) = (address, proxy, silence)
         return try await ClientBootstrap(group: eventLoop)
             .connectTimeout(connectTimeout)
-            .connect(host: host, port: address.port) { channel in
+            .connect(host: proxy?.host ?? address.host, port: proxy?.port ?? address.port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(try BinaryTLS.handler(context, host: host))
-                    try pipeline.addHandler(SilenceWatch(limit: silence))
+                    try BinaryTLS.add(to: channel, context, address, proxy: proxy)
+                    try channel.pipeline.syncOperations.addHandler(SilenceWatch(limit: silence))
                     return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }

@@ -1,3 +1,4 @@
+import HTTP2
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -15,7 +16,7 @@ extension BinaryPool {
     private func dial(_ tlsContext: NIOSSLContext) {
         dialing += 1
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let address = configuration.address
+        let (address, proxy) = (configuration.address, configuration.proxy)
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -25,15 +26,14 @@ extension BinaryPool {
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1_024, high: 256 * 1_024))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(try BinaryTLS.handler(tlsContext, host: address.host))
-                    try pipeline.addHandler(BinaryConnection(pool: bound.value))
+                    try BinaryTLS.add(to: channel, tlsContext, address, proxy: proxy)
+                    try channel.pipeline.syncOperations.addHandler(BinaryConnection(pool: bound.value))
                 }
             }
         let deadline = NIODeadline.now() + .milliseconds(configuration.connectTimeoutMilliseconds)
         // A name is resolved anew for each attempt, so that a gateway that moves is followed.
         BinaryTLS.withUserTimeout(bootstrap, milliseconds: configuration.requestTimeoutMilliseconds)
-            .connect(host: address.host, port: address.port)
+            .connect(host: proxy?.host ?? address.host, port: proxy?.port ?? address.port)
             .assumeIsolated()
             .whenComplete { result in self.dialed(result, deadline: deadline) }
     }
@@ -57,7 +57,8 @@ extension BinaryPool {
                 if bound.value.state.phase == .opening { bound.value.close("TLS was not done within \(timeout) ms") }
             }
         } catch {
-            redialLater(reason: String(describing: error))
+            let reason = String(describing: error)
+            redialLater(reason: configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
         }
     }
 

@@ -52,7 +52,7 @@ struct AccountSetCommand: PushMTACommand {
                 connector: connector.chosen,
                 host: address?.host,
                 port: address.map { Int32(clamping: $0.port) },
-                options: options.isEmpty ? nil : options.json(merging: account.options),
+                options: options.isEmpty ? nil : options.json(merging: earlier),
                 active: active
             )
             return (row, address)

@@ -49,7 +49,7 @@ struct GatewayCheck: Sendable {
                     timeoutMilliseconds: Self.timeoutMilliseconds,
                     connectTimeoutMilliseconds: Self.timeoutMilliseconds,
                     certificateAuthorityFile: authorities,
-                    proxy: way
+                    proxy: proxy?.curl(for: account.host) ?? .none
                 )
             )
         } catch let error where error.mayHaveBeenSent {
@@ -65,11 +65,6 @@ struct GatewayCheck: Sendable {
             return CheckResult(subject, .failed, "\(address): \(error.message)")
         }
         return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
-    }
-
-    /// The binary gateway is reached directly: it speaks no HTTP.
-    private var way: CurlProxy {
-        account.connector == .iosBinary ? .none : proxy?.curl(for: account.host) ?? .none
     }
 
     /// The binary gateway ends the handshake with whoever shows no certificate, after it has shown its own.
