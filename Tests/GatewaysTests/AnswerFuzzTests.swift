@@ -104,7 +104,7 @@ import Testing
 
     @Test func deepNestingIsNoTrap() {
         for opening in ["[", "{\"a\":", "{\"error\":", "[{\"details\":"] {
-            for depth in [100, 511, 512, 513, 10_000, 100_000] {
+            for depth in Array(505...520) + [100, 10_000, 100_000] {
                 let body = Array(String(repeating: opening, count: depth).utf8)
                 #expect(APNsErrorBody(body).reason.isEmpty)
                 #expect(FCMErrorBody(body).reason.isEmpty)

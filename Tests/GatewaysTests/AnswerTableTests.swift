@@ -151,7 +151,7 @@ struct AnswerTableTests {
         arguments: [
             (400, OutcomeClass.permanent), (401, .stopApplication), (403, .stopApplication), (404, .permanent),
             (410, .permanent), (418, .permanent), (429, .retry), (500, .retry), (502, .retry), (503, .retry),
-            (302, .stopApplication), (405, .stopApplication), (100, .retry),
+            (302, .stopApplication), (405, .stopApplication), (100, .retry), (201, .retry), (204, .retry),
         ] as [(Int16, OutcomeClass)]
     )
     func unknown(_ status: Int16, _ outcome: OutcomeClass) {

@@ -31,7 +31,9 @@ struct APNsErrorBody: Sendable, Equatable {
 
     /// Reads a body; what is not there or not JSON is left out.
     init(_ body: [UInt8]) {
-        guard !body.isEmpty, let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else { return }
+        guard !body.isEmpty, let fields = try? JSONDecoder().decode(Fields.self, from: JSONBody.data(body)) else {
+            return
+        }
         reason = ReasonText.storable(fields.reason ?? "")
         timestamp = TokenEffect.credibleTime(fields.timestamp)
     }

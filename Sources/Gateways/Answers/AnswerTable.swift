@@ -46,7 +46,10 @@ public enum AnswerTable {
 
     /// The row for a reason that is not in the table: by status, then by the status' hundreds, then for anything.
     static func other(_ gateway: AnswerGateway, _ status: Int16) -> AnswerRow {
-        row(gateway, .response, status, "") ?? row(gateway, .response, status / 100 * 100, "") ?? unknown(gateway)
+        if let row = row(gateway, .response, status, "") { return row }
+        // The row of 200 is success, and stands for itself alone.
+        let hundreds = status / 100 * 100
+        return hundreds == 200 ? unknown(gateway) : row(gateway, .response, hundreds, "") ?? unknown(gateway)
     }
 
     /// The row for what is no answer of a gateway at all.

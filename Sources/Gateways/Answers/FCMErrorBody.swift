@@ -17,7 +17,7 @@ struct FCMErrorBody: Sendable, Equatable {
     /// Reads a body; what is not there or not JSON is left out.
     init(_ body: [UInt8]) {
         guard let first = body.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{"),
-            let error = (try? JSONDecoder().decode(FCMErrorFields.Envelope.self, from: Data(body)))?.error
+            let error = (try? JSONDecoder().decode(FCMErrorFields.Envelope.self, from: JSONBody.data(body)))?.error
         else { return }
         message = ReasonText.storable(error.message ?? "")
         let details = error.details ?? []

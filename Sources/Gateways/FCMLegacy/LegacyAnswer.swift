@@ -44,7 +44,7 @@ struct LegacyAnswer: Sendable, Equatable {
     private static func results(_ body: [UInt8], count: Int) -> [Result] {
         let nothing = Array(repeating: Result.unreadable, count: count)
         guard let first = body.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{"),
-            let envelope = try? JSONDecoder().decode(LegacyAnswerFields.Envelope.self, from: Data(body))
+            let envelope = try? JSONDecoder().decode(LegacyAnswerFields.Envelope.self, from: JSONBody.data(body))
         else { return nothing }
         if let results = envelope.results { return results.count == count ? results.map(result) : nothing }
         guard let error = envelope.error, !error.isEmpty else { return nothing }

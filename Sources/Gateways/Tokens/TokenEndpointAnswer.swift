@@ -43,7 +43,7 @@ enum TokenEndpointAnswer {
         endpoint: String,
         now: Int64
     ) -> Result<AccessTokenGrant, TokenFailure> {
-        let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
+        let body = try? JSONDecoder().decode(Body.self, from: JSONBody.data(response.body))
         if response.status == 200, let text = body?.accessToken, isToken(text) {
             return .success(AccessTokenGrant(token: text, expiresInSeconds: body?.expiresIn))
         }
