@@ -34,6 +34,11 @@ extension Target.Dependency {
     static let yams = product(name: "Yams", package: "Yams")
     static let mustache = product(name: "Mustache", package: "swift-mustache")
     static let collections = product(name: "Collections", package: "swift-collections")
+    static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+    static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
+    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
+    static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 }
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -84,6 +89,15 @@ let targets: [Target] = [
         ]
     ),
     module("Supervisor", ["ProcessProtocol", "Store", "PostgresClient", "PushCore", .subprocess, .system, .logging]),
+    module(
+        "WebServer",
+        [
+            "Store", "PostgresClient", "PushCore", .hummingbird, .hummingbirdCore, .hummingbirdTLS, .httpTypes,
+            .nioHTTPTypes, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system, .serviceLifecycle, .logging,
+        ]
+    ),
+    // What apps link: no dependency, and the samples are code of apps.
+    .target(name: "MobileSDK", exclude: ["Samples"], swiftSettings: swiftSettings),
     .executableTarget(
         name: "gateway-simulator",
         dependencies: ["GatewaySimulator", .argumentParser, .logging],
@@ -92,8 +106,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Supervisor", "MTAChild", "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2",
-            "PushCore",
+            "Supervisor", "MTAChild", "WebServer", "Gateways", "Store", "ProcessProtocol", "PostgresClient",
+            "CurlClient", "HTTP2", "PushCore",
             .crypto, .argumentParser, .configuration, .logging, .serviceLifecycle, .unixSignals, .subprocess, .system,
             .histogram, .yams,
         ],
@@ -107,6 +121,7 @@ let targets: [Target] = [
         swiftSettings: swiftSettings
     ),
     tests("PackageLayoutTests", []),
+    tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
     tests("PushCoreTests", ["PushCore"]),
     tests("PostgresClientTests", ["PostgresClient", "TestSupport"]),
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
@@ -138,6 +153,12 @@ let targets: [Target] = [
         ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]
     ),
     tests(
+        "WebServerTests",
+        [
+            "WebServer", "Store", "PostgresClient", "PushCore", "TestSupport", .nioCore, .nioPosix, .nioSSL, .logging,
+        ]
+    ),
+    tests(
         "EndToEndTests",
         [
             "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "PushCore", "TestSupport", .crypto,
@@ -150,12 +171,13 @@ let targets: [Target] = [
 let only = Context.environment["PUSHMTA_TARGETS"].map { Set($0.split(separator: ",").map(String.init)) }
 let selected = targets.filter { only?.contains($0.name) ?? true }
 let libraries: [Product] =
-    selected.contains { $0.name == "ClockShift" }
-    ? [.library(name: "ClockShift", type: .dynamic, targets: ["ClockShift"])] : []
+    (selected.contains { $0.name == "ClockShift" }
+        ? [.library(name: "ClockShift", type: .dynamic, targets: ["ClockShift"])] : [])
+    + (selected.contains { $0.name == "MobileSDK" } ? [.library(name: "MobileSDK", targets: ["MobileSDK"])] : [])
 
 let package = Package(
     name: "PushMTA",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v15)],
     products: libraries,
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -177,6 +199,9 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: selected

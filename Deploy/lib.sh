@@ -30,6 +30,7 @@ missing_test_packages() {
     command -v nghttpd >/dev/null || echo nghttp2-server
     command -v h2load >/dev/null || echo nghttp2-client
     /usr/bin/python3 -c 'import h2' 2>/dev/null || echo python3-h2
+    command -v javac >/dev/null || echo openjdk-17-jdk-headless
 }
 
 # Runs a command as root: as it is for root, with sudo for others.

@@ -20,13 +20,21 @@ public final class Store: Sendable {
 
     /// A store that connects at first use; it waits for the database as long as it takes.
     ///
-    /// - Parameter onEvent: told of connections, losses and failed attempts; must not block.
+    /// - Parameters:
+    ///   - role: the database role that its sessions take on, if their user is a member of it: a process then has no more rights
+    ///     than the role, whoever it connects as.
+    ///   - onEvent: told of connections, losses and failed attempts; must not block.
     public init(
         configuration: PostgresConfiguration,
+        role: String? = nil,
         onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
     ) {
         self.configuration = configuration
-        keeper = ConnectionKeeper(configuration, prepare: Self.prepareSession, onEvent: onEvent)
+        keeper = ConnectionKeeper(
+            configuration,
+            prepare: { try await Self.prepareSession($0, role: role) },
+            onEvent: onEvent
+        )
     }
 
     /// Connects and checks that the schema fits this program.
@@ -34,6 +42,7 @@ public final class Store: Sendable {
     /// Throws ``StoreError`` of code `schema` if it does not, `PostgresError` if the database cannot be reached.
     public static func connect(
         _ configuration: PostgresConfiguration,
+        role: String? = nil,
         onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
     ) async throws -> Store {
         let probe = try await PostgresConnection.connect(configuration)
@@ -51,7 +60,7 @@ public final class Store: Sendable {
         guard installed.oldestProgram <= schemaVersion else {
             throw StoreError.newerSchema(installed.version, program: schemaVersion)
         }
-        return Store(configuration: configuration, onEvent: onEvent)
+        return Store(configuration: configuration, role: role, onEvent: onEvent)
     }
 
     /// Brings a database to this program's schema; any number of hosts may do it at once.
@@ -74,6 +83,14 @@ public final class Store: Sendable {
     @discardableResult
     public func migrate() async throws -> MigrationReport {
         try await Self.migrate(configuration)
+    }
+
+    /// Whether there is a connection now.
+    public var isConnected: Bool { keeper.currentConnection != nil }
+
+    /// Waits for a connection as long as it takes; cancel the task to give up.
+    public func awaitConnection() async throws {
+        _ = try await keeper.connection()
     }
 
     /// The number of connections made so far; when it has grown, the database was out of reach in between.
@@ -103,7 +120,13 @@ public final class Store: Sendable {
         SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC'; SET pushmta.program = '\(schemaVersion)';
         """
 
-    private static let prepareSession: @Sendable (PostgresConnection) async throws -> Void = { connection in
+    private static func prepareSession(_ connection: PostgresConnection, role: String?) async throws {
         try await connection.run(script: sessionSettings)
+        guard let role else { return }
+        try await connection.execute(PostgresStatement(takeRoleSQL, [.text(role)], prepare: false))
     }
+
+    private static let takeRoleSQL = """
+        SELECT set_config('role', r.rolname, false) FROM pg_roles r WHERE r.rolname = $1 AND pg_has_role(r.oid, 'MEMBER')
+        """
 }

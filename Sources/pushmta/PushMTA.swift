@@ -24,7 +24,8 @@ struct PushMTA: AsyncParsableCommand {
             """,
         version: ProductVersion.text,
         subcommands: [
-            SupervisorCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self, StatusCommand.self,
+            SupervisorCommand.self, WebCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self,
+            StatusCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,

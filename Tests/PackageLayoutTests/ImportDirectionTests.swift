@@ -11,7 +11,8 @@ import Testing
             "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient", "PushCore",
         ]
         switch target {
-        case "PushCore", "MobileSDK", "ClockShift", "CNGHTTP2", "CLibPQ", "CCurl": return []
+        // MobileSDKAndroid is Java.
+        case "PushCore", "MobileSDK", "MobileSDKAndroid", "ClockShift", "CNGHTTP2", "CLibPQ", "CCurl": return []
         case "CurlClient": return ["CCurl"]
         case "PostgresClient": return ["CLibPQ"]
         case "HTTP2": return ["CNGHTTP2"]

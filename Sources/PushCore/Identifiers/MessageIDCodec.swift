@@ -46,6 +46,18 @@ public struct MessageIDCodec: Sendable {
         return Int32(bitPattern: UInt32(truncatingIfNeeded: low >> 32))
     }
 
+    /// The delivery and the sequence number of an id that was made under a key, whichever delivery it is of; nil for other
+    /// ids.
+    static func open(_ uuid: MessageUUID, key: SymmetricKey) -> (deliveryID: Int64, sequence: Int32)? {
+        var block = [UInt8](repeating: 0, count: AESBlock.length)
+        AESBlock.store(high: uuid.high, low: uuid.low, in: &block)
+        guard (try? AES.inversePermute(&block, key: key)) != nil else { return nil }
+        let (high, low) = AESBlock.load(block)
+        let deliveryID = Int64(bitPattern: high)
+        let sequence = Int32(bitPattern: UInt32(truncatingIfNeeded: low >> 32))
+        return low & 0xFFFF_FFFF == 0 && deliveryID > 0 && sequence > 0 ? (deliveryID, sequence) : nil
+    }
+
     private func encrypt(_ sequence: Int32, with block: inout [UInt8]) -> MessageUUID {
         let low = UInt64(UInt32(bitPattern: sequence)) << 32
         AESBlock.store(high: UInt64(bitPattern: deliveryID), low: low, in: &block)

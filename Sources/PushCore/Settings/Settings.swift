@@ -14,6 +14,8 @@ public struct Settings: Sendable, Equatable {
     public var mta = MTASettings()
     /// What concerns the mobile gateways themselves.
     public var nmac = NMACSettings()
+    /// The web process: registration and tracking of devices.
+    public var web = WebSettings()
 
     /// Creates the settings with their defaults.
     public init() {}

@@ -5,6 +5,7 @@ import ProcessProtocol
 import PushCore
 import Store
 import Supervisor
+import WebServer
 
 /// A command that could not do its work, with the exit code that says of which kind the trouble is.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -63,6 +64,8 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as StoreError: code(of: error.code)
         case is PostgresError: .unavailable
         case let error as SupervisorError: code(of: error.code)
+        case let error as WebServerError: error.code == .setting ? .configuration : .unavailable
+        case is SpoolError: .configuration
         default: .software
         }
     }

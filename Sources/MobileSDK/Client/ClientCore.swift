@@ -1,0 +1,101 @@
+import Foundation
+
+/// Does what the two machines want done.
+actor ClientCore {
+    /// The names under which things are kept.
+    static let registrationName = "registration.json"
+    static let trackingName = "tracking.json"
+
+    let transport: any PushTransport
+    private let storage: any PushStorage
+    let clock: any PushClock
+    private let device: @Sendable () async -> DeviceDescription
+    let commands: AsyncStream<ClientCommand>.Continuation
+
+    private var registration: RegistrationMachine
+    private var tracking: TrackingMachine
+    private var delegate = WeakDelegate()
+    private var calls: UInt64 = 0
+    private var registrationReplies: [UInt64: @Sendable (RegistrationOutcome) -> Void] = [:]
+    private var trackingReplies: [UInt64: @Sendable (TrackingOutcome) -> Void] = [:]
+
+    init(_ parts: PushClient.Parts, commands: AsyncStream<ClientCommand>.Continuation) {
+        transport = parts.transport
+        storage = parts.storage
+        clock = parts.clock
+        device = parts.device
+        registration = RegistrationMachine(seed: parts.seed)
+        tracking = TrackingMachine(seed: ~parts.seed)
+        self.commands = commands
+    }
+
+    /// Works until the client is gone.
+    func run(_ stream: AsyncStream<ClientCommand>) async {
+        await perform(registration.handle(.started(load(Self.registrationName) ?? RegistrationRecord())))
+        perform(tracking.handle(.started(load(Self.trackingName) ?? [])))
+        for await command in stream { await handle(command) }
+    }
+
+    private func handle(_ command: ClientCommand) async {
+        switch command {
+        case .marketingHost(let text): await perform(registration.handle(.marketingHost(text)))
+        case .integrationKey(let text): await perform(registration.handle(.integrationKey(text)))
+        case .trackingHost(let text): perform(tracking.handle(.trackingHost(text)))
+        case .delegate(let delegate): self.delegate = delegate
+        case .register(let token, let userKey, let parametersXML, let reply):
+            let device = await device()
+            calls &+= 1
+            registrationReplies[calls] = reply
+            let wanted = Registration(token: token, userKey: userKey, parametersXML: parametersXML, device: device)
+            await perform(registration.handle(.register(wanted, call: calls)))
+        case .track(let path, let reply):
+            calls &+= 1
+            trackingReplies[calls] = reply
+            perform(tracking.handle(.track(path: path, call: calls)))
+        case .registration(let event): await perform(registration.handle(event))
+        case .tracking(let event): perform(tracking.handle(event))
+        case .forget: await perform(registration.handle(.forget))
+        case .retryNow:
+            await perform(registration.handle(.retryNow))
+            perform(tracking.handle(.retryNow))
+        }
+    }
+
+    private func perform(_ actions: [RegistrationMachine.Action]) async {
+        for action in actions {
+            switch action {
+            case .store(let record): save(record, Self.registrationName)
+            case .send(let attempt, let request): send(request) { .registration(.answered(attempt: attempt, $0)) }
+            case .startTimer(let number, let seconds): wait(seconds, then: .registration(.timerFired(number)))
+            case .report(let outcome, let calls):
+                for call in calls { registrationReplies.removeValue(forKey: call)?(outcome) }
+                for _ in 0..<max(1, calls.count) { await delegate.delegate?.registerDeviceStatus(outcome) }
+            }
+        }
+    }
+
+    private func perform(_ actions: [TrackingMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .store(let hits): save(hits, Self.trackingName)
+            case .send(let attempt, let request): send(request) { .tracking(.answered(attempt: attempt, $0)) }
+            case .startTimer(let number, let seconds): wait(seconds, then: .tracking(.timerFired(number)))
+            case .report(let outcome, let calls):
+                for call in calls { trackingReplies.removeValue(forKey: call)?(outcome) }
+            }
+        }
+    }
+
+    /// What cannot be read counts as nothing: then the device registers again, which does no harm.
+    private func load<Value: Decodable>(_ name: String) -> Value? {
+        guard let data = try? storage.read(name) else { return nil }
+        // Foundation's parser traps on 513 nested arrays at the end of the input; a blank is another end.
+        return try? JSONDecoder().decode(Value.self, from: data + [0x20])
+    }
+
+    /// What cannot be written is kept in memory, and lost only if the process ends before the server has it.
+    private func save(_ value: some Encodable, _ name: String) {
+        guard let data = try? JSONEncoder().encode(value) else { return }
+        try? storage.write(data, name)
+    }
+}

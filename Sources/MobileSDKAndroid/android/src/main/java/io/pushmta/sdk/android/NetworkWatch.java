@@ -1,0 +1,32 @@
+package io.pushmta.sdk.android;
+
+import android.content.Context;
+import android.net.ConnectivityManager;
+import android.net.Network;
+import android.os.Build;
+import io.pushmta.sdk.PushClient;
+
+/** Has the SDK try again as soon as the device has a network. */
+final class NetworkWatch extends ConnectivityManager.NetworkCallback {
+    private final PushClient client;
+
+    private NetworkWatch(PushClient client) {
+        this.client = client;
+    }
+
+    /** Before Android 7 there is no such callback; there the SDK's own back-off does. */
+    static void start(Context context, PushClient client) {
+        if (Build.VERSION.SDK_INT < Build.VERSION_CODES.N) {
+            return;
+        }
+        Object service = context.getSystemService(Context.CONNECTIVITY_SERVICE);
+        if (service instanceof ConnectivityManager) {
+            ((ConnectivityManager) service).registerDefaultNetworkCallback(new NetworkWatch(client));
+        }
+    }
+
+    @Override
+    public void onAvailable(Network network) {
+        client.retryNow();
+    }
+}

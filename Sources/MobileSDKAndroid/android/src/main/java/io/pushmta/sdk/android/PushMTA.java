@@ -1,0 +1,71 @@
+package io.pushmta.sdk.android;
+
+import android.content.Context;
+import android.content.Intent;
+import android.os.Bundle;
+import io.pushmta.sdk.AsyncRunner;
+import io.pushmta.sdk.PushClient;
+import java.util.Map;
+
+/** The SDK in an Android app. */
+public final class PushMTA {
+    private static boolean isStarted;
+
+    private PushMTA() {
+    }
+
+    /**
+     * Starts the SDK; call it in {@code Application.onCreate}, which runs before each activity and service, also when a message
+     * wakes the app in the background.
+     */
+    public static synchronized void start(Context context, String integrationKey, String marketingHost, String trackingHost) {
+        PushClient client = PushClient.getInstance();
+        if (!isStarted) {
+            isStarted = true;
+            client.setStorage(new PreferencesStorage(context));
+            NetworkWatch.start(context.getApplicationContext(), client);
+        }
+        client.setIntegrationKey(integrationKey);
+        client.setMarketingHost(marketingHost);
+        client.setTrackingHost(trackingHost);
+    }
+
+    /** A runner whose listeners are called on the main thread. */
+    public static AsyncRunner runner() {
+        return new AsyncRunner(PushClient.getInstance(), new MainThread());
+    }
+
+    /** Registers this device in the background. The listener may be null. */
+    public static void registerDevice(String token, String userKey, Map<String, ?> parameters, Context context,
+            AsyncRunner.RequestListener listener) {
+        runner().registerDevice(token, userKey, parameters, AndroidDevice.describe(context), listener);
+    }
+
+    /** Tells the server that a data message arrived; false when it is not one of the engine. */
+    public static boolean notifyReceive(Map<String, String> data, AsyncRunner.RequestListener listener) {
+        String messageId = data.get("_mId");
+        String deliveryId = data.get("_dId");
+        if (messageId == null || deliveryId == null) {
+            return false;
+        }
+        runner().notifyReceive(messageId, deliveryId, listener);
+        return true;
+    }
+
+    /**
+     * Tells the server that a notification was opened, when that is what started the activity; else false. Call it in
+     * {@code onCreate} and {@code onNewIntent}. The ids are taken out of the intent, or turning the device would count again.
+     */
+    public static boolean notifyOpening(Intent intent, AsyncRunner.RequestListener listener) {
+        Bundle extras = intent == null ? null : intent.getExtras();
+        String messageId = extras == null ? null : extras.getString("_mId");
+        String deliveryId = extras == null ? null : extras.getString("_dId");
+        if (messageId == null || deliveryId == null) {
+            return false;
+        }
+        intent.removeExtra("_mId");
+        intent.removeExtra("_dId");
+        runner().notifyOpening(messageId, deliveryId, listener);
+        return true;
+    }
+}

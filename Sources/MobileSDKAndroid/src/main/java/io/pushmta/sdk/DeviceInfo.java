@@ -1,0 +1,40 @@
+package io.pushmta.sdk;
+
+/** What a registration says about the device. On Android, {@code AndroidDevice.describe(context)} makes it. */
+public final class DeviceInfo {
+    final String id;
+    final String name;
+    final String model;
+    final String brand;
+    final String manufacturer;
+    final String systemVersion;
+    final String language;
+
+    /**
+     * Describes a device.
+     *
+     * @param id            what tells one device from another: {@code Settings.Secure.ANDROID_ID}. A server that gets a new
+     *                      token with it disables the device's old one.
+     * @param name          {@code Build.DEVICE}
+     * @param model         {@code Build.MODEL}
+     * @param brand         {@code Build.BRAND}
+     * @param manufacturer  {@code Build.MANUFACTURER}
+     * @param systemVersion such as {@code Android 14}
+     * @param language      {@code Locale.toString()}; underscores become hyphens, as the server expects them
+     */
+    public DeviceInfo(String id, String name, String model, String brand, String manufacturer, String systemVersion,
+            String language) {
+        this.id = text(id);
+        this.name = text(name);
+        this.model = text(model);
+        this.brand = text(brand);
+        this.manufacturer = text(manufacturer);
+        this.systemVersion = text(systemVersion);
+        this.language = text(language).replace('_', '-');
+    }
+
+    /** Some devices have no value for a field. */
+    private static String text(String value) {
+        return value == null ? "" : value;
+    }
+}

@@ -1,0 +1,62 @@
+package io.pushmta.sdk;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** One thread that does things in order, and tries again later what failed. */
+final class Lane {
+    private final ScheduledThreadPoolExecutor executor;
+    private ScheduledFuture<?> timer;
+
+    Lane(final String name) {
+        executor = new ScheduledThreadPoolExecutor(1, work -> {
+            Thread thread = new Thread(work, name);
+            thread.setDaemon(true);
+            return thread;
+        });
+        executor.setRemoveOnCancelPolicy(true);
+    }
+
+    /** Does something in its turn and waits for the end. */
+    <T> T call(Callable<T> work) throws PushException, IOException {
+        Future<T> result = executor.submit(work);
+        try {
+            return result.get();
+        } catch (ExecutionException error) {
+            Throwable cause = error.getCause();
+            if (cause instanceof PushException) {
+                throw (PushException) cause;
+            }
+            if (cause instanceof IOException) {
+                throw (IOException) cause;
+            }
+            throw new IOException(cause);
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            throw new IOException("Interrupted while the request was under way; it is not taken back", error);
+        }
+    }
+
+    /** Does something in its turn. */
+    void execute(Runnable work) {
+        executor.execute(work);
+    }
+
+    /** Does something later, in place of what was to be done later before. From the lane's own thread. */
+    void schedule(Runnable work, long millis) {
+        cancelTimer();
+        timer = executor.schedule(work, millis, TimeUnit.MILLISECONDS);
+    }
+
+    void cancelTimer() {
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.pushmta.sdk;
+
+import java.io.IOException;
+import java.util.Map;
+
+/**
+ * Registers a device with PushMTA, and tells it what becomes of notifications.
+ *
+ * <p>The calls wait for the server. {@link AsyncRunner} makes them in the background, which is what an app's main thread
+ * needs. What the server could not be told is kept, and tried again with back-off.
+ */
+public final class PushClient {
+    private static final PushClient SHARED = new PushClient(new HttpTransport());
+
+    private final Settings settings = new Settings();
+    private final Registrar registrar;
+    private final Tracker tracker;
+
+    /** Makes a client of its own, for an app that brings its own transport; most use {@link #getInstance}. */
+    public PushClient(Transport transport) {
+        this(transport, BackOff.FIRST_MILLIS, System.nanoTime());
+    }
+
+    PushClient(Transport transport, long firstRetryMillis, long seed) {
+        registrar = new Registrar(settings, transport, new BackOff(firstRetryMillis, seed));
+        tracker = new Tracker(settings, transport, new BackOff(firstRetryMillis, ~seed));
+    }
+
+    /** The client of the app. */
+    public static PushClient getInstance() {
+        return SHARED;
+    }
+
+    /**
+     * Sets what keeps the state when the process ends, and goes on with what is in it; call it once, before all else. Without
+     * it, the state lives as long as the process.
+     */
+    public void setStorage(Storage storage) {
+        registrar.restore(storage);
+        tracker.restore(storage);
+    }
+
+    /** Sets the key that names the application to the server. */
+    public void setIntegrationKey(String key) {
+        if (settings.setIntegrationKey(key)) {
+            registrar.retryNow();
+        }
+    }
+
+    /** Sets the server that takes registrations: {@code https://host:port/}, or {@code host[:port][/path]} for https. */
+    public void setMarketingHost(String host) {
+        if (settings.setMarketingHost(host)) {
+            registrar.retryNow();
+        }
+    }
+
+    /** Sets the server that takes tracking hits, in the same form. */
+    public void setTrackingHost(String host) {
+        if (settings.setTrackingHost(host)) {
+            tracker.retryNow();
+        }
+    }
+
+    /**
+     * Registers the device. Call it at each start and for each new token: a request is sent only if token, user key,
+     * parameters, server or integration key changed.
+     *
+     * @param token      the token of Firebase Cloud Messaging
+     * @param userKey    what matches the device to a recipient, such as a customer number; null for none
+     * @param parameters the subscription parameters that the service declares, or null
+     * @param device     {@code AndroidDevice.describe(context)}
+     * @throws PushException when a setting is missing, or the server refused
+     * @throws IOException   when the server cannot be reached; the registration is kept and tried again
+     */
+    public void registerDevice(String token, String userKey, Map<String, ?> parameters, DeviceInfo device)
+            throws PushException, IOException {
+        register(token, userKey, ParametersXml.document(parameters), device);
+    }
+
+    void register(String token, String userKey, String document, DeviceInfo device) throws PushException, IOException {
+        registrar.register(new Registration(token, userKey, document, device));
+    }
+
+    /** Registers the device again, with a new token and all else as before. Call it from {@code onNewToken}. */
+    public void refreshToken(String token) throws PushException, IOException {
+        registrar.refreshToken(token);
+    }
+
+    /** Tells the server that a notification arrived: its {@code _mId} and {@code _dId}. */
+    public void notifyReceive(String messageId, String deliveryId) throws PushException, IOException {
+        tracker.track(messageId, deliveryId, TrackingPath.RECEIVE);
+    }
+
+    /** The same, as the old SDK took the id. */
+    public void notifyReceive(Integer messageId, String deliveryId) throws PushException, IOException {
+        notifyReceive(messageId == null ? null : messageId.toString(), deliveryId);
+    }
+
+    /** Tells the server that somebody opened a notification: its {@code _mId} and {@code _dId}. */
+    public void notifyOpening(String messageId, String deliveryId) throws PushException, IOException {
+        tracker.track(messageId, deliveryId, TrackingPath.CLICK);
+    }
+
+    /** The same, as the old SDK took the id. */
+    public void notifyOpening(Integer messageId, String deliveryId) throws PushException, IOException {
+        notifyOpening(messageId == null ? null : messageId.toString(), deliveryId);
+    }
+
+    /** Tries at once to send what is queued. Call it when there is a network again. */
+    public void retryNow() {
+        registrar.retryNow();
+        tracker.retryNow();
+    }
+
+    /**
+     * Forgets what was registered, so that the next {@link #registerDevice} sends everything again. Call it when somebody opts
+     * out or signs out. What was queued is dropped; the server is told nothing.
+     */
+    public void forgetRegistration() {
+        registrar.forget();
+    }
+}

@@ -1,0 +1,139 @@
+package io.pushmta.sdk;
+
+import java.io.IOException;
+
+/**
+ * Brings the newest registration to the server, once. It is stored before it is sent, and tried again until the server has it
+ * or refuses it.
+ */
+final class Registrar {
+    static final String NAME = "registration";
+
+    private final Settings settings;
+    private final Transport transport;
+    private final Lane lane = new Lane("pushmta-registration");
+    private final RegistrationState state = new RegistrationState();
+    private final BackOff backOff;
+    private Storage storage;
+
+    Registrar(Settings settings, Transport transport, BackOff backOff) {
+        this.settings = settings;
+        this.transport = transport;
+        this.backOff = backOff;
+    }
+
+    /** Goes on with what an earlier process left. */
+    void restore(final Storage newStorage) {
+        lane.execute(() -> {
+            storage = newStorage;
+            String text = null;
+            try {
+                text = newStorage.read(NAME);
+            } catch (IOException error) {
+                // What cannot be read counts as nothing: then the device registers again, which does no harm.
+            }
+            if (text != null) {
+                state.restore(text);
+            }
+            retry();
+        });
+    }
+
+    void register(Registration wanted) throws PushException, IOException {
+        lane.call(() -> {
+            registerHere(wanted);
+            return null;
+        });
+    }
+
+    void refreshToken(String token) throws PushException, IOException {
+        lane.call(() -> {
+            Registration last = state.last();
+            if (last == null) {
+                throw new PushException(PushException.Code.NOTHING_REGISTERED,
+                        "There is no registration whose token could be renewed: call registerDevice with the new token");
+            }
+            registerHere(new Registration(token, last.userKey, last.parameters, last.device));
+            return null;
+        });
+    }
+
+    void retryNow() {
+        lane.execute(this::retry);
+    }
+
+    void forget() {
+        lane.execute(() -> {
+            lane.cancelTimer();
+            state.forget();
+            store();
+        });
+    }
+
+    private void registerHere(Registration wanted) throws PushException, IOException {
+        String base = settings.marketingBase();
+        String key = settings.integrationKey();
+        lane.cancelTimer();
+        backOff.reset();
+        boolean isNew = state.want(wanted, base + " " + key);
+        store();
+        if (isNew) {
+            send(wanted, base, key);
+        }
+    }
+
+    /** A try that nobody waits for. */
+    private void retry() {
+        Registration pending = state.pending();
+        if (pending == null) {
+            return;
+        }
+        try {
+            String base = settings.marketingBase();
+            String key = settings.integrationKey();
+            lane.cancelTimer();
+            send(pending, base, key);
+        } catch (PushException | IOException error) {
+            // Without settings the next one of them brings it here again; a failure has its timer; a refusal is final.
+        }
+    }
+
+    private void send(Registration wanted, String base, String key) throws PushException, IOException {
+        state.sending();
+        store();
+        HttpAnswer answer;
+        try {
+            answer = transport.send(
+                    new HttpRequest("POST", base + Registration.PATH, Registration.CONTENT_TYPE, wanted.body(key)));
+        } catch (IOException error) {
+            lane.schedule(this::retry, backOff.next(0));
+            throw error;
+        }
+        if (answer.isSuccess()) {
+            state.accepted(wanted, base + " " + key);
+            backOff.reset();
+            store();
+            return;
+        }
+        if (answer.isWorthRetrying()) {
+            lane.schedule(this::retry, backOff.next(answer.retryAfterMillis()));
+        } else {
+            state.refused();
+            store();
+        }
+        boolean isUnknown = answer.getStatus() == 404;
+        throw new PushException(
+                isUnknown ? PushException.Code.UNKNOWN_INTEGRATION_KEY : PushException.Code.UNEXPECTED_ERROR, answer.reason());
+    }
+
+    /** What cannot be written is kept in memory, and lost only if the process ends before the server has it. */
+    private void store() {
+        try {
+            if (storage != null) {
+                storage.write(NAME, state.text());
+            }
+        } catch (IOException error) {
+            // As said above.
+        }
+    }
+}

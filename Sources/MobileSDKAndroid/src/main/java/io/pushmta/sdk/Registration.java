@@ -1,0 +1,73 @@
+package io.pushmta.sdk;
+
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.UUID;
+
+/** What an app wants registered. */
+final class Registration {
+    /** The path on the marketing server. */
+    static final String PATH = "/nms/mobile/1/registerAndroid.jssp";
+    /** As Adobe's SDK writes it, without a space. */
+    static final String CONTENT_TYPE = "application/x-www-form-urlencoded;charset=UTF-8";
+
+    final String token;
+    final String userKey;
+    final String parameters;
+    final DeviceInfo device;
+
+    /** A blank user key counts as none. */
+    Registration(String token, String userKey, String parameters, DeviceInfo device) {
+        this.token = token == null ? "" : token;
+        this.userKey = userKey == null || userKey.trim().isEmpty() ? "" : userKey;
+        this.parameters = parameters;
+        this.device = device;
+    }
+
+    /** The form's body. The order of the fields is fixed. */
+    String body(String integrationKey) {
+        String[] fields = {
+            "registrationToken", token, "mobileAppUuid", integrationKey, "userKey", userKey, "deviceImei", device.id,
+            "deviceName", device.name, "deviceModel", device.model, "deviceBrand", device.brand,
+            "deviceManufacturer", device.manufacturer, "osName", "android", "osVersion", device.systemVersion,
+            "osLanguage", device.language, "additionalParams", parameters,
+        };
+        StringBuilder result = new StringBuilder();
+        for (int index = 0; index < fields.length; index += 2) {
+            result.append(index == 0 ? "" : "&").append(fields[index]).append('=')
+                    .append(PercentEncoder.encode(fields[index + 1]));
+        }
+        return result.toString();
+    }
+
+    /** The mark that Adobe's SDK keeps of a registration. */
+    String hash() {
+        long id = device.id.hashCode();
+        String text = token + userKey + parameters.hashCode() + new UUID(id, id);
+        return digest(text, StandardCharsets.ISO_8859_1);
+    }
+
+    /**
+     * The mark that this SDK keeps. Adobe's makes no difference between user keys whose letters are all outside ISO 8859-1,
+     * nor between parameters with the same {@code hashCode}; a change of these would never be sent.
+     */
+    String mark() {
+        return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8);
+    }
+
+    private static String digest(String text, Charset charset) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(charset));
+            StringBuilder result = new StringBuilder();
+            for (byte value : digest) {
+                result.append(String.format(java.util.Locale.ROOT, "%02x", value));
+            }
+            return result.toString();
+        } catch (NoSuchAlgorithmException error) {
+            // Every Java platform has SHA-256. Without it, a mark that equals no other one makes the SDK send each time.
+            return UUID.randomUUID().toString();
+        }
+    }
+}

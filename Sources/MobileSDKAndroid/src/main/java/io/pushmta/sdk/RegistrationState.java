@@ -1,0 +1,56 @@
+package io.pushmta.sdk;
+
+/** What is to be sent and what need not be; a value without I/O, for one thread. */
+final class RegistrationState {
+    private RegistrationRecord record = new RegistrationRecord();
+
+    void restore(String text) {
+        record = RegistrationRecord.read(text);
+    }
+
+    String text() {
+        return record.text();
+    }
+
+    Registration pending() {
+        return record.pending;
+    }
+
+    /** The newest that the app asked for, or null. */
+    Registration last() {
+        return record.last;
+    }
+
+    /** Takes in what the app wants; false when that server has it already. */
+    boolean want(Registration wanted, String destination) {
+        record.last = wanted;
+        boolean isNew = !mark(wanted, destination).equals(record.registered);
+        record.pending = isNew ? wanted : null;
+        return isNew;
+    }
+
+    /** From now until the answer nobody knows which registration the server has. */
+    void sending() {
+        record.registered = null;
+    }
+
+    /** The server has it. */
+    void accepted(Registration sent, String destination) {
+        record.registered = mark(sent, destination);
+        record.pending = null;
+    }
+
+    /** The server will not have it. */
+    void refused() {
+        record.pending = null;
+    }
+
+    void forget() {
+        record = new RegistrationRecord();
+    }
+
+    /** Another server, or another application, does not know what this one was told. */
+    private static String mark(Registration registration, String destination) {
+        return registration.mark() + " " + destination;
+    }
+}

@@ -1,0 +1,62 @@
+/// What a device says of itself when it registers (reference: Adobe's `registerIOS.jssp` and `registerAndroid.jssp`).
+public struct DeviceRegistration: Sendable, Hashable {
+    /// Whose path it came by.
+    public var platform: Platform
+    /// `mobileAppUuid`: names the application.
+    public var integrationKey: String
+    /// `registrationToken`, as it is kept.
+    public var pushToken: String
+    /// `userKey`; "" if the app gives none.
+    public var userKey: String
+    /// `deviceImei` (Android's ANDROID_ID) or `deviceUuid`; nil if it is not given, as iOS does.
+    public var deviceID: String?
+    /// `osLanguage`: a language tag, or what the device takes for one.
+    public var locale: String
+    /// The parameters that describe the device, under their own names.
+    public var device: [String: String]
+    /// The app's own values of `additionalParams`.
+    public var parameters: [String: String]
+    /// All other parameters, as sent.
+    public var extra: [String: String]
+
+    /// A user key and a device id are in an index, whose entries are limited to a third of a page.
+    public static let longestKey = 1_000
+    /// A locale is a few subtags.
+    public static let longestLocale = 200
+
+    private static let deviceNames: Set<String> = [
+        "deviceName", "deviceModel", "deviceBrand", "deviceManufacturer", "osName", "osVersion", "osLanguage",
+        "deviceImplementation",
+    ]
+    private static let otherNames: Set<String> = [
+        "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams",
+    ]
+
+    /// Reads the parameters of a request.
+    public init(_ form: FormParameters, platform: Platform) throws(RegistrationError) {
+        guard let key = form["mobileAppUuid"], !key.isEmpty else { throw .missing("mobileAppUuid") }
+        guard let token = form["registrationToken"], !token.isEmpty else { throw .missing("registrationToken") }
+        guard let normalised = PushTokenForm.normalised(token, platform) else { throw .token(platform) }
+        self.platform = platform
+        integrationKey = key
+        pushToken = normalised
+        userKey = form["userKey"] ?? ""
+        deviceID = [form["deviceImei"], form["deviceUuid"]].compactMap(\.self).first { !$0.isEmpty }
+        locale = form["osLanguage"] ?? ""
+        device = form.values.filter { Self.deviceNames.contains($0.key) && !$0.value.isEmpty }
+        extra = form.values.filter { !Self.deviceNames.contains($0.key) && !Self.otherNames.contains($0.key) }
+        do {
+            parameters = try AdditionalParameters.parse(form["additionalParams"] ?? "")
+        } catch {
+            throw .additionalParameters(error)
+        }
+        try Self.check("mobileAppUuid", key, Self.longestKey)
+        try Self.check("userKey", userKey, Self.longestKey)
+        try Self.check("deviceImei", deviceID ?? "", Self.longestKey)
+        try Self.check("osLanguage", locale, Self.longestLocale)
+    }
+
+    private static func check(_ name: String, _ value: String, _ limit: Int) throws(RegistrationError) {
+        if value.utf8.count > limit { throw .tooLong(name, limit: limit) }
+    }
+}

@@ -1,0 +1,94 @@
+/// A registration with each value where the application's declarations keep it, ready to be stored.
+public struct PlacedRegistration: Sendable, Hashable {
+    /// The application's id.
+    public var applicationID: Int32
+    /// The push token.
+    public var pushToken: String
+    /// Whose it is; "" if unknown.
+    public var userKey: String
+    /// The device, if it says which it is.
+    public var deviceID: String?
+    /// Language tag, "" if unknown.
+    public var locale: String
+    /// IANA time zone, "" if unknown.
+    public var timeZone: String
+    /// What describes the device, a JSON object; nil for nothing.
+    public var device: String?
+    /// Fields of the recipient that the app declares, a JSON object; nil for none.
+    public var recipient: String?
+    /// Parameters of the subscription, a JSON object; nil for none.
+    public var parameters: String?
+    /// Parameters of the request that nobody knows, a JSON object; nil for none.
+    public var extra: String?
+
+    /// Puts a registration's values into columns.
+    ///
+    /// - Throws: ``RegistrationError`` if a declared value is too long for its column.
+    public init(
+        _ registration: DeviceRegistration,
+        application: Int32,
+        declarations: ApplicationDeclarations
+    ) throws(RegistrationError) {
+        applicationID = application
+        pushToken = registration.pushToken
+        userKey = registration.userKey
+        deviceID = registration.deviceID
+        locale = registration.locale
+        timeZone = ""
+        var recipientFields: [String: String] = [:]
+        var parameterFields: [String: String] = [:]
+        if declarations.parameters.isEmpty {
+            parameterFields = registration.parameters
+        } else {
+            for (column, value) in declarations.place(registration.parameters) {
+                switch column {
+                case .userKey: userKey = value
+                case .locale: locale = value
+                case .timeZone: timeZone = value
+                case .recipient(let name): recipientFields[name] = value
+                case .parameter(let name): parameterFields[name] = value
+                }
+            }
+        }
+        guard userKey.utf8.count <= DeviceRegistration.longestKey else {
+            throw .tooLong("userKey", limit: DeviceRegistration.longestKey)
+        }
+        device = JSONObjectText.write(registration.device)
+        recipient = JSONObjectText.write(recipientFields)
+        parameters = JSONObjectText.write(parameterFields)
+        extra = JSONObjectText.write(registration.extra)
+    }
+
+    /// Takes over what an earlier registration of the same token and user said and this one leaves out, as the database does
+    /// when they come one after the other.
+    mutating func fill(from earlier: PlacedRegistration) {
+        if locale.isEmpty { locale = earlier.locale }
+        if timeZone.isEmpty { timeZone = earlier.timeZone }
+        device = device ?? earlier.device
+        recipient = recipient ?? earlier.recipient
+        parameters = parameters ?? earlier.parameters
+        extra = extra ?? earlier.extra
+    }
+
+    /// Registrations that are stored together: of several of one token and user the later ones say all that the earlier ones
+    /// said.
+    public static func completed(_ registrations: [PlacedRegistration]) -> [PlacedRegistration] {
+        struct Key: Hashable {
+            let application: Int32
+            let token: String
+            let user: String
+        }
+        var places: [Key: Int] = [:]
+        places.reserveCapacity(registrations.count)
+        var completed = registrations
+        for (place, registration) in registrations.enumerated() {
+            let key = Key(
+                application: registration.applicationID,
+                token: registration.pushToken,
+                user: registration.userKey
+            )
+            if let earlier = places.updateValue(place, forKey: key) { completed[place].fill(from: completed[earlier]) }
+        }
+        return completed
+    }
+}

@@ -1,0 +1,52 @@
+import Crypto
+import CryptoExtras
+
+/// The tracking keys of all days that are kept: resolves the encrypted ids of messages without the database.
+///
+/// All deliveries of a day have one key, so there are as many keys as days, and an id under one of them says its delivery by
+/// itself.
+public struct TrackingKeyring: Sendable {
+    /// What a hit is.
+    public enum Resolution: Sendable, Hashable {
+        /// A message of a delivery of a day.
+        case message(delivery: Int64, sequence: Int32, logDay: Int32)
+        /// A numbered message: only the database knows the numbers.
+        case number
+        /// No key makes this id: it was invented, or its day's key is gone, or not here yet.
+        case unknown
+        /// The id is genuine, of another delivery than the request says.
+        case foreign
+    }
+
+    private struct Entry {
+        let logDay: Int32
+        let key: SymmetricKey
+    }
+
+    /// The latest day first, since most hits come soon after their message.
+    private let entries: [Entry]
+
+    /// Days of keys that it has.
+    public var days: [Int32] { entries.map(\.logDay) }
+
+    /// A keyring; keys of the wrong length are left out.
+    public init(_ keys: [TrackingKey] = []) {
+        entries = keys.filter { $0.key.count == MessageIDCodec.keyLength }
+            .sorted { $0.logDay > $1.logDay }
+            .map { Entry(logDay: $0.logDay, key: SymmetricKey(data: $0.key)) }
+    }
+
+    /// What a tracking id stands for.
+    public func resolve(_ id: TrackingID) -> Resolution {
+        guard case .uuid(let uuid) = id.message else { return id.deliveries.isEmpty ? .unknown : .number }
+        for entry in entries {
+            guard let opened = MessageIDCodec.open(uuid, key: entry.key) else { continue }
+            guard id.deliveries.contains(opened.deliveryID) else {
+                // By chance one of 2^33 wrong ids ends in zeros and positive numbers; it is none of ours either way.
+                return .foreign
+            }
+            return .message(delivery: opened.deliveryID, sequence: opened.sequence, logDay: entry.logDay)
+        }
+        return .unknown
+    }
+}

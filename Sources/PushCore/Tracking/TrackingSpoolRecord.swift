@@ -1,0 +1,28 @@
+/// Hits that are stored together, and their place in the order of their source.
+public struct TrackingSpoolRecord: Sendable, Hashable {
+    /// Counts up with each record of a source; the database takes none whose position it has or has passed.
+    public var position: Int64
+    /// The hits.
+    public var hits: [TrackingHit]
+
+    /// A record.
+    public init(position: Int64, hits: [TrackingHit]) {
+        self.position = position
+        self.hits = hits
+    }
+
+    /// The bytes of the record with its frame.
+    public var bytes: [UInt8] {
+        var payload: [UInt8] = []
+        payload.reserveCapacity(hits.count * 160)
+        TrackingSpoolWriter.append(position, to: &payload)
+        TrackingSpoolWriter.append(UInt32(clamping: hits.count), to: &payload)
+        for hit in hits { TrackingSpoolWriter.append(hit, to: &payload) }
+        var output: [UInt8] = []
+        output.reserveCapacity(payload.count + TrackingSpoolFormat.frameLength)
+        TrackingSpoolWriter.append(UInt32(clamping: payload.count), to: &output)
+        TrackingSpoolWriter.append(CRC32C.checksum(payload, 0..<payload.count), to: &output)
+        output += payload
+        return output
+    }
+}

@@ -1,0 +1,156 @@
+extension Migration {
+    /// Registration of devices, and the role of the process that takes it.
+    static let registration = Migration(
+        version: 19,
+        name: "registration",
+        oldestProgram: 8,
+        script: webRole + registrationFunctions + registrationRights
+    )
+
+    /// The web process stands open to everybody, so it has a role of its own: it can call these functions, and read or write no
+    /// table but the schema's version.
+    private static let webRole = #"""
+        DO $$
+        BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushmta_web') THEN
+                CREATE ROLE pushmta_web NOLOGIN;
+            END IF;
+        EXCEPTION WHEN duplicate_object OR unique_violation OR insufficient_privilege THEN
+            NULL;
+        END $$;
+
+        """#
+
+    private static let registrationFunctions = #"""
+        -- What a registration needs to know of the applications.
+        CREATE FUNCTION pushmta_engine.registrable_applications()
+            RETURNS TABLE (id integer, name text, platform text, integration_key text, parameters text)
+            LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+                SELECT a.id, a.name, a.platform, a.integration_key, a.subscription_parameters::text FROM application a $$;
+
+        -- Stores registrations in the order of the arrays, as if each were a transaction of its own:
+        -- * the same token and user again: updated, enabled, its errors forgotten;
+        -- * another user on the token: a new subscription, the old one is disabled;
+        -- * another token of a device that says which it is: the old one is disabled.
+        -- Of several for one token the last counts, and of several of one device; each of them ends what was before it. Whoever calls
+        -- it waits for the others, so that two registrations never miss each other; what else changes subscriptions meanwhile makes
+        -- it fail with an error to try again. Joins go by index, one registration at a time, however large the table was when the
+        -- statements were planned.
+        CREATE FUNCTION pushmta_engine.register_devices(
+            application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
+            devices text[], recipients text[], parameter_sets text[], extras text[]
+        ) RETURNS TABLE (created integer, updated integer, disabled integer) LANGUAGE plpgsql SECURITY DEFINER
+            SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+        #variable_conflict use_column
+        DECLARE
+            -- For each registration the subscription that it updates, 0 for a new one, -1 if a later one counts in its place.
+            targets bigint[];
+            ended bigint[];
+            reasons text[];
+            expected integer;
+        BEGIN
+            PERFORM pg_advisory_xact_lock(5786284502004);
+            WITH ranked AS MATERIALIZED (
+                SELECT g.*, g.n = max(g.n) OVER (PARTITION BY g.application_id, g.push_token) AS last_of_token,
+                    g.device_id IS NULL OR g.n = max(g.n) OVER (PARTITION BY g.application_id, g.device_id) AS last_of_device
+                FROM unnest(application_ids, tokens, user_keys, device_ids) WITH ORDINALITY
+                    g(application_id, push_token, user_key, device_id, n)
+            ), found AS MATERIALIZED (
+                SELECT r.*, e.id AS enabled_id, e.user_key = r.user_key AS is_his, d.id AS disabled_id
+                FROM ranked r
+                LEFT JOIN LATERAL (SELECT s.id, s.user_key FROM subscription s
+                    WHERE r.last_of_token AND s.application_id = r.application_id AND s.push_token = r.push_token AND s.enabled
+                    LIMIT 1) e ON true
+                -- Of several disabled ones the newest; an aggregate, so that no plan walks through all ids for it.
+                LEFT JOIN LATERAL (SELECT (array_agg(s.id ORDER BY s.id DESC))[1] AS id FROM subscription s
+                    WHERE r.last_of_token AND e.user_key IS DISTINCT FROM r.user_key AND s.application_id = r.application_id
+                        AND s.push_token = r.push_token AND NOT s.enabled AND s.user_key = r.user_key) d ON true
+            ), gone AS (
+                SELECT f.enabled_id AS id, CASE WHEN f.last_of_device THEN 'token_moved' ELSE 'token_renewed' END AS reason
+                FROM found f WHERE f.enabled_id IS NOT NULL AND (NOT f.last_of_device OR NOT f.is_his)
+                UNION ALL
+                SELECT e.id, 'token_renewed'
+                FROM found r CROSS JOIN LATERAL (SELECT s.id, s.push_token FROM subscription s
+                    WHERE s.application_id = r.application_id AND s.device_id = r.device_id AND s.enabled
+                        AND s.push_token <> r.push_token OFFSET 0) e
+                WHERE r.device_id IS NOT NULL AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token AND k.last_of_device
+                    AND k.application_id = r.application_id AND k.push_token = e.push_token)
+            )
+            SELECT (SELECT array_agg(CASE WHEN NOT (f.last_of_token AND f.last_of_device) THEN -1
+                    WHEN f.is_his THEN f.enabled_id ELSE coalesce(f.disabled_id, 0) END ORDER BY f.n) FROM found f),
+                (SELECT array_agg(x.id) FROM gone x), (SELECT array_agg(x.reason) FROM gone x)
+            INTO targets, ended, reasons;
+
+            disabled := 0;
+            IF ended IS NOT NULL THEN
+                UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = e.reason
+                FROM (SELECT x.id, min(x.reason) AS reason FROM unnest(ended, reasons) x(id, reason) GROUP BY x.id) e
+                WHERE s.id = e.id AND s.enabled;
+                GET DIAGNOSTICS disabled = ROW_COUNT;
+            END IF;
+
+            WITH given AS MATERIALIZED (
+                SELECT g.*
+                FROM unnest(targets, application_ids, tokens, user_keys, device_ids, locales, time_zones, devices, recipients,
+                    parameter_sets, extras) WITH ORDINALITY
+                    g(target, application_id, push_token, user_key, device_id, locale, time_zone, device, recipient, parameters, extra,
+                        n)
+                WHERE g.target >= 0
+            ), changed AS (
+                UPDATE subscription s SET registered_at = now(), enabled = true, disabled_at = NULL, disabled_reason = '',
+                    -- An SDK registers only while its user is opted in.
+                    opted_out = false,
+                    device_id = f.device_id, device = coalesce(f.device::jsonb, s.device),
+                    locale = CASE WHEN f.locale = '' THEN s.locale ELSE f.locale END,
+                    time_zone = CASE WHEN f.time_zone = '' THEN s.time_zone ELSE f.time_zone END,
+                    -- The app declares some fields of the recipient; others come from elsewhere.
+                    recipient = CASE WHEN f.recipient IS NULL THEN s.recipient
+                        ELSE coalesce(s.recipient, '{}') || f.recipient::jsonb END,
+                    parameters = coalesce(f.parameters::jsonb, s.parameters), extra = coalesce(f.extra::jsonb, s.extra),
+                    soft_errors = 0,
+                    quarantine_reason = CASE WHEN s.quarantine_status IN (1, 2) THEN '' ELSE s.quarantine_reason END,
+                    quarantined_at = CASE WHEN s.quarantine_status = 2 THEN NULL ELSE s.quarantined_at END,
+                    quarantine_status = CASE WHEN s.quarantine_status IN (1, 2) THEN 0 ELSE s.quarantine_status END
+                FROM given f WHERE f.target > 0 AND s.id = f.target AND s.push_token = f.push_token
+                RETURNING 1
+            ), made AS (
+                INSERT INTO subscription (application_id, push_token, user_key, device_id, locale, time_zone, device, recipient,
+                    parameters, extra)
+                SELECT f.application_id, f.push_token, f.user_key, f.device_id, f.locale, f.time_zone, f.device::jsonb,
+                    f.recipient::jsonb, f.parameters::jsonb, f.extra::jsonb
+                FROM given f WHERE f.target = 0 ORDER BY f.n
+                RETURNING 1
+            )
+            SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM changed), (SELECT count(*) FROM given)
+            INTO created, updated, expected;
+            IF created + updated <> expected THEN
+                -- A gateway has just replaced one of the tokens: what was found is not true any more.
+                RAISE EXCEPTION 'Subscriptions changed while they were registered.' USING ERRCODE = 'serialization_failure';
+            END IF;
+            RETURN NEXT;
+        END $$;
+
+        """#
+
+    private static let registrationRights = #"""
+        REVOKE ALL ON FUNCTION pushmta_engine.registrable_applications(),
+            pushmta_engine.register_devices(integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[])
+            FROM PUBLIC;
+        DO $$
+        DECLARE
+            made text := 'pushmta_engine.registrable_applications(), '
+                'pushmta_engine.register_devices(integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[])';
+            grantee text;
+        BEGIN
+            FOREACH grantee IN ARRAY ARRAY['pushmta_runtime', 'pushmta_web'] LOOP
+                IF EXISTS (SELECT FROM pg_roles WHERE rolname = grantee) THEN
+                    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', made, grantee);
+                END IF;
+            END LOOP;
+            IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushmta_web') THEN
+                GRANT USAGE ON SCHEMA pushmta, pushmta_engine TO pushmta_web;
+                GRANT SELECT ON pushmta_engine.schema_version TO pushmta_web;
+            END IF;
+        END $$;
+        """#
+}

@@ -1,0 +1,62 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// The role that the web process takes on; migrations make it.
+    public static let webRole = "pushmta_web"
+
+    /// The role that the session has taken on.
+    public func sessionRole() async throws -> String {
+        try await query("SELECT current_user::text").text(0, 0)
+    }
+
+    /// All applications, as registrations need them.
+    public func registrableApplications() async throws -> [RegistrableApplication] {
+        let result = try await query(
+            "SELECT a.id, a.name, a.platform, a.integration_key, a.parameters FROM pushmta_engine.registrable_applications() a"
+        )
+        return try all(result) { rows, row in
+            let name = try rows.text(row, 1)
+            do {
+                return RegistrableApplication(
+                    id: try rows.int32(row, 0),
+                    name: name,
+                    platform: try choice(rows, row, 2),
+                    integrationKey: try rows.text(row, 3),
+                    declarations: try ApplicationDeclarations(
+                        variables: "[]",
+                        sounds: "[]",
+                        parameters: try rows.text(row, 4)
+                    )
+                )
+            } catch let error as DeclarationError {
+                throw StoreError(.invalid, "Application \"\(name)\", \(error)")
+            }
+        }
+    }
+
+    /// Stores registrations, in their order, in one transaction.
+    ///
+    /// It may be repeated after a lost connection: the same registration again changes nothing but its time. Fails with a
+    /// retryable error, or a unique violation, when somebody else changes the same subscriptions at the same moment.
+    public func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
+        let result = try await query(
+            """
+            SELECT r.created, r.updated, r.disabled
+            FROM pushmta_engine.register_devices($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) r
+            """,
+            [
+                .int32Array(registrations.map(\.applicationID)), .textArray(registrations.map(\.pushToken)),
+                .textArray(registrations.map(\.userKey)), .textArray(registrations.map(\.deviceID)),
+                .textArray(registrations.map(\.locale)), .textArray(registrations.map(\.timeZone)),
+                .textArray(registrations.map(\.device)), .textArray(registrations.map(\.recipient)),
+                .textArray(registrations.map(\.parameters)), .textArray(registrations.map(\.extra)),
+            ]
+        )
+        return RegistrationReport(
+            created: Int(try result.int32(0, 0)),
+            updated: Int(try result.int32(0, 1)),
+            disabled: Int(try result.int32(0, 2))
+        )
+    }
+}

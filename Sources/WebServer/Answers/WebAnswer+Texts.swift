@@ -1,0 +1,60 @@
+import HTTPTypes
+
+/// The answers that hold nothing of their request.
+extension WebAnswer {
+    static let registered = WebAnswer(.ok, "OK")
+    /// An SDK only logs the status.
+    static let tracked = WebAnswer(.ok, "")
+    static let healthy = WebAnswer(.ok, "OK")
+
+    static let unknownKey = WebAnswer(
+        .notFound,
+        "Unknown integration key: no application of this platform has it (mobileAppUuid)."
+    )
+    static let unknownMessage = WebAnswer(.notFound, "Unknown message: no delivery has sent a message with this id.")
+    static let unknownPath = WebAnswer(.notFound, "There is nothing at this path.")
+    static let malformedTrackingID = WebAnswer(
+        .badRequest,
+        "Malformed tracking id: give id=h<message>,<delivery>,<tag> with tag 1 (received) or 2 (clicked)."
+    )
+    static let malformedRequest = WebAnswer(.badRequest, "The request is not HTTP/1.1.")
+    static let truncatedBody = WebAnswer(.badRequest, "The body is shorter than its Content-Length.").closing
+    static let refusedValue = WebAnswer(.badRequest, "The database refuses a value of this registration.")
+    static let wrongContentType = WebAnswer(
+        .unsupportedMediaType,
+        "Send the parameters as application/x-www-form-urlencoded."
+    )
+    static let headTooLarge = WebAnswer(.requestHeaderFieldsTooLarge, "The request's head is too large.")
+    static let targetTooLong = WebAnswer(.uriTooLong, "The request's path or query is too long.").closing
+    static let requestTimeout = WebAnswer(.requestTimeout, "The request took too long to arrive.")
+
+    /// Seconds after which a refused client may be taken: a fail-over, or a burst, is over then.
+    private static let pause = 5
+
+    static let tooManyRequests = WebAnswer(.tooManyRequests, "Too many requests from this address.").retrying(1)
+    static let databaseAway = WebAnswer(.serviceUnavailable, "The database is away; try again later.").retrying(pause)
+    static let storageFull = WebAnswer(.serviceUnavailable, "The hit cannot be stored now; try again later.")
+        .retrying(pause)
+
+    static func tooLarge(limit: Int) -> WebAnswer {
+        WebAnswer(.contentTooLarge, "The body is larger than \(limit >> 10) KiB.").closing
+    }
+
+    static func wrongMethod(allowed: String) -> WebAnswer {
+        var answer = WebAnswer(.methodNotAllowed, "This path takes \(allowed) only.")
+        answer.allow = allowed
+        return answer
+    }
+
+    private var closing: WebAnswer {
+        var answer = self
+        answer.closes = true
+        return answer
+    }
+
+    private func retrying(_ seconds: Int) -> WebAnswer {
+        var answer = self
+        answer.retryAfter = seconds
+        return answer
+    }
+}

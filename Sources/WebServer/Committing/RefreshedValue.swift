@@ -1,0 +1,85 @@
+import Synchronization
+
+/// A value from the database that is kept here, and read again when somebody misses something in it.
+///
+/// Whoever misses something waits for a reading that begins after he asked, since what he looks for may have been made just
+/// now; all who ask meanwhile share one, and there is a pause between two, so that nobody can make the database busy with
+/// names that do not exist.
+final class RefreshedValue<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var hasValue = false
+        var isReading = false
+        var waiters: [CheckedContinuation<Bool, Never>] = []
+    }
+
+    private let state: Mutex<State>
+    private let pause: Duration
+    private let limit: Duration
+    /// Reads the value; nil if the database is away.
+    private let read: @Sendable () async throws -> Value?
+    private let onFailure: @Sendable (any Error) -> Void
+
+    /// - Parameters:
+    ///   - pause: the time between two readings.
+    ///   - limit: the longest time of a reading.
+    ///   - read: reads the value; nil if the database is away.
+    ///   - onFailure: told why it could not be read.
+    init(
+        _ value: Value,
+        pause: Duration = .milliseconds(100),
+        limit: Duration = .seconds(2),
+        read: @escaping @Sendable () async throws -> Value?,
+        onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        state = Mutex(State(value: value))
+        self.pause = pause
+        self.limit = limit
+        self.read = read
+        self.onFailure = onFailure
+    }
+
+    /// The value as it was read last.
+    var current: Value { state.withLock(\.value) }
+
+    /// Whether it was ever read.
+    var isLoaded: Bool { state.withLock(\.hasValue) }
+
+    /// Reads it again; false if that was not possible.
+    func refresh() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let starts = state.withLock { state in
+                state.waiters.append(continuation)
+                defer { state.isReading = true }
+                return !state.isReading
+            }
+            if starts { Task { await readUntilNobodyWaits() } }
+        }
+    }
+
+    private func readUntilNobodyWaits() async {
+        while true {
+            let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+                defer { state.waiters = [] }
+                if state.waiters.isEmpty { state.isReading = false }
+                return state.waiters
+            }
+            guard !waiters.isEmpty else { return }
+            let result = await Attempt<Value?>().run(within: limit, read)
+            var succeeded = false
+            switch result {
+            case .success(nil): break
+            case .success(let value?):
+                succeeded = true
+                state.withLock { state in
+                    state.value = value
+                    state.hasValue = true
+                }
+            case .failure(let error): onFailure(error)
+            case nil: break
+            }
+            for waiter in waiters { waiter.resume(returning: succeeded) }
+            try? await Task.sleep(for: pause)
+        }
+    }
+}

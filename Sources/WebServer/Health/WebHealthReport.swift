@@ -1,0 +1,26 @@
+import PushCore
+import Store
+
+/// What `/health/ready` says.
+struct WebHealthReport: Sendable {
+    /// Why no requests should come; empty if they should.
+    let reasons: [String]
+    let isDatabaseConnected: Bool
+    let spoolBytes: Int64
+    let numbers: WebCounters.Numbers
+
+    /// One JSON object.
+    var json: String {
+        let list = reasons.map { JSONObjectText.quoted($0) }.joined(separator: ",")
+        let dropped = numbers.dropped
+        return """
+            {"ready":\(reasons.isEmpty),"reasons":[\(list)],\
+            "database":"\(isDatabaseConnected ? "connected" : "away")",\
+            "registrations":{"created":\(numbers.created),"updated":\(numbers.updated),"disabled":\(numbers.disabled)},\
+            "tracking":{"stored":\(numbers.hits),"spooled":\(numbers.spooled),"loaded":\(numbers.loaded),\
+            "spoolBytes":\(spoolBytes),"malformed":\(dropped.malformed),"forged":\(dropped.forged),\
+            "foreign":\(dropped.foreign),"expired":\(numbers.expired)},\
+            "limited":\(numbers.limited)}
+            """
+    }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import HTTPTypes
+import PushCore
+import Store
+import Synchronization
+import SystemPackage
+
+/// A line for each request: time, id, client, method, path, status, microseconds.
+///
+/// No query, no body and no path that is not one of ours is in it, so no push token, message id or key either. Lines are
+/// gathered and written a few times a second; if nobody reads them, they are dropped and counted rather than kept.
+final class AccessLog: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        var dropped = 0
+        /// The text of a second of Unix time, made once for all lines of it.
+        var second: (number: Int64, text: String) = (-1, "")
+    }
+
+    private let state = Mutex(State())
+    private let file: FileDescriptor?
+    private let queue = DispatchQueue(label: "pushmta.access-log")
+
+    /// Bytes that wait at most; some 30,000 lines.
+    private static let most = 4 << 20
+    private static let writePause = Duration.milliseconds(200)
+
+    /// - Parameter path: a file, `-` for standard output, empty for none.
+    init(path: String) throws {
+        switch path {
+        case "": file = nil
+        case "-": file = .standardOutput
+        default:
+            file = try FileDescriptor.open(
+                FilePath(path),
+                .writeOnly,
+                options: [.create, .append, .closeOnExec],
+                permissions: [.ownerReadWrite, .groupRead]
+            )
+        }
+    }
+
+    /// Adds the line of a request that was answered.
+    func add(_ exchange: WebExchange, method: HTTPRequest.Method, path: String, status: Int, nanoseconds: UInt64) {
+        guard file != nil else { return }
+        let client = exchange.client?.description ?? "-"
+        let microseconds = WallClock.microseconds
+        let fraction = String(1_000 + microseconds / 1_000 % 1_000).dropFirst()
+        // Methods are tokens, and ids are checked: neither holds a blank or a line end.
+        let rest = [
+            exchange.id, client, String(method.rawValue.prefix(20)), path, String(status), String(nanoseconds / 1_000),
+        ]
+        state.withLock { state in
+            guard state.bytes.count < Self.most else {
+                state.dropped += 1
+                return
+            }
+            let second = microseconds / 1_000_000
+            if state.second.number != second { state.second = (second, Self.text(second)) }
+            state.bytes.append(contentsOf: state.second.text.utf8)
+            state.bytes.append(contentsOf: fraction.utf8)
+            state.bytes.append(UInt8(ascii: "Z"))
+            for word in rest {
+                state.bytes.append(UInt8(ascii: " "))
+                state.bytes.append(contentsOf: word.utf8)
+            }
+            state.bytes.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    /// Writes lines until the task is cancelled, then what is left.
+    func run() async {
+        guard file != nil else { return }
+        while (try? await Task.sleep(for: Self.writePause)) != nil { await writeAside() }
+        await writeAside()
+    }
+
+    /// Writes on a thread that may wait: a pipe that nobody reads must not stop anything else.
+    private func writeAside() async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                self.write()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func write() {
+        let (bytes, dropped) = state.withLock { state in
+            defer { state = State() }
+            return (state.bytes, state.dropped)
+        }
+        guard let file, !bytes.isEmpty else { return }
+        let note = dropped > 0 ? Array("- - - - - - - \(dropped) lines dropped\n".utf8) : []
+        // A log that cannot be written must not stop what it is about.
+        _ = try? file.writeAll(bytes + note)
+    }
+
+    /// UTC, up to the point before the fraction of the second.
+    private static func text(_ second: Int64) -> String {
+        let day = LogDay(daysSince2000: Int32(clamping: second / 86_400 - daysTo2000))
+        let rest = second % 86_400
+        return "\(day)T\(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))."
+    }
+
+    /// Days from 1970 to 2000.
+    private static let daysTo2000: Int64 = 10_957
+
+    private static func two(_ number: Int64) -> Substring {
+        String(100 + number).dropFirst()
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import PushCore
+import Store
+
+/// `POST /nms/mobile/1/registerIOS.jssp` and `registerAndroid.jssp`.
+struct RegistrationEndpoint: Sendable {
+    let directory: ApplicationDirectory
+    let writer: RegistrationWriter
+    let mostBytes: Int
+
+    /// 200 only when the registration is committed: an SDK never sends the same data again.
+    func answer(_ request: Request, _ target: WebTarget, _ platform: Platform) async throws -> WebAnswer {
+        guard request.method == .post else { return .wrongMethod(allowed: "POST") }
+        if let type = request.head.headerFields[.contentType]?.lowercased(), type.hasPrefix("multipart/") {
+            return .wrongContentType
+        }
+        var announced: Int?
+        if let length = request.head.headerFields[.contentLength].flatMap({ Int($0) }) {
+            guard length <= mostBytes else { return .tooLarge(limit: mostBytes) }
+            announced = length
+        }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: mostBytes)
+        } catch is NIOTooManyBytesError {
+            return .tooLarge(limit: mostBytes)
+        }
+        // Half a registration could be a valid one with half a token.
+        guard announced == nil || announced == body.readableBytes else { return .truncatedBody }
+        do {
+            return await store(try registration(target.query, body, platform))
+        } catch {
+            return WebAnswer(.badRequest, error.description)
+        }
+    }
+
+    /// Parameters of the body win over those of the query string.
+    private func registration(
+        _ query: Substring,
+        _ body: ByteBuffer,
+        _ platform: Platform
+    ) throws(RegistrationError) -> DeviceRegistration {
+        var form = FormParameters()
+        do {
+            if !query.isEmpty { try form.read(Array(query.utf8)) }
+            if body.readableBytes > 0 { try form.read(Array(body.readableBytesView)) }
+        } catch {
+            throw .form(error)
+        }
+        return try DeviceRegistration(form, platform: platform)
+    }
+
+    private func store(_ registration: DeviceRegistration) async -> WebAnswer {
+        switch await directory.find(registration.integrationKey) {
+        case .unknown: return .unknownKey
+        case .unavailable: return .databaseAway
+        case .known(let application):
+            // A key of the other platform: its tokens would be sent to the wrong gateway.
+            guard application.platform == registration.platform else { return .unknownKey }
+            do {
+                let placed = try PlacedRegistration(
+                    registration,
+                    application: application.id,
+                    declarations: application.declarations
+                )
+                return answer(await writer.submit(placed))
+            } catch {
+                return WebAnswer(.badRequest, error.description)
+            }
+        }
+    }
+
+    private func answer(_ verdict: RegistrationVerdict) -> WebAnswer {
+        switch verdict {
+        case .stored: .registered
+        case .refused: .refusedValue
+        case .unavailable: .databaseAway
+        }
+    }
+}

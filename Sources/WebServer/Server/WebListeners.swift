@@ -1,0 +1,116 @@
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PushCore
+import ServiceLifecycle
+import Synchronization
+
+/// The sockets that the process listens on: plain, TLS, or both.
+final class WebListeners: Sendable {
+    private let settings: WebSettings
+    private let logger: Logger
+    private let ports = Mutex<WebPorts>(WebPorts())
+
+    init(settings: WebSettings, logger: Logger) {
+        self.settings = settings
+        self.logger = logger
+    }
+
+    /// The ports that are open by now.
+    var open: WebPorts { ports.withLock { $0 } }
+
+    /// One service for each socket.
+    ///
+    /// - Parameter onOpen: told of each as soon as connections are accepted.
+    func services(
+        responder: WebResponder,
+        group: any EventLoopGroup,
+        onOpen: @escaping @Sendable (WebPorts) -> Void
+    ) throws -> [any Service] {
+        guard settings.port > 0 || settings.tlsPort > 0 else {
+            throw WebServerError(code: .setting, description: "web.port and web.tlsPort are both 0: set one of them.")
+        }
+        let limits = settings.limits
+        let channel = WebChannel(
+            web: responder,
+            limits: ConnectionPhase.Limits(
+                header: Int64(limits.headerTimeoutSec) * 1_000_000_000,
+                body: Int64(limits.bodyTimeoutSec) * 1_000_000_000,
+                idle: Int64(limits.idleTimeoutSec) * 1_000_000_000
+            ),
+            headerBytes: limits.maxHeaderKb << 10,
+            executors: Dictionary(
+                group.makeIterator().map { (ObjectIdentifier($0), LoopExecutor($0)) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+        var services: [any Service] = []
+        if settings.port > 0 {
+            services.append(
+                channel.server(
+                    configuration: configuration(settings.port),
+                    onServerRunning: { [self] channel in
+                        onOpen(
+                            ports.withLock {
+                                $0.plain = channel.localAddress?.port
+                                return $0
+                            }
+                        )
+                    },
+                    eventLoopGroup: group,
+                    logger: logger
+                )
+            )
+        }
+        if settings.tlsPort > 0 {
+            services.append(
+                try TLSChannel(channel, tlsConfiguration: tls()).server(
+                    configuration: configuration(settings.tlsPort),
+                    onServerRunning: { [self] channel in
+                        onOpen(
+                            ports.withLock {
+                                $0.tls = channel.localAddress?.port
+                                return $0
+                            }
+                        )
+                    },
+                    eventLoopGroup: group,
+                    logger: logger
+                )
+            )
+        }
+        return services
+    }
+
+    private func configuration(_ port: Int) -> ServerConfiguration {
+        ServerConfiguration(
+            address: .hostname(settings.address, port: port),
+            // The system's own limit (net.core.somaxconn) is the lower one: a burst of devices waits rather than fails.
+            backlog: 4_096,
+            availableConnectionsDelegate: MaximumAvailableConnections(settings.limits.maxConnections, logger: logger)
+        )
+    }
+
+    private func tls() throws -> TLSConfiguration {
+        do {
+            let chain = try NIOSSLCertificate.fromPEMFile(settings.certificateFile)
+            let key = try NIOSSLPrivateKey(file: settings.privateKeyFile, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) },
+                privateKey: .privateKey(key)
+            )
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            return configuration
+        } catch {
+            throw WebServerError(
+                code: .setting,
+                description:
+                    "web.certificateFile “\(settings.certificateFile)” and web.privateKeyFile “\(settings.privateKeyFile)” cannot be used for web.tlsPort: \(error). Give PEM files that belong together."
+            )
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import PushCore
+import Synchronization
+
+/// Answers requests: the paths of devices by themselves, since there are many of them, all others through Hummingbird's router.
+final class WebResponder: Sendable {
+    private let registration: RegistrationEndpoint
+    private let tracking: TrackingEndpoint
+    private let test: TestEndpoint
+    private let health: HealthEndpoint
+    private let routes: RouterResponder<WebContext>
+    private let trust: ProxyTrust
+    private let rateLimit: Mutex<AddressRateLimit>
+    private let prefix: String
+    private let trackingStart: String
+    private let counters: WebCounters
+    private let accessLog: AccessLog
+    private let logger: Logger
+    private let ids = RequestIDs()
+    private let date = DateText()
+
+    /// A target longer than this is nobody's: a registration in a query string has a body's worth of parameters.
+    private let longestTarget: Int
+
+    private static let forwardedFor = HTTPField.Name("x-forwarded-for") ?? .via
+
+    init(
+        registration: RegistrationEndpoint,
+        tracking: TrackingEndpoint,
+        test: TestEndpoint,
+        health: HealthEndpoint,
+        routes: RouterResponder<WebContext>,
+        trust: ProxyTrust,
+        settings: WebSettings,
+        counters: WebCounters,
+        accessLog: AccessLog,
+        logger: Logger
+    ) {
+        self.registration = registration
+        self.tracking = tracking
+        self.test = test
+        self.health = health
+        self.routes = routes
+        self.trust = trust
+        self.counters = counters
+        self.accessLog = accessLog
+        self.logger = logger
+        let limits = settings.limits
+        rateLimit = Mutex(AddressRateLimit(perSecond: limits.requestsPerSecond, burst: limits.requestBurst))
+        longestTarget = limits.maxHeaderKb << 10
+        let trimmed = settings.pathPrefix.drop { $0 == "/" }
+        prefix = trimmed.isEmpty ? "" : "/" + (trimmed.hasSuffix("/") ? trimmed.dropLast() : trimmed)
+        trackingStart = prefix + "/r/?"
+    }
+
+    /// Whether a request is one of a device's receipts, which ``answerTracking(_:peer:_:)`` answers.
+    func isTracking(_ request: HTTPRequest) -> Bool {
+        guard request.method == .get, let path = request.path else { return false }
+        return path.hasPrefix(trackingStart) && request.headerFields[.contentLength] == nil
+            && request.headerFields[.transferEncoding] == nil
+    }
+
+    /// Answers a receipt without a task of its own: gives the head of the answer and its body, from whatever thread.
+    func answerTracking(
+        _ request: HTTPRequest,
+        peer: IPAddress?,
+        _ write: @escaping @Sendable (HTTPResponse, ByteBuffer) -> Void
+    ) {
+        let exchange = exchange(request, peer)
+        let finish: @Sendable (WebAnswer) -> Void = { [self] answer in
+            var answer = answer
+            if request.headerFields[.connection] == "close" { answer.closes = true }
+            write(answer.head(date: date.now(), requestID: exchange.id), answer.body)
+            log(exchange, request.method, .tracking, answer.status)
+        }
+        if let refusal = refusal(request, exchange) { return finish(refusal) }
+        tracking.answer(request, query: WebTarget(request).query, exchange, finish)
+    }
+
+    /// Answers one request.
+    func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        let exchange = exchange(request.head, channel.remoteAddress.flatMap { IPAddress($0) })
+        let target = WebTarget(request.head)
+        let path = Self.without(prefix, target.path)
+        let place = WebPlace(path)
+        let reply = try await reply(request, path: path, place, target, exchange, channel)
+        let date = date.now()
+        let status: HTTPResponse.Status
+        switch reply {
+        case .answer(var answer):
+            if request.method == .head {
+                // The head says how long the body would be; nothing follows it.
+                try await writer.write(response: answer.head(date: date, requestID: exchange.id), body: ResponseBody())
+            } else {
+                if request.head.headerFields[.connection] == "close" { answer.closes = true }
+                try await writer.write(
+                    response: answer.head(date: date, requestID: exchange.id),
+                    body: answer.body.readableBytes > 0 ? ResponseBody(byteBuffer: answer.body) : ResponseBody()
+                )
+            }
+            status = answer.status
+        case .routed(var response):
+            response.headers[.date] = date
+            response.headers[WebAnswer.requestIDName] = exchange.id
+            status = response.status
+            try await writer.write(response: response.head, body: response.body)
+        }
+        log(exchange, request.method, place, status)
+    }
+
+    private func log(
+        _ exchange: WebExchange,
+        _ method: HTTPRequest.Method,
+        _ place: WebPlace?,
+        _ status: HTTPResponse.Status
+    ) {
+        accessLog.add(
+            exchange,
+            method: method,
+            path: place?.path ?? "-",
+            status: status.code,
+            nanoseconds: NIODeadline.now().uptimeNanoseconds &- exchange.startedNanoseconds
+        )
+    }
+
+    /// What a request is refused with, whatever it asks for; nil if it is not.
+    private func refusal(_ request: HTTPRequest, _ exchange: WebExchange) -> WebAnswer? {
+        guard isAllowed(exchange) else {
+            counters.add { $0.limited += 1 }
+            return .tooManyRequests
+        }
+        return (request.path ?? "").utf8.count <= longestTarget ? nil : .targetTooLong
+    }
+
+    private func reply(
+        _ request: Request,
+        path: Substring,
+        _ place: WebPlace?,
+        _ target: WebTarget,
+        _ exchange: WebExchange,
+        _ channel: any Channel
+    ) async throws -> WebReply {
+        if let refusal = refusal(request.head, exchange) { return .answer(refusal) }
+        switch place {
+        case .tracking:
+            return .answer(
+                await withCheckedContinuation { continuation in
+                    tracking.answer(request.head, query: target.query, exchange) { continuation.resume(returning: $0) }
+                }
+            )
+        case .registerIOS: return .answer(try await registration.answer(request, target, .ios))
+        case .registerAndroid: return .answer(try await registration.answer(request, target, .android))
+        case .test: return .answer(test.answer(request, exchange))
+        case .live: return .answer(health.live(request))
+        case .ready: return .answer(health.ready(request, target))
+        case .api, nil: return try await routed(request, exchange, channel)
+        }
+    }
+
+    private func routed(_ request: Request, _ exchange: WebExchange, _ channel: any Channel) async throws -> WebReply {
+        var logger = logger
+        logger[metadataKey: "hb.request.id"] = .string(exchange.id)
+        let context = WebContext(
+            source: WebContext.Origin(
+                channel: channel,
+                logger: logger,
+                requestID: exchange.id,
+                client: exchange.client
+            )
+        )
+        do {
+            return .routed(try await routes.respond(to: request, context: context))
+        } catch let error as HTTPError where error.status == .notFound && error.body == nil {
+            return .answer(.unknownPath)
+        } catch let error as any HTTPResponseError {
+            return .routed(try error.response(from: request, context: context))
+        } catch let error as HTTPParserError {
+            throw error
+        } catch {
+            logger.error("A request failed: \(error)")
+            return .answer(WebAnswer(.internalServerError, "The request failed; its id is in the log."))
+        }
+    }
+
+    private func exchange(_ request: HTTPRequest, _ peer: IPAddress?) -> WebExchange {
+        let started = NIODeadline.now().uptimeNanoseconds
+        guard let peer else {
+            return WebExchange(id: ids.next(), client: nil, startedNanoseconds: started)
+        }
+        guard trust.trusts(peer) else {
+            return WebExchange(id: ids.next(), client: peer, startedNanoseconds: started)
+        }
+        let fields = request.headerFields
+        let given = fields[WebAnswer.requestIDName].flatMap { RequestIDs.isSound($0) ? $0 : nil }
+        return WebExchange(
+            id: given ?? ids.next(),
+            client: trust.client(of: peer, forwardedFor: fields[Self.forwardedFor]),
+            startedNanoseconds: started
+        )
+    }
+
+    /// A trusted proxy has no limit of its own: what it sends in nobody's name is its own.
+    private func isAllowed(_ exchange: WebExchange) -> Bool {
+        guard let client = exchange.client, !trust.trusts(client) else { return true }
+        let seconds = Double(exchange.startedNanoseconds) / 1e9
+        return rateLimit.withLock { $0.allow(client, seconds: seconds) }
+    }
+
+    private static func without(_ prefix: String, _ path: Substring) -> Substring {
+        guard !prefix.isEmpty, path.hasPrefix(prefix + "/") else { return path }
+        return path.dropFirst(prefix.count)
+    }
+}

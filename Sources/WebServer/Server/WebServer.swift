@@ -1,0 +1,237 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import PostgresClient
+import PushCore
+import ServiceLifecycle
+import Store
+import Synchronization
+
+/// The web process: takes registrations and tracking hits of devices and stores them before it answers.
+///
+/// It starts and takes hits while the database is away. ``drain()`` ends it: no new connections, requests under way are
+/// answered, everything that was answered is stored.
+public final class WebServer: Sendable {
+    private let setup: WebSetup
+    private let stores: WebStores
+    private let spool: TrackingSpool
+    private let registration: RegistrationWriter
+    private let tracking: TrackingWriter
+    private let directory: ApplicationDirectory
+    private let resolver: HitResolver
+    private let health: WebHealth
+    private let counters: WebCounters
+    private let accessLog: AccessLog
+    private let responder: WebResponder
+    private let group: MultiThreadedEventLoopGroup
+    private let listeners: WebListeners
+    private let services: Mutex<ServiceGroup?> = Mutex(nil)
+    private let isDraining = Mutex(false)
+    private let isRoleTold = Mutex(false)
+
+    /// Makes a web process; nothing is opened but its folder and its log.
+    public init(_ setup: WebSetup) throws {
+        self.setup = setup
+        let settings = setup.settings.web
+        let logger = setup.logger
+        let source = UUID()
+        guard let trusted = AddressRange.list(settings.limits.trustedProxies) else {
+            throw WebServerError(
+                code: .setting,
+                description:
+                    "web.limits.trustedProxies is “\(settings.limits.trustedProxies)”: give addresses and ranges such as 10.0.0.0/8, separated with commas."
+            )
+        }
+        do {
+            accessLog = try AccessLog(path: settings.accessLog)
+        } catch {
+            throw WebServerError(
+                code: .setting,
+                description: "The access log \(settings.accessLog) (web.accessLog) cannot be written: \(error)."
+            )
+        }
+        counters = WebCounters()
+        stores = WebStores(setup)
+        spool = try TrackingSpool(
+            folder: settings.workingPath,
+            mostMegabytes: settings.tracking.maxSpoolMb,
+            source: source,
+            created: WallClock.microseconds,
+            logger: logger
+        )
+        let onFailure: @Sendable (any Error) -> Void = { logger.warning("The database cannot be read: \($0)") }
+        directory = ApplicationDirectory(store: stores.reading, onFailure: onFailure)
+        resolver = HitResolver(store: stores.reading, onFailure: onFailure)
+        tracking = TrackingWriter(
+            store: stores.tracking,
+            resolver: resolver,
+            spool: spool,
+            source: source,
+            host: setup.hostName,
+            settings: settings.tracking,
+            counters: counters,
+            logger: logger
+        )
+        registration = RegistrationWriter(
+            store: stores.registration,
+            settings: settings.registration,
+            counters: counters,
+            logger: logger
+        )
+        health = WebHealth(
+            registrationStore: stores.registration,
+            trackingStore: stores.tracking,
+            spool: spool,
+            counters: counters
+        )
+        let router = Router(context: WebContext.self)
+        setup.addRoutes(router)
+        responder = WebResponder(
+            registration: RegistrationEndpoint(
+                directory: directory,
+                writer: registration,
+                mostBytes: settings.limits.maxBodyKb << 10
+            ),
+            tracking: TrackingEndpoint(writer: tracking),
+            test: TestEndpoint(
+                hostName: setup.hostName,
+                build: setup.version,
+                showsSourceIP: settings.showSourceIP
+            ),
+            health: HealthEndpoint(health: health),
+            routes: router.buildResponder(),
+            trust: ProxyTrust(trusted: trusted),
+            settings: settings,
+            counters: counters,
+            accessLog: accessLog,
+            logger: logger
+        )
+        group = MultiThreadedEventLoopGroup(
+            numberOfThreads: settings.threads > 0 ? settings.threads : System.coreCount
+        )
+        listeners = WebListeners(settings: settings, logger: logger)
+    }
+
+    /// Serves until ``drain()``, or until an error.
+    ///
+    /// - Parameter onOpen: told of the ports as they are opened.
+    public func run(onOpen: @escaping @Sendable (WebPorts) -> Void = { _ in }) async throws {
+        let keeping = Task { await upkeep() }
+        let log = Task { await accessLog.run() }
+        let result = await serve(onOpen)
+        keeping.cancel()
+        await keeping.value
+        await finish()
+        log.cancel()
+        await log.value
+        try? await group.shutdownGracefully()
+        try result.get()
+    }
+
+    /// Registrations that wait for their transaction.
+    var waitingRegistrations: Int { registration.waiting }
+
+    /// Hits that wait for their transaction.
+    var waitingHits: Int { tracking.waiting }
+
+    /// Ends the process in good order.
+    public func drain() {
+        health.drain()
+        isDraining.withLock { $0 = true }
+        let running = services.withLock { $0 }
+        if let running { Task { await running.triggerGracefulShutdown() } }
+    }
+
+    private func serve(_ onOpen: @escaping @Sendable (WebPorts) -> Void) async -> Result<Void, any Error> {
+        do {
+            var configuration = ServiceGroupConfiguration(
+                services: try listeners.services(responder: responder, group: group, onOpen: onOpen).map {
+                    .init(service: $0, successTerminationBehavior: .ignore)
+                },
+                logger: setup.logger
+            )
+            configuration.maximumGracefulShutdownDuration = .seconds(setup.settings.web.drainTimeoutSec)
+            let running = ServiceGroup(configuration: configuration)
+            services.withLock { $0 = running }
+            // It may have been asked to end before it began.
+            guard !isDraining.withLock({ $0 }) else { return .success(()) }
+            try await running.run()
+            return .success(())
+        } catch let error as WebServerError {
+            return .failure(error)
+        } catch let error as IOError {
+            let settings = setup.settings.web
+            return .failure(
+                WebServerError(
+                    code: .listening,
+                    description:
+                        "Cannot listen on \(settings.address), port \(settings.port) or \(settings.tlsPort): \(error). Is another process there (web.address, web.port, web.tlsPort)?"
+                )
+            )
+        } catch  where isDraining.withLock({ $0 }) {
+            setup.logger.warning("Requests were cut off at the end of web.drainTimeoutSec: \(error)")
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Everything that was answered is stored already; what is counted and what waits on disk may be, too.
+    private func finish() async {
+        await tracking.report()
+        await tracking.loadSpool()
+        spool.close()
+        await stores.close()
+    }
+
+    private static let upkeepPause = Duration.seconds(1)
+    private static let slowUpkeep = 10
+
+    /// Keeps connected, loads the spool, and reads what is kept here again.
+    private func upkeep() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.stores.keepConnected() }
+            group.addTask {
+                var round = 0
+                while !Task.isCancelled {
+                    if self.stores.reading.isConnected {
+                        if round % Self.slowUpkeep == 0 {
+                            await self.checkSchema()
+                            await self.resolver.refresh()
+                            self.spool.adoptOrphans()
+                        }
+                        await self.directory.refresh()
+                        round += 1
+                    }
+                    await self.tracking.report()
+                    try? await Task.sleep(for: Self.upkeepPause)
+                }
+            }
+            group.addTask {
+                while !Task.isCancelled {
+                    await self.tracking.loadSpool()
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+        }
+    }
+
+    private func checkSchema() async {
+        do {
+            let problem = try await stores.schemaProblem()
+            health.note(schemaProblem: problem)
+            if let problem { setup.logger.error("\(problem)") }
+            let role = try await stores.role()
+            if role != Store.webRole, isRoleTold.withLock({ !$0 }) {
+                isRoleTold.withLock { $0 = true }
+                setup.logger.warning(
+                    "The database user \(role) is no member of \(Store.webRole), so this process has all of its rights; see web.databaseUrl."
+                )
+            }
+        } catch {
+            setup.logger.warning("The database's schema cannot be read: \(error)")
+        }
+    }
+}

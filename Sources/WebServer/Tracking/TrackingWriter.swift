@@ -1,0 +1,179 @@
+import Foundation
+import Logging
+import PostgresClient
+import PushCore
+import Store
+import Synchronization
+
+/// Stores hits: many in one transaction, or on disk while the database is away; each once, in the order in which they came.
+///
+/// The transactions of a process are numbered, and the database keeps the number with the hits. So one whose end nobody heard
+/// can be stored again from the spool. As a later number would make an earlier one void, hits go around the spool only while it
+/// is empty and no statement is under way.
+final class TrackingWriter: Sendable {
+    /// What waits for a transaction.
+    enum Item: Sendable {
+        case hit(TrackingHit, ResolvedHit?)
+        /// Report what was dropped, though there is no hit to store.
+        case report
+    }
+
+    struct State: Sendable {
+        var position: Int64 = 0
+        /// Not reported yet.
+        var dropped = DroppedHits()
+        /// The last statement that was sent; until it is over no other is.
+        var attempt: Attempt<[Int]?>?
+        /// What goes with records that are in the spool.
+        var spooledDrops: [Int64: DroppedHits] = [:]
+    }
+
+    let store: Store
+    let resolver: HitResolver
+    let spool: TrackingSpool
+    let source: UUID
+    let host: String
+    let limit: Duration
+    let counters: WebCounters
+    let logger: Logger
+    let state = Mutex(State())
+    private let group = Mutex<GroupCommitter<Item, TrackingVerdict>?>(nil)
+
+    init(
+        store: Store,
+        resolver: HitResolver,
+        spool: TrackingSpool,
+        source: UUID,
+        host: String,
+        settings: WebTrackingSettings,
+        counters: WebCounters,
+        logger: Logger
+    ) {
+        self.store = store
+        self.resolver = resolver
+        self.spool = spool
+        self.source = source
+        self.host = host
+        self.counters = counters
+        self.logger = logger
+        limit = .milliseconds(settings.databaseTimeoutMs)
+        let committer = GroupCommitter<Item, TrackingVerdict>(
+            batchSize: settings.batchSize,
+            capacity: settings.maxWaiting,
+            delay: .milliseconds(settings.batchDelayMs)
+        ) { [weak self] items in
+            await self?.store(items) ?? []
+        }
+        group.withLock { $0 = committer }
+    }
+
+    /// Hits that wait for their transaction.
+    var waiting: Int { group.withLock { $0?.waiting ?? 0 } }
+
+    /// Waits until the hit is stored, or known to be none of ours.
+    func submit(_ hit: TrackingHit) async -> TrackingVerdict {
+        await withCheckedContinuation { continuation in
+            submit(hit) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Tells what became of a hit when it is stored, or known to be none of ours; from whatever thread.
+    func submit(_ hit: TrackingHit, answer: @escaping @Sendable (TrackingVerdict) -> Void) {
+        if let finding = resolver.finding(hit) {
+            settle(hit, finding, answer)
+        } else {
+            Task { settle(hit, await resolver.resolve(hit), answer) }
+        }
+    }
+
+    private func settle(
+        _ hit: TrackingHit,
+        _ finding: HitResolver.Finding,
+        _ answer: @escaping @Sendable (TrackingVerdict) -> Void
+    ) {
+        switch finding {
+        case .resolved(let resolved): enqueue(.hit(hit, resolved), answer)
+        case .undecided: enqueue(.hit(hit, nil), answer)
+        case .unknown:
+            drop(DroppedHits(forged: 1))
+            answer(.unknown)
+        case .foreign:
+            drop(DroppedHits(foreign: 1))
+            answer(.foreign)
+        }
+    }
+
+    /// Counts hits that are not stored.
+    func drop(_ hits: DroppedHits) {
+        counters.add { $0.dropped += hits }
+        state.withLock { $0.dropped += hits }
+    }
+
+    /// Has what was dropped reported, if anything was and no hit takes it along.
+    func report() async {
+        guard state.withLock({ !$0.dropped.isEmpty }), store.isConnected else { return }
+        await withCheckedContinuation { continuation in
+            enqueue(.report) { _ in continuation.resume() }
+        }
+    }
+
+    private func enqueue(_ item: Item, _ answer: @escaping @Sendable (TrackingVerdict) -> Void) {
+        guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
+        committer.submit(item) { answer($0 ?? .unavailable) }
+    }
+
+    /// One transaction.
+    private func store(_ items: [Item]) async -> [TrackingVerdict] {
+        var hits: [TrackingHit] = []
+        var resolved: [ResolvedHit] = []
+        for case .hit(let hit, let known) in items {
+            hits.append(hit)
+            if let known { resolved.append(known) }
+        }
+        let isResolved = resolved.count == hits.count
+        guard !hits.isEmpty || (spool.isEmpty && isIdle) else { return items.map { _ in .stored } }
+        let (position, dropped) = state.withLock { state -> (Int64, DroppedHits) in
+            state.position += 1
+            defer { state.dropped = DroppedHits() }
+            return (state.position, state.dropped)
+        }
+        if isResolved, spool.isEmpty, isIdle, store.isConnected,
+            let unknown = await attempt(source: source, position: position, resolved, dropped)
+        {
+            return answers(items, hits: hits.count, unknown: Set(unknown))
+        }
+        return keep(TrackingSpoolRecord(position: position, hits: hits), dropped, for: items)
+    }
+
+    private func answers(_ items: [Item], hits: Int, unknown: Set<Int>) -> [TrackingVerdict] {
+        counters.add { numbers in
+            numbers.hits += hits - unknown.count
+            numbers.expired += unknown.count
+        }
+        var place = -1
+        return items.map { item in
+            guard case .hit = item else { return .stored }
+            place += 1
+            return unknown.contains(place) ? .unknown : .stored
+        }
+    }
+
+    /// Puts hits into the spool.
+    private func keep(
+        _ record: TrackingSpoolRecord,
+        _ dropped: DroppedHits,
+        for items: [Item]
+    ) -> [TrackingVerdict] {
+        do {
+            try spool.append(record)
+            if !dropped.isEmpty { state.withLock { $0.spooledDrops[record.position] = dropped } }
+            counters.add { $0.spooled += record.hits.count }
+            return items.map { _ in .spooled }
+        } catch {
+            // A statement whose end is not known may have reported them; without its hits the count says nothing anyway.
+            state.withLock { $0.dropped += dropped }
+            logger.error("\(record.hits.count) hits are refused: \(error)")
+            return items.map { _ in .unavailable }
+        }
+    }
+}

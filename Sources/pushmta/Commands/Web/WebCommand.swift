@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PushCore
+import UnixSignals
+import WebServer
+
+/// `pushmta web`: the process that devices register with and send their receipts to.
+struct WebCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "web",
+        abstract: "Run the web process: registration and tracking of devices.",
+        discussion: """
+            SIGTERM or SIGINT: take no new connections, answer what is under way, end. It starts while the database is away: \
+            hits are kept on disk (web.workingPath) until it is back, registrations are refused.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        var settings = loaded.values
+        if !settings.web.databaseUrl.isEmpty { settings.database.url = settings.web.databaseUrl }
+        let logger = ProcessLog.logger("web", settings)
+        let server = try WebServer(
+            WebSetup(
+                settings: settings,
+                database: StoreSession.configuration(settings, role: "web"),
+                hostName: ProcessInfo.processInfo.hostName,
+                version: ProductVersion.text,
+                logger: logger
+            )
+        )
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let watcher = Task {
+            for await signal in signals {
+                logger.notice("\(signal): draining.")
+                server.drain()
+            }
+        }
+        defer { watcher.cancel() }
+        try await server.run { ports in
+            let open = [ports.plain.map { "HTTP on port \($0)" }, ports.tls.map { "HTTPS on port \($0)" }]
+            logger.notice("Serving \(open.compactMap(\.self).joined(separator: " and ")).")
+        }
+    }
+}

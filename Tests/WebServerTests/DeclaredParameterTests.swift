@@ -1,0 +1,48 @@
+import PushCore
+import Store
+import Testing
+
+@testable import WebServer
+
+/// Parameters that the application declares go to their columns.
+@Suite struct DeclaredParameterTests {
+    @Test func declaredParametersGoToTheirColumns() async throws {
+        let site = try await WebSite.start()
+        try await site.run(
+            """
+            UPDATE pushmta_engine.application SET subscription_parameters = '[{"name": "email", "column": "user_key"},
+                {"name": "first", "column": "recipient.firstName"}, {"name": "zone", "column": "time_zone"},
+                {"name": "points", "column": "parameters.score"}, {"name": "lang", "column": "locale"}]'
+            WHERE platform = 'ios'
+            """
+        )
+        let xml =
+            #"<additionalParams><param name="email" value="a@b.c" /><param name="first" value="Ada" /><param name="zone" value="Europe/Paris" /><param name="points" value="7" /><param name="lang" value="fr" /><param name="other" value="1" /></additionalParams>"#
+        let body =
+            "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey&userKey=u&osLanguage=en-US&additionalParams="
+            + xml.utf8.map { byte in
+                let digits = String(byte, radix: 16, uppercase: true)
+                return "%" + (digits.count < 2 ? "0" : "") + digits
+            }.joined()
+        // The declarations are read again within a second or so.
+        try await eventually("the declarations are known") {
+            _ = try await site.registerIOS(body)
+            return try await site.value("SELECT count(*) FROM pushmta.subscription WHERE user_key = 'a@b.c'") == "1"
+        }
+        #expect(
+            try await site.value(
+                "SELECT locale || ' ' || time_zone || ' ' || (recipient->>'firstName') || ' ' || parameters FROM pushmta.subscription WHERE user_key = 'a@b.c' AND enabled"
+            ) == #"fr Europe/Paris Ada {"other": "1", "score": "7"}"#
+        )
+        // Fields of the recipient that come from elsewhere stay.
+        try await site.run(
+            "UPDATE pushmta_engine.subscription SET recipient = '{\"firstName\": \"A\", \"city\": \"Lyon\"}' WHERE enabled"
+        )
+        #expect(try await site.registerIOS(body).status == 200)
+        #expect(
+            try await site.value("SELECT recipient FROM pushmta.subscription WHERE enabled")
+                == #"{"city": "Lyon", "firstName": "Ada"}"#
+        )
+        try await site.drain()
+    }
+}

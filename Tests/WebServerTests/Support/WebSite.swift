@@ -1,0 +1,168 @@
+import Foundation
+import Logging
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+
+@testable import WebServer
+
+/// A web process in this one, with a database of its own and an application for each platform.
+final class WebSite: Sendable {
+    let database: TestDatabase
+    let admin: Store
+    let folder: String
+    let port: Int
+    let server: WebServer
+    private let running: Task<Void, any Error>
+
+    static let iosKey = "integrationKey"
+    static let androidKey = "testIntegrationKey"
+
+    private init(
+        database: TestDatabase,
+        admin: Store,
+        folder: String,
+        port: Int,
+        server: WebServer,
+        running: Task<Void, any Error>
+    ) {
+        self.database = database
+        self.admin = admin
+        self.folder = folder
+        self.port = port
+        self.server = server
+        self.running = running
+    }
+
+    /// Starts a site; with a database and a folder given it is another process beside or after an earlier one.
+    static func start(
+        database given: TestDatabase? = nil,
+        folder: String? = nil,
+        waits: Bool = true,
+        _ change: (inout WebSettings) -> Void = { _ in }
+    ) async throws -> WebSite {
+        var database = given
+        if database == nil { database = try await TestDatabase.create(.migrated) }
+        guard let database else { throw RawHTTPError("no database") }
+        let admin = Store(configuration: database.configuration())
+        if given == nil { try await fill(admin) }
+        let folder = folder ?? NSTemporaryDirectory() + "web-\(UUID().uuidString)"
+        var settings = Settings()
+        settings.web.address = "127.0.0.1"
+        settings.web.port = Int(try FreePort.find())
+        settings.web.workingPath = folder
+        settings.web.accessLog = ""
+        settings.web.threads = 1
+        change(&settings.web)
+        var logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
+        logger.logLevel = .critical
+        let server = try WebServer(
+            WebSetup(
+                settings: settings,
+                database: database.configuration(role: "web"),
+                hostName: "tracking-1",
+                version: "1.0",
+                logger: logger
+            )
+        )
+        let (opened, open) = AsyncStream.makeStream(of: WebPorts.self)
+        let wanted = (settings.web.port > 0 ? 1 : 0) + (settings.web.tlsPort > 0 ? 1 : 0)
+        let running = Task {
+            defer { open.finish() }
+            try await server.run { open.yield($0) }
+        }
+        var count = 0
+        for await _ in opened {
+            count += 1
+            if count == wanted { break }
+        }
+        let site = WebSite(
+            database: database,
+            admin: admin,
+            folder: folder,
+            port: settings.web.port,
+            server: server,
+            running: running
+        )
+        if waits { try await site.waitUntilReady() }
+        return site
+    }
+
+    static func fill(_ store: Store) async throws {
+        try await store.createService(name: "shop", label: "Shop")
+        try await store.createAccount(name: "apns", connector: .iosHTTP2, host: "localhost", port: 443)
+        try await store.createAccount(name: "fcm", connector: .androidV2, host: "localhost", port: 443)
+        try await store.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-ios",
+                platform: .ios,
+                integrationKey: iosKey,
+                bundleID: "com.shop",
+                account: "apns"
+            )
+        )
+        try await store.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-android",
+                platform: .android,
+                integrationKey: androidKey,
+                account: "fcm"
+            )
+        )
+    }
+
+    func waitUntilReady() async throws {
+        // With short deadlines on a busy machine a connection may end before it was heard.
+        try await eventually("the server is ready") { (try? await get("/health/ready").status) == 200 }
+    }
+
+    func get(_ target: String, headers: [String] = []) async throws -> RawAnswer {
+        try await RawHTTP.get(port, target, headers: headers)
+    }
+
+    func post(_ target: String, _ body: String, headers: [String] = []) async throws -> RawAnswer {
+        try await RawHTTP.post(port, target, body, headers: headers)
+    }
+
+    func registerIOS(_ body: String) async throws -> RawAnswer {
+        try await post("/nms/mobile/1/registerIOS.jssp", body)
+    }
+
+    func registerAndroid(_ body: String) async throws -> RawAnswer {
+        try await post("/nms/mobile/1/registerAndroid.jssp", body)
+    }
+
+    /// Asks it to end and waits until it has.
+    func drain() async throws {
+        server.drain()
+        try await running.value
+        await admin.close()
+    }
+
+    /// The first column of the first row of a query of the test's own, as text.
+    func value(_ sql: String) async throws -> String? {
+        let connection = try await database.connect()
+        defer { Task { await connection.close() } }
+        let result = try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false))
+        return try result.textOrNil(0, 0)
+    }
+
+    func run(_ sql: String) async throws {
+        let connection = try await database.connect()
+        try await connection.run(script: sql)
+        await connection.close()
+    }
+}
+
+/// Waits for a condition, with a deadline.
+func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    throw RawHTTPError("waited in vain: \(what)")
+}
