@@ -4,7 +4,7 @@ enum FCMSuccessBody {
 
     /// The message's name, found by a scan without a JSON parser, as this runs for every message; nil if there is none.
     ///
-    /// Names are made of letters, digits and `/:%-_`, so none needs an escape; one with an escape counts as none.
+    /// Names are made of letters, digits and `/:%-_`, so none needs an escape; one with anything but ASCII counts as none.
     static func name(in body: [UInt8]) -> String? {
         guard let keyEnd = endOfKey(body) else { return nil }
         let colon = skipBlanks(body, from: keyEnd)
@@ -13,7 +13,7 @@ enum FCMSuccessBody {
         guard quote < body.count, body[quote] == UInt8(ascii: "\"") else { return nil }
         var end = quote + 1
         while end < body.count, body[end] != UInt8(ascii: "\"") {
-            if body[end] == UInt8(ascii: "\\") || body[end] < 0x20 { return nil }
+            if body[end] == UInt8(ascii: "\\") || !(0x20...0x7E).contains(body[end]) { return nil }
             end += 1
         }
         return end < body.count ? String(decoding: body[(quote + 1)..<end], as: UTF8.self) : nil

@@ -47,6 +47,6 @@ extension StoreError {
         "PM040": "pushmta template list shows the templates",
         "PM041": "pushmta seed list shows the seed addresses; pushmta seed add makes one",
         "PM042": "choose another name, or remove or replace what has it",
-        "PM044": "pushmta subscription list and pushmta seed list show who there is; pushmta seed add takes a push token of nobody's too",
+        "PM044": "pushmta subscription list and pushmta seed list show who there is",
     ]
 }

@@ -50,7 +50,9 @@ import Testing
                 Issue.record("\(place): a line is neither taken nor refused")
             }
             let text = ImportLines.copyText(sound)
-            if !Self.isReadable(text, rows: sound) { Issue.record("\(place): COPY would read something else") }
+            if !Self.isReadable(text, rows: sound) {
+                Issue.record("\(place): COPY would read something else than \(sound)")
+            }
             imported += sound.count
         }
         return imported
@@ -103,7 +105,15 @@ import Testing
 
     private static func object(_ json: String?) -> [String: String]? {
         guard let json else { return [:] }
-        return (try? JSONSerialization.jsonObject(with: Data(json.utf8))) as? [String: String]
+        // JSONSerialization would drop a U+FEFF at the beginning of a string.
+        guard case .object(let entries)? = try? JSONParser.parse(json.utf8) else { return nil }
+        var values: [String: String] = [:]
+        for entry in entries {
+            guard case .string(let text) = entry.value, values.updateValue(text, forKey: entry.name) == nil else {
+                return nil
+            }
+        }
+        return values
     }
 
     // MARK: Files

@@ -7,8 +7,9 @@ import Testing
 
 @Suite("The binary protocol in volume", .serialized, .timeLimit(.minutes(10)))
 struct BinaryVolumeTests {
-    /// Error packets drive these tests, so that only their end waits for silence: far longer than any machine holds a packet back.
-    private static let silence: Int64 = 10_000
+    /// Error packets drive these tests, so that only their end, and the end of each round of what is sent again, waits for
+    /// silence: longer than any machine holds a packet back.
+    private static let silence: Int64 = 3_000
 
     @Test(
         "20,000 messages through an error packet every 1,000: none lost, none twice",
@@ -43,9 +44,9 @@ struct BinaryVolumeTests {
             plan.errorPackets = ErrorPacketFault(every: 500, status: 1)
             try fixture.simulator.setFaults(plan, for: .apnsBinary)
             let gateway = try await fixture.binaryGateway(connections: 3, presumedAcceptedMilliseconds: Self.silence)
-            let batch = fixture.binaryBatch(count: 10_000)
+            let batch = fixture.binaryBatch(count: 4_000)
             let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
-            #expect(outcomes.count == 10_000 && doubts == 0)
+            #expect(outcomes.count == 4_000 && doubts == 0)
             #expect(outcomes.count { $0.outcomeClass == .retry && $0.reason == "ProcessingError" } == 20)
             #expect(outcomes.count { $0.outcomeClass == .accepted } == 9_980)
             #expect(fixture.simulator.counters().apnsBinary.duplicates == 0)
@@ -58,7 +59,7 @@ struct BinaryVolumeTests {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
             plan.errors = [ErrorRate(reason: "InvalidToken", rate: 0.002), ErrorRate(reason: "Shutdown", rate: 0.001)]
-            plan.resetAfterStreams = 1_500
+            plan.resetAfterStreams = 700
             plan.unansweredAcceptedShare = 0.5
             plan.latency = .uniform(from: 0, to: 20)
             try fixture.simulator.setFaults(plan, for: .apnsBinary)

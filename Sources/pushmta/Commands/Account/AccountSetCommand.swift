@@ -47,6 +47,9 @@ struct AccountSetCommand: PushMTACommand {
                 )
             }
             let address = try self.address(of: account)
+            // What only the earlier connector had does not come along.
+            let earlier =
+                connector.chosen.map { AccountOption.fitting(json: account.options, connector: $0) } ?? account.options
             let row = try await store.setAccount(
                 name: name,
                 connector: connector.chosen,

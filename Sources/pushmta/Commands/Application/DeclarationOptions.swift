@@ -69,7 +69,7 @@ struct DeclarationOptions: ParsableArguments {
     /// The icon, checked; nil if none was given.
     func checkedIcon() throws -> ApplicationIcon? {
         guard let icon else { return nil }
-        guard let data = FileManager.default.contents(atPath: icon) else {
+        guard let data = SmallFile.contents(icon) else {
             throw CommandFailure(.data, "The icon \(icon) cannot be read: give the path of a PNG file.")
         }
         do {

@@ -30,7 +30,7 @@ struct CredentialMaterial: Sendable {
         teamID: String? = nil,
         passphrase: () throws -> String = { "" }
     ) throws {
-        guard let data = FileManager.default.contents(atPath: file), !data.isEmpty else {
+        guard let data = SmallFile.contents(file), !data.isEmpty else {
             throw CommandFailure(
                 .data,
                 "The credential file \(file) cannot be read or is empty: check its path and your rights."

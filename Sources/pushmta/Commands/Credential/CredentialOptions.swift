@@ -76,7 +76,7 @@ struct CredentialOptions: ParsableArguments {
     /// The passphrase, from where no other user of the machine can see it: never from the command line.
     private func passphrase() throws -> String {
         if let passphraseFile {
-            guard let data = FileManager.default.contents(atPath: passphraseFile) else {
+            guard let data = SmallFile.contents(passphraseFile) else {
                 throw CommandFailure(
                     .data,
                     "The passphrase file \(passphraseFile) cannot be read: check its path and your rights."
