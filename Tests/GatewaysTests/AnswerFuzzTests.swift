@@ -83,7 +83,7 @@ import Testing
             let goAway = AnswerTable.fcmV1GoAway(reason: ReasonText.storable(String(decoding: body, as: UTF8.self)))
             let isSound =
                 isBounded(apns.reason) && isBounded(fcm.reason) && isBounded(fcm.message)
-                && name.utf8.count <= body.count
+                && isBounded(name)
                 && !name.utf8.contains(0) && TokenEffect.credibleTime(apns.timestamp) == apns.timestamp
                 && apnsRow.gateway == .apnsHTTP2 && fcmRow.gateway == .fcmV1 && goAway.source == .goAway
                 && isHarmless(apnsRow, status, known: apns.reason) && isHarmless(fcmRow, status, known: fcm.reason)

@@ -36,11 +36,10 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
         let type = try Self.require(file.type, "type")
         guard type == "service_account" else {
             // Google's kinds are such words ("authorized_user"); what looks otherwise may be a key in the wrong place.
-            let isWord =
-                type.utf8.count <= 40 && type.utf8.allSatisfy { ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || $0 == 0x5F }
+            let isWord = type.utf8.count <= 40 && type.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
             throw Self.error(
                 .wrongKind,
-                "its field type is \(isWord ? "\(type)" : "something else") instead of service_account: make a key of a service account in the Firebase console (project settings, service accounts)"
+                "its field type is \(isWord ? type : "something else") instead of service_account: make a key of a service account in the Firebase console (project settings, service accounts)"
             )
         }
         projectID = try Self.checkedProject(try Self.require(file.projectID, "project_id"))

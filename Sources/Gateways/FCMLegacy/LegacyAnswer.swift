@@ -20,7 +20,7 @@ struct LegacyAnswer: Sendable, Equatable {
     }
 
     /// The reason of outcomes whose result could not be read.
-    static let unreadable = "MalformedAnswer"
+    static let unreadable = NoAnswerReason.malformed
 
     /// The largest answer that is read: a thousand results take a tenth of it.
     static let mostBytes = 2 << 20

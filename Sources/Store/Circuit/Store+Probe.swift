@@ -6,6 +6,8 @@ extension Store {
     ///
     /// The circuit is `probing` then, and the next probe is due later, should the prober end without a word. Send one message;
     /// then `closeCircuit` or `openCircuit`.
+    ///
+    /// The part that was claimed least often goes first, so that one with bad tokens only does not keep the circuit open for ever.
     public func claimProbe(application: Int32, account: Int32, child: Int64) async throws -> ClaimedPart? {
         let result = try await query(
             Self.claimProbeSQL,
@@ -25,7 +27,7 @@ extension Store {
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
                 AND EXISTS (SELECT FROM won)
                 AND \(claimableDelivery)
-            ORDER BY p.priority DESC, p.not_before, p.id
+            ORDER BY p.fencing_token, p.priority DESC, p.not_before, p.id
             LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED
         ), claimed AS (
             UPDATE pushmta_engine.delivery_part p

@@ -29,6 +29,8 @@ struct AnswerSite: Sendable {
             settings.mta.child.requestTimeoutSec = 3
             // Each answer that concerns an application needs a child of its own.
             settings.mta.child.idleChildTimeoutSec = 2
+            // A supervisor without work applies what was said of tokens when it looks again.
+            settings.mta.master.dataBasePoolPeriodSec = 1
             try trial.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
             let simulator = try await trial.startSimulator()

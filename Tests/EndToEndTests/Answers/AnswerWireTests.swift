@@ -43,18 +43,22 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(20))) func everyRowHoldsFromTheWireToTheDatabase() async throws {
-        try await AnswerSite.with { site in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for gateway in AnswerGateway.allCases {
-                    group.addTask {
+        // Each with a site of its own: a supervisor starts one child a second, and most rows need a child of their own.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for gateway in AnswerGateway.allCases {
+                guard AnswerTable.rows.contains(where: { $0.gateway == gateway && !Self.isElsewhere($0) }) else {
+                    continue
+                }
+                group.addTask {
+                    try await AnswerSite.with { site in
                         try await Self.meetDevices(site, gateway)
                         try await Self.meetChecks(site, gateway)
                         try await Self.meetGoAways(site, gateway)
                         try await Self.meetTokenEndpoint(site, gateway)
                     }
                 }
-                try await group.waitForAll()
             }
+            try await group.waitForAll()
         }
     }
 
@@ -203,7 +207,8 @@ import Testing
         for (number, row) in rows.enumerated() {
             let application = try await site.application("\(gateway.rawValue)-goaway-\(number)", gateway)
             let (subscription, _) = try await site.subscribe(application, 0)
-            let isStop = row.application == .stop
+            // A provider token that is made this very second cannot have expired: a clock is wrong.
+            let isStop = row.application == .stop || row.application == .renewToken
             let word = row.reason.isEmpty ? "something_new" : row.reason
             let key = gateway == .apnsHTTP2 && !word.contains(" ") ? "reason" : "text"
             let goAway = #"{"after_streams":\#(isStop ? 0 : 1),"\#(key)":"\#(word)"}"#

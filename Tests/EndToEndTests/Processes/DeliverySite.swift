@@ -24,9 +24,13 @@ struct DeliverySite: Sendable {
     let application: String
 
     /// Runs `body` with a site of its own and removes it afterwards.
+    ///
+    /// - Parameter poolPeriod: after how many seconds a supervisor without work looks again; what gateways said of tokens waits
+    ///   for such a look.
     static func with(
         subscribers: Int64 = 50,
         children: Int = 4,
+        poolPeriod: Int = MasterSettings().dataBasePoolPeriodSec,
         _ body: (DeliverySite) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -34,7 +38,9 @@ struct DeliverySite: Sendable {
         let trial = try TrialSite(folder: folder.path + "/site", programs: beside)
         do {
             try await trial.prepare()
-            let settings = try trial.writeSettings(children: children)
+            var settings = try trial.writeSettings(children: children)
+            settings.mta.master.dataBasePoolPeriodSec = poolPeriod
+            try trial.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
             let simulator = try await trial.startSimulator()
             try await trial.startSupervisor()
@@ -121,7 +127,8 @@ struct DeliverySite: Sendable {
                 Issue.record("the deadline passed")
                 return
             }
-            await Task.yield()
+            // Asking without a pause would take the processor from the processes that are waited for.
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 }
