@@ -16,7 +16,7 @@ public struct APNsBinaryGatewayConfiguration: Sendable {
     /// The HTTP proxy on the way; nil for none.
     public var proxy: HTTP2Proxy?
     /// How many messages a connection may have on the wire whose fate is open, at most.
-    public var sendAhead = 25_000
+    public var sendAhead = 30_000
     /// A message of which nothing was heard for so long counts as accepted, in milliseconds.
     ///
     /// The protocol has no word for success. An error packet comes within a round trip and the time that the gateway takes to

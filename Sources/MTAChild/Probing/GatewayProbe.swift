@@ -40,7 +40,9 @@ public struct GatewayProbe: Sendable {
         }
         if let expiresAt = row.expiresAt, expiresAt <= clock {
             let left = Double(expiresAt.microsecondsSince1970 - clock.microsecondsSince1970) / 1_000_000
-            let finding = "\(row.kind.text) \(ExpiryNotice.text(secondsLeft: left)): set a new one with `pushmta credential set \(application.name)`"
+            let finding =
+                "\(row.kind.text) \(ExpiryNotice.text(secondsLeft: left)): "
+                + "set a new one with `pushmta credential set \(application.name)`"
             return [ProbeFinding("credential", .failed, finding)]
         }
         let delegate = ProbeDelegate()

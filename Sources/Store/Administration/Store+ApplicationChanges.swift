@@ -31,6 +31,9 @@ extension Store {
     static func change(_ before: ApplicationRow, _ change: ApplicationChange, _ transaction: PostgresTransaction)
         async throws -> ApplicationRow
     {
+        if let text = change.bundleID, let problem = BundleID.problem(text, before.platform) {
+            throw StoreError(.invalid, "Application \"\(before.name)\": \(problem).")
+        }
         let account = try await account(change.account, platform: before.platform, transaction)
         let result = try await transaction.execute(
             PostgresStatement(
@@ -52,9 +55,6 @@ extension Store {
             )
         }
         let after = try ApplicationRow(result, 0)
-        if let text = change.bundleID, let problem = BundleID.problem(text, after.platform) {
-            throw StoreError(.invalid, "Application \"\(after.name)\": \(problem).")
-        }
         if let account { try refuse(RouteCheck.problem(after, account), of: after) }
         guard change.bundleID != nil, let id = after.credentialID else { return after }
         let credential = try await transaction.execute(

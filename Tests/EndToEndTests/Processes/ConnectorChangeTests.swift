@@ -37,7 +37,7 @@ import Testing
         try await run("service add shop")
         try await run("account add binary --connector ios-binary --host localhost --port 2195")
         try await run("account add stand-in --connector ios-http2 --host localhost --port 35777")
-        try await run("account add own --connector ios-http2 --environment sandbox")
+        try await run("account add own --connector ios-http2")
         let key = try folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "AuthKey_ABCDE12345.p8")
         return ["--key", key, "--team-id", "ABCDE12345"]
     }
@@ -82,9 +82,9 @@ import Testing
             #expect(refused.errors.contains("localhost:35777") && refused.errors.contains("--port"))
         }
         let own = try await run("account set own --connector ios-binary")
-        #expect(own.output.contains("gateway.sandbox.push.apple.com:2195"), "Apple's own is known")
-        let named = try await run("account set stand-in --connector ios-binary --environment production")
-        #expect(named.output.contains("gateway.push.apple.com:2195"))
+        #expect(own.output.contains("gateway.push.apple.com:2195"), "Apple's own is known")
+        let named = try await run("account set stand-in --connector ios-binary --environment sandbox")
+        #expect(named.output.contains("gateway.sandbox.push.apple.com:2195"))
         try await run("account add google --connector android-v1 --host localhost --port 9")
         let same = try await run("account set google --connector android-v2")
         #expect(same.output.contains("android-v2 to localhost:9"), "it is one gateway for both")

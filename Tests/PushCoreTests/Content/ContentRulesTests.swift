@@ -160,7 +160,7 @@ import Testing
         (#""locales": 5"#, ["locales"]),
         (#""locales": {"fr": {"ios": {"body": "x"}}, "pt-BR": null}"#, []),
         (#""locales": {"fr": {"ios": {"titel": "x"}}}"#, ["locales.fr.ios.titel"]),
-        (#""locales": {"fr": {"android": {}}}"#, ["locales.fr.android"]),
+        (#""locales": {"fr": {"android": {"kind": "data"}}}"#, ["locales.fr.android"]),
         (#""locales": {"fr": {"web": {}}}"#, ["locales.fr.web"]),
         (#""locales": {"fr": 1}"#, ["locales.fr"]),
         (

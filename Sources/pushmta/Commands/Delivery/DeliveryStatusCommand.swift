@@ -38,7 +38,8 @@ struct DeliveryStatusCommand: PushMTACommand {
         let lists = Cell.list(target.excludedLists.map { .text($0) })
         let alarms = Cell.list(inactive.map { .text(StatusAlarm.alarm(of: $0).text) })
         let chosen: [(String, Cell)] = [
-            ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists)]
+            ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
+        ]
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
     }
 

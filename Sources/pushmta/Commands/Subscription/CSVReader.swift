@@ -35,6 +35,7 @@ struct CSVReader {
     /// Ends the input and returns its last record if the last line had no end.
     mutating func finish() -> CSVRecord? {
         if state == .quoted {
+            fields = []
             problem =
                 "the quote that opens on line \(quoteLine) is never closed, so nothing behind it is read: close it, and "
                 + "double the quotes inside a field"
