@@ -120,7 +120,8 @@ let targets: [Target] = [
     tests(
         "GatewaysTests",
         [
-            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioEmbedded, .nioSSL, .nioTLS, .crypto,
+            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioEmbedded, .nioSSL, .nioTLS,
+            .crypto,
             .cryptoExtras, .x509, .asn1,
         ]
     ),
