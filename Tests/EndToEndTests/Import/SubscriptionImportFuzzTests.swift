@@ -7,10 +7,10 @@ import Testing
 
 /// Whatever stands in a file: the import ends, refuses what is wrong line by line, and hands to the database only what it can read.
 @Suite struct SubscriptionImportFuzzTests {
-    /// 100,000 cases take seconds; `PUSHMTA_FUZZ_CASES` asks for more, up to a million.
+    /// 25,000 cases take seconds; `PUSHMTA_FUZZ_CASES` asks for more, up to a million.
     private static let cases = min(
         1_000_000,
-        ProcessInfo.processInfo.environment["PUSHMTA_FUZZ_CASES"].flatMap(Int.init) ?? 100_000
+        ProcessInfo.processInfo.environment["PUSHMTA_FUZZ_CASES"].flatMap(Int.init) ?? 25_000
     )
 
     private static let ios = String(repeating: "0a1B", count: 16)
