@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import PushCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -27,7 +28,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
     ///
     /// - Throws: `GatewayCredentialError` that names the field which is missing or wrong, never a value of the private key.
     public init(json: [UInt8]) throws(GatewayCredentialError) {
-        guard let file = try? JSONDecoder().decode(ServiceAccountFile.self, from: JSONBody.data(json)) else {
+        guard let file = try? JSONBody.decode(ServiceAccountFile.self, from: json) else {
             throw Self.error(
                 .malformed,
                 "it is not a JSON object with text fields: give the file as the Firebase console delivered it"

@@ -158,14 +158,7 @@ struct AnswerSite: Sendable {
 
     /// Waits until something is so; says what was waited for if it never is.
     func wait(_ label: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.limit)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("the deadline passed: \(label)")
-                return
-            }
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        try await EndToEndTests.wait(for: label, within: Self.limit, until: condition)
     }
 
     /// What is known of an application's health.

@@ -54,16 +54,6 @@ import Testing
     /// Far more than a slow machine takes for a large delivery.
     private static let limit = Duration.seconds(300)
 
-    private func finish(_ id: Int64, _ site: DeliverySite) async throws -> DeliveryProgress {
-        let deadline = ContinuousClock.now + Self.limit
-        var last = try await site.store.deliveryProgress(id)
-        while !last.state.isFinal, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(20))
-            last = try await site.store.deliveryProgress(id)
-        }
-        return last
-    }
-
     @Test func twentyThousandThroughAnErrorPacketEveryThousand() async throws {
         try await DeliverySite.with(subscribers: 1, children: 1, poolPeriod: 1) { site in
             _ = try await add(site, subscribers: 20_000)
@@ -71,7 +61,7 @@ import Testing
             try await control.post("/faults", #"{"gateway":"apns-binary","error_packets":{"every":1000,"status":8}}"#)
             let started = ContinuousClock.now
             let id = try await site.send(to: Self.application)
-            let end = try await finish(id, site)
+            let end = try await site.progress(id, within: Self.limit)
             print("20,000 messages in \(started.duration(to: .now))")
             #expect(end.state == .finished)
             #expect(end.sent == 19_980 && end.failed == 20 && end.unknown == 0 && end.pending == 0)
@@ -94,7 +84,7 @@ import Testing
             let id = try await site.send(to: Self.application)
             // More than another connector's window (4,000): silence lasts 5 s, and so long all of them are open.
             try await site.wait { try await site.store.children().contains { $0.beat.streamsInFlight > 4_000 } }
-            let end = try await finish(id, site)
+            let end = try await site.progress(id, within: Self.limit)
             #expect(end.state == .finished && end.sent == 6_000 && end.failed == 0 && end.unknown == 0)
             let outcomes = try await site.store.outcomeRows(delivery: id)
             #expect(outcomes.count { $0.status == .sent && $0.reason == "Silence" } == 6_000)

@@ -109,10 +109,11 @@ struct DeliverySite: Sendable {
     /// A delivery's counts when they are as asked for.
     func progress(
         _ id: Int64,
+        within limit: Duration = Self.limit,
         until isReached: (DeliveryProgress) -> Bool = { $0.state.isFinal }
     ) async throws -> DeliveryProgress {
         var last = try await store.deliveryProgress(id)
-        try await wait {
+        try await wait("delivery \(id)", within: limit) {
             last = try await store.deliveryProgress(id)
             return isReached(last)
         }
@@ -120,15 +121,11 @@ struct DeliverySite: Sendable {
     }
 
     /// Waits until something is so.
-    func wait(_ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.limit)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("the deadline passed")
-                return
-            }
-            // Asking without a pause would take the processor from the processes that are waited for.
-            try await Task.sleep(for: .milliseconds(20))
-        }
+    func wait(
+        _ label: String = "the site",
+        within limit: Duration = Self.limit,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        try await EndToEndTests.wait(for: label, within: limit, until: condition)
     }
 }

@@ -61,16 +61,6 @@ import Testing
         return id
     }
 
-    private func finish(_ id: Int64, _ site: DeliverySite) async throws -> DeliveryProgress {
-        let deadline = ContinuousClock.now + Self.limit
-        var last = try await site.store.deliveryProgress(id)
-        while !last.state.isFinal, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(20))
-            last = try await site.store.deliveryProgress(id)
-        }
-        return last
-    }
-
     /// Messages that share requests, thousand in each.
     private static let sharing: Int64 = 20_000
     /// Messages with a request of their own, each of which costs as much as a thousand others. `PUSHMTA_FUZZ_CASES=20000` asks
@@ -92,7 +82,7 @@ import Testing
                 }
                 let before = try await control.counters().fcmLegacy.requests ?? 0
                 let started = ContinuousClock.now
-                let end = try await finish(try await send(site, content), site)
+                let end = try await site.progress(try await send(site, content), within: Self.limit)
                 #expect(end.state == .finished)
                 #expect(end.sent == messages && end.failed == 0 && end.unknown == 0 && end.pending == 0)
                 requests.append((try await control.counters().fcmLegacy.requests ?? 0) - before)
@@ -118,7 +108,7 @@ import Testing
                 "/faults",
                 #"{"gateway":"fcm-legacy","errors":[{"reason":"Unavailable","rate":0.05,"retry_after":"1"}]}"#
             )
-            let end = try await finish(try await send(site, Self.shared), site)
+            let end = try await site.progress(try await send(site, Self.shared), within: Self.limit)
             #expect(end.sent == 1_999 && end.failed == 1 && end.pending == 0)
             let counters = try await control.counters().fcmLegacy
             #expect(counters.uniqueAccepted == 1_999 && counters.duplicates == 0)
@@ -140,7 +130,7 @@ import Testing
                 "/faults",
                 #"{"gateway":"fcm-legacy","reset_after_streams":40,"unanswered_accepted_share":0.5,"seed":7}"#
             )
-            let end = try await finish(try await send(site, Self.tracked, .report), site)
+            let end = try await site.progress(try await send(site, Self.tracked, .report), within: Self.limit)
             let counters = try await control.counters().fcmLegacy
             #expect(end.sent + end.unknown == 3_000 && end.failed == 0 && end.pending == 0)
             #expect(end.unknown > 0)
@@ -168,7 +158,7 @@ import Testing
             #expect(stopped.sent == 0 && stopped.failed == 0)
             try await control.post("/faults", #"{"gateway":"fcm-legacy"}"#)
             try await run(site, ["app", "resume", Self.application])
-            #expect(try await finish(id, site).sent == 200)
+            #expect(try await site.progress(id, within: Self.limit).sent == 200)
         }
     }
 }

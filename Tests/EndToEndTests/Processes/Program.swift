@@ -36,7 +36,7 @@ struct Program: Sendable {
     /// `pushmta`, built with the tests.
     static func pushmta() throws -> Program {
         let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
-        let builds = ["/.build/tests/debug", "/.build/debug", "/.build-debug/debug"]
+        let builds = ["/.build/debug", "/.build-debug/debug"]
         let folders = [beside] + builds.map { ProjectFolder.path + $0 }
         let found = folders.map { $0 + "/pushmta" }.first { FileManager.default.isExecutableFile(atPath: $0) }
         return Program(path: try #require(found, "pushmta is not built"))
