@@ -135,15 +135,16 @@ let targets: [Target] = [
     tests(
         "GatewaysTests",
         [
-            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
-            .x509, .asn1,
+            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioEmbedded, .nioSSL, .nioTLS,
+            .crypto,
+            .cryptoExtras, .x509, .asn1,
         ]
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
     .testTarget(
         name: "MTAChildTests",
         dependencies: [
-            "MTAChild", "Gateways", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport",
+            "MTAChild", "Gateways", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .logging,
         ],
         exclude: ["Goldens"],
         swiftSettings: swiftSettings

@@ -29,6 +29,8 @@ missing_build_packages() {
 missing_test_packages() {
     command -v nghttpd >/dev/null || echo nghttp2-server
     command -v h2load >/dev/null || echo nghttp2-client
+    command -v openssl >/dev/null || echo openssl
+    command -v curl >/dev/null || echo curl
     /usr/bin/python3 -c 'import h2' 2>/dev/null || echo python3-h2
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
 }

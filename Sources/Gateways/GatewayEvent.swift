@@ -12,6 +12,8 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
         case untrusted
         /// A connection ended before its time; the gateway dials again by itself.
         case connectionLost
+        /// Messages were reported as accepted because nothing was heard of them, and were not, or nothing proves that they were.
+        case unproved
         /// The gateway announced the end of a connection.
         case goAway
         /// No access token could be fetched; the gateway tries again by itself and messages wait.
@@ -20,7 +22,7 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
         case tokenRenewed
         /// Every message of the application would be refused until an operator acts.
         case applicationStopped
-        /// The gateway wants less from the whole project for a while.
+        /// The gateway wants less from the whole project for a while; whoever hears it pauses the application.
         case applicationThrottled
     }
 

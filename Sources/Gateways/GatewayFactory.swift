@@ -48,6 +48,7 @@ public final class GatewayFactory: Sendable {
     ) throws(GatewayCredentialError) -> any Gateway {
         switch (connector, credential) {
         case (.iosHTTP2, .apnsTokenKey), (.iosHTTP2, .apnsCertificate):
+            let topic = try self.topic(topic)
             var configuration = APNsGatewayConfiguration(
                 address: address,
                 connections: connections,
@@ -101,7 +102,7 @@ public final class GatewayFactory: Sendable {
         case (.iosBinary, .apnsCertificate(let pkcs12, let passphrase)):
             let certificate = try certificate(pkcs12, passphrase)
             // The gateway takes the topic from the certificate: with another app's every token would be invalid.
-            try certificate.requireTopic(topic)
+            try certificate.requireTopic(self.topic(topic))
             var configuration = APNsBinaryGatewayConfiguration(
                 address: address,
                 connections: connections,
@@ -160,6 +161,18 @@ public final class GatewayFactory: Sendable {
         case .serviceAccount, .projectKey:
             throw CredentialChoice.mismatch(connector, credential)
         }
+    }
+
+    /// The topic as a header can carry it; a request with any other one would be reset without an answer.
+    private func topic(_ bundleID: String) throws(GatewayCredentialError) -> String {
+        let topic = HeaderText.cleaned(bundleID)
+        guard topic.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw GatewayCredentialError(
+                .wrongApplication,
+                "the application's bundle id is none: correct it with pushmta app set --bundle-id"
+            )
+        }
+        return topic
     }
 
     /// An application's certificate whose time has not run out: an expired one is not shown to the gateway.

@@ -10,7 +10,7 @@ public struct GatewayOptions: Sendable, Hashable {
     public var connectTimeoutMilliseconds: Int64
 
     /// Binary protocol: how many messages a connection may have on the wire whose fate is open, at most.
-    public var sendAhead = 4_000
+    public var sendAhead = 30_000
     /// Binary protocol: a message of which nothing was heard for so long counts as accepted, in milliseconds.
     public var presumedAcceptedMilliseconds: Int64 = 5_000
 

@@ -18,6 +18,12 @@ public final class GatewayRequestBatch: Sendable {
     /// The number of messages.
     public var count: Int { tokens.count }
 
+    /// About the memory that it holds.
+    public var byteCount: Int {
+        tokens.bytes.count + bodies.bytes.count + count
+            * (MemoryLayout<MessageUUID>.stride + 2 * MemoryLayout<Int32>.stride)
+    }
+
     /// Makes a batch.
     ///
     /// Columns of different lengths are a programming error.

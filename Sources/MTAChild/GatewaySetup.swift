@@ -103,7 +103,7 @@ public struct GatewaySetup: Sendable {
         } catch {
             throw Failure(description: "\(error)", isHostsFault: true)
         }
-        options.sendAhead = settings.mta.child.dispatchWindow
+        options.sendAhead = settings.nmac.binary.dispatchWindow
         options.presumedAcceptedMilliseconds = Int64(settings.nmac.binary.presumedAcceptedMs)
         return options
     }

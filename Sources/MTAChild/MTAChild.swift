@@ -177,7 +177,9 @@ public final class MTAChild: Sendable {
     ) -> Sender {
         Sender(
             desk: SendDesk(
-                window: settings.mta.child.dispatchWindow,
+                window: arguments.connector == .iosBinary
+                    ? settings.nmac.binary.dispatchWindow : settings.mta.child.dispatchWindow,
+                mostBytes: SendDesk.usualBytes,
                 batchSize: settings.mta.child.outcomeBatchSize,
                 applicationID: arguments.applicationID,
                 journalVersion: journalVersion

@@ -1,3 +1,5 @@
+import PushCore
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -56,7 +58,7 @@ public struct LineParser<Message: ProtocolMessage>: Sendable {
             skipping = false
         }
         if skipping || line.isEmpty { return }
-        if let message = try? decoder.decode(Message.self, from: Data(line)),
+        if let message = try? decoder.decode(Message.self, from: JSONBody.data(line)),
             (1...ProtocolVersion.current).contains(message.version)
         {
             messages.append(message)

@@ -100,7 +100,7 @@ struct FaultOptions: ParsableArguments {
     private func plan(_ gateway: SimulatedGateway) throws -> FaultPlan {
         if let json = json(gateway) {
             do {
-                return try JSONDecoder().decode(FaultPlan.self, from: Data(json.utf8))
+                return try FaultPlan(json: json.utf8)
             } catch let error as DecodingError {
                 throw ValidationError("the faults of \(gateway.rawValue): \(FaultPlan.explain(error))")
             }

@@ -47,7 +47,7 @@ struct APNsCertificateTests {
             for (file, reason) in wrong {
                 let probe = try await probe(file, fixture)
                 try await probe.event("a GOAWAY with \(reason)") { event in
-                    guard case .goAway(let code, let last, let data) = event else { return false }
+                    guard case .goAway(let code, let last, let data, _) = event else { return false }
                     return code == .noError && last == 0 && String(decoding: data, as: UTF8.self) == reason
                 }
                 // The handshake and SETTINGS had been good.
@@ -57,7 +57,7 @@ struct APNsCertificateTests {
             fixture.simulator.revokeKey(true, for: .apns)
             let revoked = try await probe(credentials.apnsCertificateFile, fixture)
             try await revoked.event("a GOAWAY") { event in
-                if case .goAway(.noError, 0, let data) = event {
+                if case .goAway(.noError, 0, let data, _) = event {
                     data == Array(#"{"reason":"BadCertificate"}"#.utf8)
                 } else {
                     false

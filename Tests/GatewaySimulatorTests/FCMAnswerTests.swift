@@ -116,6 +116,14 @@ struct FCMAnswerTests {
                 "Invalid JSON payload received. Unknown name \"ticket\" at 'message.android.notification': Cannot find field.",
                 "message.android.notification"
             ),
+            (
+                #"{"message":{"token":"t","android":{"notification":{"color":"red"}}}}"#, "Invalid color value: red",
+                "message.android.notification.color"
+            ),
+            (
+                #"{"message":{"token":"t","android":{"fcm_options":{"analytics_label":"has space !"}}}}"#,
+                "Invalid analytics label: has space !", "message.android.fcm_options.analytics_label"
+            ),
             (#"{"message":{"token":"t""#, "Invalid JSON payload received. Unexpected token at position 23.", ""),
         ]
         try await Fixture.run { (fixture) async throws in

@@ -30,7 +30,7 @@ struct FaultTests {
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
             try await probe.settled(701)
             let goAway = probe.events.compactMap { event -> (HTTP2ErrorCode, Int32, String)? in
-                guard case .goAway(let code, let last, let data) = event else { return nil }
+                guard case .goAway(let code, let last, let data, _) = event else { return nil }
                 return (code, last, String(decoding: data, as: UTF8.self))
             }
             #expect(goAway.first?.0 == .noError)
@@ -55,7 +55,7 @@ struct FaultTests {
             try fixture.simulator.setFaults(plan, for: .apns)
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             try await probe.event("a GOAWAY with last-stream-id 0") { event in
-                guard case .goAway(let code, let last, let data) = event else { return false }
+                guard case .goAway(let code, let last, let data, _) = event else { return false }
                 return code == .noError && last == 0
                     && String(decoding: data, as: UTF8.self) == #"{"reason":"BadCertificateEnvironment"}"#
             }

@@ -21,7 +21,8 @@ struct StateFolderTests {
             #expect(
                 ports == [
                     "apns": simulator.apnsPort, "fcm": simulator.fcmPort, "oauth": simulator.oauthPort,
-                    "control": simulator.controlPort,
+                    "control": simulator.controlPort, "apns-binary": simulator.apnsBinaryPort,
+                    "apns-feedback": simulator.apnsFeedbackPort, "fcm-legacy": simulator.fcmLegacyPort,
                 ]
             )
             let account = try JSONSerialization.jsonObject(with: try contents(fixture.folder + "/service-account.json"))

@@ -87,12 +87,20 @@ struct AnswerBodyTests {
         arguments: [
             (#"{"name":"projects/p/messages/0:1%a"}"#, "projects/p/messages/0:1%a"),
             ("{\n  \"name\" : \"projects/p/messages/1\"\n}\n", "projects/p/messages/1"),
-            (#"{"other":"x","name":"n"}"#, "n"), (#"{"name":7}"#, nil), (#"{"name":"unended"#, nil), ("{}", nil),
-            ("", nil), (#"{"name":"a\"b"}"#, nil), (#""name""#, nil), (#"{"name":"}"#, nil), (#"{"name":""}"#, ""),
+            (#"{"other":"x","name":"projects/n"}"#, "projects/n"), (#"{"name":7}"#, nil), ("{}", nil), ("", nil),
+            (#"{"name":"projects/unended"#, nil), (#"{"name":"projects/a\"b"}"#, nil), (#""name""#, nil),
+            (#"{"name":"}"#, nil), (#"{"name":""}"#, nil), (#"{"name":"n"}"#, nil), (#"{"name":"project"}"#, nil),
+            (#"<p>"name":"projects/p/messages/1"</p>"#, nil), ("<html>It works!</html>", nil),
         ] as [(String, String?)]
     )
     func name(_ body: String, _ name: String?) {
         #expect(FCMSuccessBody.name(in: Array(body.utf8)) == name)
+    }
+
+    @Test("A message name is no longer than what is stored of any text", arguments: [191, 192, 1_000_000])
+    func longName(_ count: Int) {
+        let name = "projects/" + String(repeating: "x", count: count)
+        #expect(FCMSuccessBody.name(in: Array(#"{"name":"\#(name)"}"#.utf8)) == String(name.prefix(200)))
     }
 
     @Test("Random bytes crash nothing")

@@ -12,9 +12,21 @@ import Testing
             #expect(row.isRetried || !row.explanation.isEmpty)
         }
         for reason in DocumentedAnswers.apnsNeverAgain {
-            #expect(AnswerTable.rows.filter { $0.reason == reason }.allSatisfy { !$0.isRetried }, "\(reason)")
+            // A GOAWAY with it is about the messages that APNs has not looked at.
+            let rows = AnswerTable.rows.filter { $0.reason == reason && $0.source != .goAway }
+            #expect(rows.allSatisfy { !$0.isRetried }, "\(reason)")
         }
         for reason in DocumentedAnswers.apnsGoAways { #expect(AnswerTable.apnsGoAway(reason: reason).reason == reason) }
+        for (_, reason) in DocumentedAnswers.apns {
+            let response = AnswerTable.apnsResponses.first { $0.reason == reason }
+            let goAway = AnswerTable.apnsGoAway(reason: reason)
+            #expect(goAway.application == response?.application && goAway.connection == .replace, "\(reason)")
+            #expect(goAway.outcomeClass == .unprocessed && goAway.token == .none && !goAway.isDoubtful, "\(reason)")
+        }
+        // "After 15 minutes": but a server that shuts down asks for another connection only.
+        for row in AnswerTable.apnsRows where row.source == .response && row.status >= 500 {
+            #expect(row.delayMilliseconds == (row.reason == "Shutdown" ? 0 : 900_000), "\(row)")
+        }
         let listed = Set(DocumentedAnswers.apns.map { "\($0) \($1)" })
         let rows = AnswerTable.apnsResponses.filter { !$0.reason.isEmpty }.map { "\($0.status) \($0.reason)" }
         #expect(Set(rows) == listed, "a row for a reason that nobody documents")

@@ -95,7 +95,7 @@ struct AnswerTableTests {
             (410, "Unregistered", .permanent, .invalidSinceTimestamp, .keep),
             (413, "PayloadTooLarge", .permanent, .none, .keep),
             (429, "TooManyProviderTokenUpdates", .unprocessed, .none, .replace),
-            (429, "TooManyRequests", .retry, .softError, .keep),
+            (429, "TooManyRequests", .retry, .none, .keep),
             (500, "InternalServerError", .retry, .none, .replace),
             (503, "ServiceUnavailable", .retry, .none, .keep),
             (503, "Shutdown", .retry, .none, .replace),
@@ -130,6 +130,10 @@ struct AnswerTableTests {
             (403, "PERMISSION_DENIED", false, .stopApplication, .none, .stop),
             (429, "RATE_LIMIT_EXCEEDED", false, .retry, .none, .pause),
             (502, "", false, .retry, .none, .none),
+            (400, "UNSPECIFIED_ERROR", true, .permanent, .none, .none),
+            (401, "UNSPECIFIED_ERROR", false, .unprocessed, .none, .renewToken),
+            (403, "UNSPECIFIED_ERROR", false, .stopApplication, .none, .stop),
+            (503, "UNSPECIFIED_ERROR", false, .retry, .none, .none),
         ] as [(Int16, String, Bool, OutcomeClass, TokenRule, ApplicationEffect)]
     )
     func fcm(
@@ -186,7 +190,7 @@ struct AnswerTableTests {
         let fcm = AnswerTable.rows.filter { $0.gateway == .fcmV1 && $0.isDoubtful }
         #expect(
             fcm.map { "\($0.status) \($0.reason)" }.sorted() == [
-                "400 INVALID_ARGUMENT", "403 SENDER_ID_MISMATCH", "404 ",
+                "400 INVALID_ARGUMENT", "403 SENDER_ID_MISMATCH", "404 ", "404 UNSPECIFIED_ERROR",
             ]
         )
         // What is doubtful condemns the message; else there would be nothing to hold back.

@@ -48,7 +48,8 @@ struct CredentialFuzzTests {
                 },
             ]
             for error in errors.compactMap({ $0 }) {
-                #expect(!error.message.contains("secret") && !error.message.contains("MII"), "seed \(seed)")
+                let text = error.message
+                #expect(!text.contains("secret") && !text.contains("MII"), "seed \(seed): \(text)")
             }
         }
     }

@@ -22,17 +22,16 @@ enum DocumentedAnswers {
         "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered", "PayloadTooLarge",
     ]
 
-    /// Reasons that were seen in the debug data of GOAWAY.
-    static let apnsGoAways = [
-        "BadCertificate", "BadCertificateEnvironment", "Shutdown", "IdleTimeout",
-        "Maximum active streams violated for this endpoint.",
-    ]
+    /// Reasons in the debug data of GOAWAY: the same strings, and what was seen besides.
+    static let apnsGoAways = apns.map(\.reason) + ["Maximum active streams violated for this endpoint."]
 
     /// Firebase, "ErrorCode", and the failures of Google's front end without such a code.
     static let fcmV1: [(status: Int16, reason: String)] = [
         (400, "INVALID_ARGUMENT"), (404, "UNREGISTERED"), (403, "SENDER_ID_MISMATCH"), (429, "QUOTA_EXCEEDED"),
         (503, "UNAVAILABLE"), (500, "INTERNAL"), (401, "THIRD_PARTY_AUTH_ERROR"), (401, "APNS_AUTH_ERROR"),
         (401, "UNAUTHENTICATED"), (403, "PERMISSION_DENIED"), (429, "RATE_LIMIT_EXCEEDED"), (429, "RESOURCE_EXHAUSTED"),
+        // "No more information is available": the status decides.
+        (400, "UNSPECIFIED_ERROR"), (500, "UNSPECIFIED_ERROR"),
     ]
 
     /// Debug data of GOAWAY that FCM's front ends have been seen to send.
@@ -47,6 +46,7 @@ enum DocumentedAnswers {
         (200, "MismatchSenderId"), (200, "MessageTooBig"), (200, "InvalidDataKey"), (200, "InvalidTtl"),
         (200, "Unavailable"), (200, "InternalServerError"), (200, "DeviceMessageRateExceeded"),
         (200, "TopicsMessageRateExceeded"), (200, "InvalidApnsCredential"), (200, "DeprecatedApi"),
+        (400, "InvalidParameters"), (500, "InternalServerError"), (500, "Unavailable"), (503, "Unavailable"),
     ]
 
     /// Errors of Google's endpoint of access tokens in Adobe's table.

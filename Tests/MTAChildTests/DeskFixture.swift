@@ -63,7 +63,8 @@ enum DeskFixture {
         delivery: Int64 = 16,
         policy: AmbiguityPolicy = .resend,
         state: DeliveryState = .inProgress,
-        isProbe: Bool = false
+        isProbe: Bool = false,
+        believesRefusals: Bool = false
     ) -> ClaimedPart {
         ClaimedPart(
             id: id,
@@ -79,7 +80,8 @@ enum DeskFixture {
             hasVariables: false,
             ambiguityPolicy: policy,
             deliveryState: state,
-            isProbe: isProbe
+            isProbe: isProbe,
+            believesRefusals: believesRefusals
         )
     }
 

@@ -246,7 +246,8 @@ struct DeskWorld {
                 for answer in answers {
                     let entry = Entry(part: part, token: token, sequence: answer.sequence)
                     // What was held undecided may be decided after a cut.
-                    if journal[entry] == nil, answer.outcomeClass != .permanent {
+                    let mayBeHeld = answer.outcomeClass == .permanent || answer.outcomeClass == .ambiguous
+                    if journal[entry] == nil, !mayBeHeld {
                         fail("an answer to \(answer.sequence), which never left")
                     }
                     journal[entry] = answer.outcomeClass

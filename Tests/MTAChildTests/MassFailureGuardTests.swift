@@ -41,6 +41,24 @@ import Testing
         #expect(guarding.heldCount == MassFailureGuard.limit + 1)
     }
 
+    @Test(arguments: [(10, 0, false), (11, 0, true), (11, 43, true), (11, 44, false), (80, 0, true), (100, 400, false)])
+    func whenQuietTheShareOfWhatThereIsCounts(_ doubtful: Int, _ others: Int, _ isTripped: Bool) {
+        var guarding = MassFailureGuard()
+        for row in 0..<doubtful { guarding.hold(part, row: Int32(row), refused) }
+        for _ in 0..<others { guarding.count() }
+        #expect(guarding.answersInWindow == Int64(doubtful + others))
+        #expect(guarding.isTrippedWhenQuiet == isTripped)
+        #expect(!guarding.isTripped, "more may come that says otherwise")
+    }
+
+    @Test func whatCameTogetherWithManyGoodAnswersIsNotForgotten() {
+        var guarding = MassFailureGuard()
+        for row in 0...Int32(MassFailureGuard.limit) { guarding.hold(part, row: row, refused) }
+        for _ in 0..<MassFailureGuard.window { guarding.count() }
+        #expect(guarding.doubtfulCount == 0)
+        #expect(guarding.isTripped && guarding.isTrippedWhenQuiet)
+    }
+
     @Test func whatLeavesTheWindowIsDecided() {
         var guarding = MassFailureGuard()
         guarding.hold(part, row: 7, refused)

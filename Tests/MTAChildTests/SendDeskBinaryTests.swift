@@ -51,6 +51,59 @@ import Testing
         #expect(desk.counters.sent == 875)
     }
 
+    @Test func largeMessagesFillTheWindowSooner() throws {
+        let delivery = try DeskFixture.delivery()
+        let part = DeskFixture.part(1, size: 1_000, slice: 100, delivery: delivery)
+        let bytes = part.slices[0].batch.byteCount
+        var desk = SendDesk(window: 4_000, mostBytes: bytes * 3, batchSize: 1_000, applicationID: 1)
+        var actions = desk.handle(.prepared(part), now: now)
+        var sent = 0
+        for _ in 0..<20 {
+            var marks: [PartMark] = []
+            for case .mark(let some) in actions { marks += some }
+            guard !marks.isEmpty else { break }
+            actions = desk.handle(.marked(marks, held: [1]), now: now)
+            sent = desk.inGateway
+        }
+        #expect((200...300).contains(sent), "\(sent) messages of 1,000: the bytes of three slices")
+        // Room comes back with the answers, and one slice may always leave.
+        let outcomes = (0..<Int32(100)).map { Outcome(index: $0, outcomeClass: .accepted, reason: "Silence") }
+        let next = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
+        #expect(next.contains { if case .mark = $0 { true } else { false } })
+        var tight = SendDesk(window: 4_000, mostBytes: 1, batchSize: 1_000, applicationID: 1)
+        let first = tight.handle(.prepared(DeskFixture.part(1, size: 1_000, slice: 100, delivery: delivery)), now: now)
+        #expect(first.contains { if case .mark(let marks) = $0 { marks.count == 1 } else { false } })
+    }
+
+    @Test func whatSilenceAcceptedIsJournaledAndStoredWithItsReason() throws {
+        var desk = desk()
+        try send(&desk, DeskFixture.part(1, size: 1_000, delivery: try DeskFixture.delivery()))
+        let outcomes = (0..<Int32(1_000)).map { index in
+            Outcome(index: index, outcomeClass: .accepted, reason: index < 400 ? "" : "Silence")
+        }
+        let actions = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
+        var journal: [UInt8] = []
+        for case .journal(let bytes) in actions { journal += bytes }
+        var reasons: [String] = []
+        for case .answers(_, _, _, let answers) in try DeskFixture.records(journal) { reasons += answers.map(\.reason) }
+        #expect(reasons.count { $0 == "Silence" } == 600 && reasons.count { $0.isEmpty } == 400)
+        let taken = desk.takeOutcomes()
+        let batch = try #require(taken?.batch)
+        #expect(batch.rows.isEmpty && batch.runs.count == 2, "columns and no rows: \(batch.runs.count) runs")
+        #expect(batch.allRows.count { $0.reason == "Silence" } == 600)
+    }
+
+    @Test func aNoticeIsShownForAWhileAndStopsNothing() {
+        var trouble = GatewayTrouble()
+        let start = ContinuousClock.now
+        let event = GatewayEvent(.unproved, message: "600 messages")
+        #expect(trouble.notice() == nil)
+        trouble.note(event, at: start)
+        #expect(trouble.since == nil && trouble.connection == nil && trouble.application == nil)
+        #expect(trouble.notice(at: start + .seconds(599)) == event)
+        #expect(trouble.notice(at: start + .seconds(601)) == nil)
+    }
+
     private func send(_ desk: inout SendDesk, _ part: PreparedPart) throws {
         let actions = desk.handle(.prepared(part), now: now)
         for case .mark(let marks) in actions {

@@ -47,20 +47,55 @@ import Testing
         #expect(closing.ambiguous.isEmpty, "and has it on record")
     }
 
-    @Test func whatWasHandedOverInDoubtIsTriedAgainAndBelievedWhenAnswered() throws {
-        var part = DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery())
-        part.doubted = [0, 1, 2]
+    private let refused = Outcome(index: 2, outcomeClass: .permanent, status: 400, reason: "BadTopic")
+    private let dead = Outcome(
+        index: 3,
+        outcomeClass: .permanent,
+        status: 410,
+        reason: "Unregistered",
+        tokenEffect: .invalid(sinceMilliseconds: nil)
+    )
+
+    @Test(arguments: [true, false])
+    func whatIsInDoubtIsTriedAgainAndBelievedWhenItArrivedOrNeverCould(_ isHandedOver: Bool) throws {
+        var part = DeskFixture.part(1, size: 5, delivery: try DeskFixture.delivery())
+        if isHandedOver { part.doubted = [0, 1, 2, 3] } else { part.lost = [0, 1, 2, 3] }
         var desk = sent(part)
-        let outcomes = [
-            soft, Outcome(index: 1, outcomeClass: .accepted, status: 200),
-            Outcome(index: 2, outcomeClass: .permanent, status: 400, reason: "BadTopic"),
-        ]
-        _ = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
+        var other = refused
+        other.index = 4
+        let outcomes = [soft, Outcome(index: 1, outcomeClass: .accepted, status: 200), refused, dead, other]
+        let actions = desk.handle(.settled(batchID: 100, outcomes: outcomes), now: now)
         let taken = desk.takeOutcomes()
         let (batch, _) = try #require(taken)
-        #expect(batch.allRows.map(\.status).sorted { $0.rawValue < $1.rawValue } == [.sent, .failed])
+        let rows = batch.allRows.sorted { $0.sequence < $1.sequence }
+        #expect(
+            rows.map(\.status) == [.sent, .unknown, .failed, .failed],
+            "an earlier attempt of the third may have arrived"
+        )
+        #expect(rows.map(\.reason) == [nil, "BadTopic", "Unregistered", "BadTopic"])
+        #expect(desk.counters.unknown == 1 && desk.counters.failed == 2)
         #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
         #expect(batch.closing.first?.resentAfterAmbiguity == 0)
+        #expect(try classes(actions) == [.retry, .accepted, .ambiguous, .permanent, .permanent])
+    }
+
+    @Test func aLostOwnerDoesNotFailWhatMayHaveArrived() throws {
+        var part = DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery())
+        part.lost = [2]
+        var desk = sent(part)
+        _ = desk.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
+        let actions = desk.handle(.settled(batchID: 100, outcomes: [refused]), now: now)
+        #expect(try classes(actions) == [.ambiguous], "the journal would bring it as a fact")
+        #expect(desk.outcomes.isEmpty && desk.counters.failed == 0)
+    }
+
+    /// What the journal gets.
+    private func classes(_ actions: [SendDesk.Action]) throws -> [OutcomeClass] {
+        var answers: [JournalAnswer] = []
+        for case .journal(let bytes) in actions {
+            for case .answers(_, _, _, let some) in try DeskFixture.records(bytes) { answers += some }
+        }
+        return answers.map(\.outcomeClass)
     }
 
     @Test func aRetryPartsMessagesInDoubtAreSortedApart() throws {

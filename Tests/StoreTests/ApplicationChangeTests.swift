@@ -11,6 +11,31 @@ struct ApplicationChangeTests {
         return nil
     }
 
+    @Test(
+        "What no app can have for its bundle id is refused",
+        arguments: ["com.example.app ", "a b/../c", "com.ex\nample", "com.exämple", "a;b", ""]
+    )
+    func bundleIDs(_ bundleID: String) async throws {
+        let fixture = try await StoreFixture.make()
+        var change = ApplicationChange()
+        change.bundleID = bundleID
+        // By the table itself, whoever writes into it, or by the rules of the platform.
+        await #expect(throws: (any Error).self) { _ = try await fixture.store.setApplication(name: "shop-ios", change) }
+        #expect(try await fixture.store.application(named: "shop-ios").bundleID == "com.shop")
+        change.bundleID = "com.shop.my_app"
+        #expect(await code { _ = try await fixture.store.setApplication(name: "shop-ios", change) } == .invalid)
+        #expect(try await fixture.store.setApplication(name: "shop-android", change).bundleID == "com.shop.my_app")
+        guard !bundleID.isEmpty else { return }
+        let new = NewApplication(
+            service: "shop",
+            name: "other",
+            platform: .ios,
+            integrationKey: "other",
+            bundleID: bundleID
+        )
+        #expect(await code { _ = try await fixture.store.createApplication(new) } == .invalid)
+    }
+
     @Test("An application's declarations and icon are stored, changed and taken away")
     func declarations() async throws {
         let fixture = try await StoreFixture.make()

@@ -241,6 +241,27 @@ struct OutcomeTests {
         #expect(right == 60)
     }
 
+    @Test("A word that many successes share is kept")
+    func sharedReason() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(part, loaded, rows: 0..<20, .sent)
+        batch.append(part, loaded, rows: 20..<50, .sent, reason: "Silence")
+        batch.append(part, loaded, rows: 50..<60, .failed, reason: "InvalidToken")
+        #expect(try await fixture.store.storeOutcomes(batch).inserted == 60)
+        // A repetition goes the careful way, row by row.
+        #expect(try await fixture.store.storeOutcomes(batch).existed == 60)
+        let right = try await fixture.sql(
+            """
+            SELECT count(*) FROM pushmta.message_status
+            WHERE reason = CASE WHEN sequence <= 20 THEN '' WHEN sequence <= 50 THEN 'Silence' ELSE 'InvalidToken' END
+            """
+        )
+        #expect(right == 60)
+        #expect(try await fixture.store.deliveryProgress(part.deliveryID).sent == 50)
+    }
+
     @Test("A stopped part writes no rows: the rest takes one outcome")
     func rest() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)

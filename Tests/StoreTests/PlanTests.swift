@@ -113,7 +113,8 @@ struct PlanTests {
         let claim = try await plan(fixture, Store.claimSQL, "integer, integer, bigint, bigint", "1, 1, 1, 4")
         #expect(claim.contains("application_health_pkey") && claim.contains("delivery_pkey"))
         let probe = try await plan(fixture, Store.claimProbeSQL, "integer, integer, bigint", "1, 1, 1")
-        #expect(probe.contains("delivery_part_claim") && probe.contains("application_health_pkey"))
+        #expect(probe.contains("delivery_part_claim") || probe.contains("delivery_part_unfinished"), "\(probe)")
+        #expect(probe.contains("application_health_pkey"))
         let due = try await plan(fixture, Store.dueSQL, "", "")
         for index in ["delivery_ending", "delivery_part_waiting", "delivery_open", "delivery_part_unfinished"] {
             #expect(due.contains(index))

@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 
 /// The control port: counters and records out, faults and devices in.
 struct ControlEndpoint: Sendable {
@@ -122,14 +123,14 @@ struct ControlEndpoint: Sendable {
     }
 
     private func setFaults(_ body: [UInt8]) throws -> HTTP1Answer {
-        let target = try JSONDecoder().decode(Target.self, from: Data(body))
-        let plan = try JSONDecoder().decode(FaultPlan.self, from: Data(body))
+        let target = try JSONBody.decode(Target.self, from: body)
+        let plan = try FaultPlan(json: body)
         try core.setFaults(plan, for: target.gateway)
         return HTTP1Answer(plan)
     }
 
     private func setDevices(_ body: [UInt8]) throws -> HTTP1Answer {
-        let change = try JSONDecoder().decode(DeviceChange.self, from: Data(body))
+        let change = try JSONBody.decode(DeviceChange.self, from: body)
         var state = change.answer.map { DeviceState.scripted($0.answer) }
         if let name = change.state {
             let since = change.since ?? Int64(Date().timeIntervalSince1970 * 1000)
@@ -147,13 +148,13 @@ struct ControlEndpoint: Sendable {
 
     /// Without an answer the endpoint gives tokens again.
     private func setTokenAnswer(_ body: [UInt8]) throws -> HTTP1Answer {
-        let script = try JSONDecoder().decode(TokenEndpointChange.self, from: Data(body)).answer?.answer
+        let script = try JSONBody.decode(TokenEndpointChange.self, from: body).answer?.answer
         core.conditions(.fcm).change { $0.tokenAnswer = script }
         return HTTP1Answer(["scripted": script != nil])
     }
 
     private func addFeedback(_ body: [UInt8]) throws -> HTTP1Answer {
-        let change = try JSONDecoder().decode(FeedbackChange.self, from: Data(body))
+        let change = try JSONBody.decode(FeedbackChange.self, from: body)
         let since = change.since ?? Int64(Date().timeIntervalSince1970 * 1000)
         guard feedback.add(change.tokens, sinceMilliseconds: since, topic: change.topic) else {
             throw SimulatorError(.badRequest, "a token is not an even number of hexadecimal digits, 200 at most")
@@ -162,18 +163,18 @@ struct ControlEndpoint: Sendable {
     }
 
     private func setEnvironment(_ body: [UInt8]) throws -> HTTP1Answer {
-        let change = try JSONDecoder().decode(EnvironmentChange.self, from: Data(body))
+        let change = try JSONBody.decode(EnvironmentChange.self, from: body)
         core.setDevicesOfOtherEnvironment(change.devices == .other)
         return HTTP1Answer(["devices": change.devices.rawValue])
     }
 
     private func disconnect(_ body: [UInt8]) throws -> HTTP1Answer {
-        core.dropConnections(try JSONDecoder().decode(Target.self, from: Data(body)).gateway)
+        core.dropConnections(try JSONBody.decode(Target.self, from: body).gateway)
         return HTTP1Answer(core.counters)
     }
 
     private func setCredentials(_ body: [UInt8]) throws -> HTTP1Answer {
-        let change = try JSONDecoder().decode(CredentialChange.self, from: Data(body))
+        let change = try JSONBody.decode(CredentialChange.self, from: body)
         core.conditions(change.gateway).change { $0.isRevoked = change.revoked }
         return HTTP1Answer(["revoked": change.revoked])
     }

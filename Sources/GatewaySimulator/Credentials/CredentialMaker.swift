@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import PushCore
 
 /// Makes the sample credentials, or takes those that stand in the state folder.
 struct CredentialMaker {
@@ -132,7 +133,7 @@ struct CredentialMaker {
     }
 
     private func decode<Value: Decodable>(_ name: String) -> Value? {
-        folder.read(name).flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
+        folder.read(name).flatMap { try? JSONBody.decode(Value.self, from: $0.utf8) }
     }
 
     private func encode(_ value: some Encodable) throws(SimulatorError) -> String {

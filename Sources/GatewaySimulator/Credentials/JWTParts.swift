@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 
 /// The three parts of a JSON Web Token in compact form (RFC 7519), not yet trusted.
 struct JWTParts {
@@ -22,12 +23,12 @@ struct JWTParts {
 
     /// The header, if it has that form.
     func header<Value: Decodable>(_ type: Value.Type) -> Value? {
-        try? JSONDecoder().decode(type, from: headerBytes)
+        try? JSONBody.decode(type, from: headerBytes)
     }
 
     /// The claims, if they have that form.
     func claims<Value: Decodable>(_ type: Value.Type) -> Value? {
-        try? JSONDecoder().decode(type, from: claimBytes)
+        try? JSONBody.decode(type, from: claimBytes)
     }
 
     /// base64url without padding (RFC 4648 section 5).

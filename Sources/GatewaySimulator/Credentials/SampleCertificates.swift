@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import NIOSSL
+import PushCore
 import SwiftASN1
 import X509
 
@@ -24,7 +25,7 @@ struct SampleCertificates {
 
     /// Makes what is missing or no longer good, and returns the passphrase of the files.
     func make() throws(SimulatorError) -> String {
-        let known = folder.read(Self.record).flatMap { try? JSONDecoder().decode(Known.self, from: Data($0.utf8)) }
+        let known = folder.read(Self.record).flatMap { try? JSONBody.decode(Known.self, from: $0.utf8) }
         do {
             let identity = try authority.certificate.serializeAsPEM().pemString
             if let known, known.topics == topics, known.authority == identity, Self.kinds.allSatisfy(isThere) {

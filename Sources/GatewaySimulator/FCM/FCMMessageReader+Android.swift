@@ -18,7 +18,7 @@ extension FCMMessageReader {
                 reader.matches(name, "restricted_satellite_ok"), reader.matches(name, "restrictedSatelliteOk"):
                 _ = try reader.bool(name, of: "message.android")
             case reader.matches(name, "fcm_options"), reader.matches(name, "fcmOptions"):
-                try reader.anyObject(name, of: "message.android")
+                try reader.statistics()
             default: throw reader.unknown(name, at: "message.android")
             }
         }
@@ -80,7 +80,38 @@ extension FCMMessageReader {
             throw try wrongType("TYPE_STRING", at: place(name, of: path))
         }
         let value = try string(at: path)
+        if matches(name, "color"), !isColor(value.range) {
+            throw .invalid("Invalid color value: \(text(value))", field: place(name, of: path))
+        }
         guard matches(name, "title") || matches(name, "body") else { return }
         message.payloadBytes += value.range.count
+    }
+
+    /// `#rrggbb`.
+    private func isColor(_ range: Range<Int>) -> Bool {
+        range.isEmpty
+            || range.count == 7 && scanner.bytes[range.lowerBound] == UInt8(ascii: "#")
+                && range.dropFirst().allSatisfy { Character(Unicode.Scalar(scanner.bytes[$0])).isHexDigit }
+    }
+
+    /// `message.android.fcm_options`; labels match `^[a-zA-Z0-9-_.~%]{1,50}$`.
+    private mutating func statistics() throws(FCMRejection) {
+        try object(at: "message.android.fcm_options") { (reader, name) throws(FCMRejection) in
+            let path = "message.android.fcm_options.analytics_label"
+            guard reader.matches(name, "analytics_label") || reader.matches(name, "analyticsLabel") else {
+                throw reader.unknown(name, at: "message.android.fcm_options")
+            }
+            guard reader.scanner.peek() == UInt8(ascii: "\"") else {
+                throw try reader.wrongType("TYPE_STRING", at: path)
+            }
+            let value = try reader.string(at: "message.android.fcm_options.analytics_label")
+            let isLabel =
+                value.range.count <= 50
+                && value.range.allSatisfy {
+                    Self.isTokenByte(reader.scanner.bytes[$0]) && reader.scanner.bytes[$0] != UInt8(ascii: ":")
+                        || reader.scanner.bytes[$0] == UInt8(ascii: "~")
+                }
+            guard isLabel else { throw .invalid("Invalid analytics label: \(reader.text(value))", field: path) }
+        }
     }
 }

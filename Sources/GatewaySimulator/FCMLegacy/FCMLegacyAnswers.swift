@@ -60,6 +60,10 @@ final class FCMLegacyAnswers: Sendable {
     private func whole(_ reason: FCMLegacyReason, _ text: String, _ judgement: FCMLegacyJudgement) -> Answer {
         switch reason {
         case .invalidParameters: return Self.text(400, text.isEmpty ? "InvalidParameters" : text)
+        case .malformedJSON: return Self.text(400, "JSON_PARSING_ERROR: Unexpected token")
+        case .requestFailed: return Self.text(500, FCMLegacyReason.internalServerError.rawValue)
+        case .requestRefused: return Self.text(500, FCMLegacyReason.unavailable.rawValue)
+        case .requestUnavailable: return Self.text(503, FCMLegacyReason.unavailable.rawValue)
         case .resultMissing: return json(list(Array(judgement.results.dropLast()), judgement))
         case .redirected:
             var answer = Self.page(302, "302 Moved")

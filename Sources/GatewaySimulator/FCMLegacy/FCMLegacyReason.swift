@@ -21,6 +21,8 @@ enum FCMLegacyReason: String, CaseIterable, Sendable {
 
     /// 400: the JSON is broken, or a field is.
     case invalidParameters = "InvalidParameters"
+    /// 400 with another text.
+    case malformedJSON = "JSON_PARSING_ERROR"
     /// 401 with an HTML page: no key, a wrong or a deleted one.
     case invalidKey = "INVALID_KEY"
     /// 401 with another page.
@@ -33,10 +35,16 @@ enum FCMLegacyReason: String, CaseIterable, Sendable {
     case tooManyRequests = "TOO_MANY_REQUESTS"
     /// 500 for the whole request.
     case serverError = "SERVER_ERROR"
+    /// 500 for the whole request, with the error that results may have.
+    case requestFailed = "INTERNAL_ERROR_500"
+    /// 500 for the whole request, with the error that results may have.
+    case requestRefused = "UNAVAILABLE_500"
     /// 502 with an HTML page.
     case badGateway = "BAD_GATEWAY"
     /// 503 for the whole request.
     case serviceUnavailable = "SERVICE_UNAVAILABLE"
+    /// 503 for the whole request, with the error that results may have.
+    case requestUnavailable = "UNAVAILABLE_503"
     /// 302, as proxies answer.
     case redirected = "REDIRECTED"
     /// 200 with a page instead of JSON, as portals answer.
@@ -59,16 +67,16 @@ enum FCMLegacyReason: String, CaseIterable, Sendable {
     /// The HTTP status that goes with the reason.
     var status: Int {
         switch self {
-        case .invalidParameters: 400
+        case .invalidParameters, .malformedJSON: 400
         case .invalidKey, .unauthorized: 401
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .tooManyRequests: 429
-        case .serverError: 500
+        case .serverError, .requestFailed, .requestRefused: 500
         case .badGateway: 502
-        case .serviceUnavailable: 503
+        case .serviceUnavailable, .requestUnavailable: 503
         case .redirected: 302
         default: 200
         }

@@ -2,6 +2,7 @@ extension FaultPlan: Codable {
     enum Key: String, CodingKey, CaseIterable {
         case seed, latency, errors
         case errorPackets = "error_packets"
+        case closesAtOnce = "closes_at_once"
         case goAway = "goaway"
         case refusedRate = "refused_rate"
         case maxConcurrentStreams = "max_concurrent_streams"
@@ -23,6 +24,7 @@ extension FaultPlan: Codable {
         latency = try values.decodeIfPresent(LatencyDistribution.self, forKey: .latency)
         errors = try values.decodeIfPresent([ErrorRate].self, forKey: .errors) ?? []
         errorPackets = try values.decodeIfPresent(ErrorPacketFault.self, forKey: .errorPackets)
+        closesAtOnce = try values.decodeIfPresent(Bool.self, forKey: .closesAtOnce) ?? false
         goAway = try values.decodeIfPresent(GoAwayFault.self, forKey: .goAway)
         refusedRate = try values.decodeIfPresent(Double.self, forKey: .refusedRate) ?? 0
         maxConcurrentStreams = try values.decodeIfPresent(Int.self, forKey: .maxConcurrentStreams)
@@ -42,6 +44,7 @@ extension FaultPlan: Codable {
         try values.encodeIfPresent(latency, forKey: .latency)
         try values.encode(errors, forKey: .errors)
         try values.encodeIfPresent(errorPackets, forKey: .errorPackets)
+        try values.encode(closesAtOnce, forKey: .closesAtOnce)
         try values.encodeIfPresent(goAway, forKey: .goAway)
         try values.encode(refusedRate, forKey: .refusedRate)
         try values.encodeIfPresent(maxConcurrentStreams, forKey: .maxConcurrentStreams)

@@ -8,6 +8,8 @@ public struct FaultPlan: Sendable, Equatable {
     public var errors: [ErrorRate] = []
     /// APNs binary: error packets at a regular distance.
     public var errorPackets: ErrorPacketFault?
+    /// APNs binary: the connection ends at once behind an error packet, so that what still comes is answered with a TCP reset.
+    public var closesAtOnce = false
     /// A GOAWAY on every connection; a shutdown (status 10) of the binary gateway.
     public var goAway: GoAwayFault?
     /// The share of streams that is refused (RST_STREAM with REFUSED_STREAM) before anything is looked at.

@@ -15,7 +15,8 @@ enum SenderTLS {
 
     /// The certificate that the sender has shown, in DER; nil for none.
     static func certificate(_ channel: any Channel) -> [UInt8]? {
-        guard let handler = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self) else { return nil }
+        let operations = channel.pipeline.syncOperations
+        guard let handler = try? operations.handler(type: NIOSSLServerHandler.self) else { return nil }
         return try? handler.peerCertificate?.toDERBytes()
     }
 }

@@ -151,22 +151,23 @@ final class APNsDialect: GatewayDialect {
 
     // MARK: Answers
 
-    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome {
-        Outcome(index: row, outcomeClass: .accepted, status: 200)
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
+        // APNs gives the message's `apns-id` back and says no more; what else answers 200 has not taken it.
+        guard response.echoesRequest, response.body.isEmpty else { return nil }
+        return Outcome(index: row, outcomeClass: .accepted, status: 200)
     }
 
     func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
         let body = APNsErrorBody(response.body)
         var meaning = AnswerTable.apns(status: response.status, reason: body.reason)
-        var delay: Int32?
+        var asked: Int32?
         var makesWaitingAnew = false
         if meaning.outcomeClass == .retry {
             let seconds = Int64(now().timeIntervalSince1970)
-            delay =
-                response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) } ?? meaning.delayMilliseconds
+            asked = response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) }
         }
         if meaning.application == .renewToken {
-            makesWaitingAnew = expired(flight.generation, &meaning)
+            makesWaitingAnew = tokenRejected(generation: flight.generation, &meaning)
         }
         let outcome = Outcome(
             index: row,
@@ -174,7 +175,8 @@ final class APNsDialect: GatewayDialect {
             status: response.status,
             reason: body.reason,
             tokenEffect: meaning.tokenEffect(timestamp: body.timestamp),
-            retryAfterMilliseconds: meaning.outcomeClass == .retry ? delay : nil,
+            retryAfterMilliseconds: meaning.outcomeClass == .retry ? asked ?? meaning.delayMilliseconds : nil,
+            isPauseAdvice: asked == nil && meaning.delayMilliseconds != nil,
             applicationWide: meaning.application == .stop || meaning.application == .pause,
             isTokenDoubtful: meaning.isDoubtful,
             failure: meaning.failure
@@ -183,7 +185,7 @@ final class APNsDialect: GatewayDialect {
     }
 
     /// Reacts to a provider token that APNs calls expired; returns whether this is news of the token.
-    private func expired(_ generation: Int, _ meaning: inout AnswerRow) -> Bool {
+    func tokenRejected(generation: Int, _ meaning: inout AnswerRow) -> Bool {
         guard case .providerTokens(let tokens) = authentication else {
             meaning.outcomeClass = .stopApplication
             meaning.application = .stop

@@ -12,7 +12,8 @@ extension MessageAttributes {
 
         init(_ name: String, _ value: String, isVolatile: Bool = false) {
             self.name = name
-            self.value = value
+            // What HTTP/2 calls malformed would be reset without an answer.
+            self.value = HeaderText.cleaned(value)
             self.isVolatile = isVolatile
         }
     }
@@ -23,7 +24,10 @@ extension MessageAttributes {
     ///   - topic: the application's bundle id.
     ///   - now: seconds since 1970, from which the expiration counts.
     public func apnsFields(topic: String, now: Int64) -> [HeaderField] {
-        var fields = [HeaderField("apns-topic", topic + topicSuffix), HeaderField("apns-push-type", pushType.rawValue)]
+        var fields = [
+            HeaderField("apns-topic", HeaderText.cleaned(topic) + topicSuffix),
+            HeaderField("apns-push-type", pushType.rawValue),
+        ]
         if let priority { fields.append(HeaderField("apns-priority", String(priority))) }
         if let expirationSeconds {
             let moment = expirationSeconds == 0 ? 0 : now &+ Int64(expirationSeconds)

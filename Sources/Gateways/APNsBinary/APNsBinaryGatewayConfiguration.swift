@@ -16,13 +16,21 @@ public struct APNsBinaryGatewayConfiguration: Sendable {
     /// The HTTP proxy on the way; nil for none.
     public var proxy: HTTP2Proxy?
     /// How many messages a connection may have on the wire whose fate is open, at most.
-    public var sendAhead = 4_000
+    public var sendAhead = 30_000
     /// A message of which nothing was heard for so long counts as accepted, in milliseconds.
     ///
     /// The protocol has no word for success. An error packet comes within a round trip and the time that the gateway takes to
     /// look at the messages before: well below a second, and a late one would find its message, and those behind it, reported as
     /// accepted. So some seconds; each of them costs rate, as ``sendAhead`` messages can be accepted in this time and no more.
     public var presumedAcceptedMilliseconds: Int64 = 5_000
+    /// The same for the way that is taken: behind a proxy it is the proxy that acknowledges, which knows nothing of the gateway and
+    /// holds bytes of its own, so that silence has to last twice as long.
+    var silenceMilliseconds: Int64 {
+        let (time, isTooLong) = max(0, presumedAcceptedMilliseconds).multipliedReportingOverflow(
+            by: proxy == nil ? 1 : 2
+        )
+        return isTooLong ? .max : time
+    }
     /// What the gateway's host has not acknowledged after so long ends the connection, in milliseconds.
     public var requestTimeoutMilliseconds: Int64 = 60_000
     /// The time for TCP and TLS together, in milliseconds.

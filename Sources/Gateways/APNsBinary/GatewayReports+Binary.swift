@@ -15,13 +15,31 @@ extension GatewayReports {
     func tooLate(_ packet: BinaryErrorPacket, _ number: Int, _ milliseconds: Int64) -> GatewayEvent {
         let row = AnswerTable.apnsBinary(status: Int16(packet.status))
         return GatewayEvent(
-            .connectionLost,
+            .unproved,
             reason: row.reason,
             status: Int16(packet.status),
             message:
                 "\(gateway) gateway \(address) sent error \(packet.status) (\(row.reason)) after more than \(milliseconds) ms: "
-                + "\(number) messages that were taken for accepted by then were not. "
-                + "Make nmac.binary.presumedAcceptedMs longer if this repeats."
+                + "\(number) messages that were taken for accepted by then were not. " + Self.remedy
         )
     }
+
+    /// A connection ended, and nothing has proved what was presumed on it.
+    ///
+    /// - Parameter inAll: with those of the connections before it.
+    func unproved(_ number: Int, inAll: Int, _ milliseconds: Int64) -> GatewayEvent {
+        let sum = inAll > number ? " (\(inAll) with those of connections before it)" : ""
+        return GatewayEvent(
+            .unproved,
+            reason: AnswerTable.silence,
+            message:
+                "a connection to \(gateway) gateway \(address) ended without an error packet that proves them: \(number) messages "
+                + "were taken for accepted on it after \(milliseconds) ms of silence and may not have been\(sum). "
+                + Self.remedy
+        )
+    }
+
+    private static let remedy =
+        "They have the reason \(AnswerTable.silence) and are not sent again; "
+        + "make nmac.binary.presumedAcceptedMs longer if this repeats."
 }

@@ -1,11 +1,5 @@
 import PushCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The JSON object of an APNs error, in a response or in the debug data of GOAWAY.
 struct APNsErrorBody: Sendable, Equatable {
     /// The reason, word for word; empty when there is none.
@@ -31,7 +25,7 @@ struct APNsErrorBody: Sendable, Equatable {
 
     /// Reads a body; what is not there or not JSON is left out.
     init(_ body: [UInt8]) {
-        guard !body.isEmpty, let fields = try? JSONDecoder().decode(Fields.self, from: JSONBody.data(body)) else {
+        guard !body.isEmpty, let fields = try? JSONBody.decode(Fields.self, from: body) else {
             return
         }
         reason = ReasonText.storable(fields.reason ?? "")

@@ -128,16 +128,20 @@ extension AnswerTable {
             failure: .hardUserUnknown,
             "the app was removed from the device or takes no pushes any more"
         ),
+        // Only a device that is alive gets so many messages: the token is not counted.
         AnswerRow(
             .apnsHTTP2,
             429,
             "TooManyRequests",
             .retry,
-            token: .softError,
             failure: .softRefused,
             "too many messages to the same device one after the other: it is tried again later (Adobe: not at all)"
         ),
     ]
+
+    /// Apple: "After 15 minutes, you can retry JSON payloads that receive response status codes that begin with 5XX." A message that
+    /// is not valid for so long is tried again after its delivery's own period.
+    static let apnsServerDelay: Int32 = 900_000
 
     /// The gateway's trouble is not the token's: Adobe calls it soft, but the token is not counted.
     private static let apnsServer: [AnswerRow] = [
@@ -147,6 +151,7 @@ extension AnswerTable {
             "InternalServerError",
             .retry,
             connection: .replace,
+            delay: apnsServerDelay,
             failure: .softRefused,
             "APNs has an internal error: the message is tried again later (Adobe: not at all)"
         ),
@@ -155,6 +160,7 @@ extension AnswerTable {
             503,
             "ServiceUnavailable",
             .retry,
+            delay: apnsServerDelay,
             failure: .softRefused,
             "APNs is unavailable for the moment: the message is tried again later (Adobe: not at all)"
         ),

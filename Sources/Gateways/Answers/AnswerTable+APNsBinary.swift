@@ -93,6 +93,9 @@ extension AnswerTable {
         packet(0, "", .retry, failure: .softUndefined, "a status that is not documented: the message is tried again"),
     ]
 
+    /// The reason of a message that counts as accepted because nothing was heard of it.
+    public static let silence = "Silence"
+
     /// What is known of a message about which the gateway said nothing.
     private static let apnsBinaryUnanswered: [AnswerRow] = [
         unanswered("ConnectionLost", isWritten: true, "the connection ended without an error packet"),
@@ -108,7 +111,7 @@ extension AnswerTable {
         AnswerRow(
             .apnsBinary,
             0,
-            "Silence",
+            silence,
             .accepted,
             source: .noAnswer,
             condition: writtenCondition,

@@ -3,6 +3,7 @@ import PushCore
 extension AnswerTable {
     /// Reasons that are not documented.
     static let apnsOtherResponses: [AnswerRow] = [
+        malformed(.apnsHTTP2, "a 200 without the message's apns-id, or with a body: APNs did not give it"),
         AnswerRow(
             .apnsHTTP2,
             0,
@@ -76,60 +77,16 @@ extension AnswerTable {
             "the push token is gone for an unknown reason; the token is kept, and counted"
         ),
         AnswerRow(.apnsHTTP2, 429, "", .retry, failure: .softRefused, "too many requests"),
-        AnswerRow(.apnsHTTP2, 500, "", .retry, failure: .softRefused, "an error of the gateway"),
+        AnswerRow(
+            .apnsHTTP2,
+            500,
+            "",
+            .retry,
+            delay: apnsServerDelay,
+            failure: .softRefused,
+            "an error of the gateway"
+        ),
     ]
-
-    /// Reasons in the debug data of GOAWAY.
-    static let apnsGoAways: [AnswerRow] =
-        apnsResponses.filter { $0.application == .stop }.map { row in
-            var row = row
-            row.source = .goAway
-            row.status = 0
-            row.outcomeClass = .unprocessed
-            row.connection = .replace
-            return row
-        } + [
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "IdleTimeout",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                failure: .ignoredUnreachable,
-                "the connection was idle for too long"
-            ),
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "Shutdown",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                failure: .ignoredUnreachable,
-                "the APNs server shuts down"
-            ),
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "Maximum active streams violated for this endpoint.",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                failure: .ignoredUnreachable,
-                "the limit of concurrent streams was lowered while messages were on the wire"
-            ),
-            AnswerRow(
-                .apnsHTTP2,
-                0,
-                "",
-                .unprocessed,
-                source: .goAway,
-                connection: .replace,
-                failure: .ignoredUnreachable,
-                "APNs ended the connection for an unknown reason"
-            ),
-        ]
 
     /// Messages without an answer, and messages that are not fit to be sent.
     static let apnsUnanswered: [AnswerRow] =

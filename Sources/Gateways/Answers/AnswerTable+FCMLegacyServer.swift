@@ -54,6 +54,38 @@ extension AnswerTable {
     static let fcmLegacyRequests: [AnswerRow] = [
         request(
             400,
+            "InvalidParameters",
+            .permanent,
+            failure: .ignoredRefused,
+            "a field of the request is wrong: the log shows the text; correct the delivery's content"
+        ),
+        request(
+            500,
+            "InternalServerError",
+            .retry,
+            delay: failureDelay,
+            failure: .ignoredRefused,
+            "FCM has an internal error, which may pass (Adobe: not tried again)"
+        ),
+        request(
+            500,
+            "Unavailable",
+            .retry,
+            delay: failureDelay,
+            failure: .softUnreachable,
+            "FCM is unavailable for the moment"
+        ),
+        request(
+            503,
+            "Unavailable",
+            .retry,
+            delay: failureDelay,
+            failure: .softUnreachable,
+            "FCM is unavailable for the moment"
+        ),
+        request(
+            400,
+            "",
             .permanent,
             failure: .ignoredRefused,
             "the request is malformed: the log shows the text; correct the delivery's content"
@@ -81,10 +113,24 @@ extension AnswerTable {
             "",
             "a redirection, which FCM never gives: check that the address is the gateway's and no proxy answers for it"
         ),
-        request(408, .retry, delay: failureDelay, failure: .softUnreachable, "the request timed out at the gateway"),
-        request(429, .retry, delay: quotaDelay, failure: .softRefused, "too many requests"),
-        request(500, .retry, delay: failureDelay, failure: .softUnreachable, "an error of the gateway, which may pass"),
-        request(503, .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
+        request(
+            408,
+            "",
+            .retry,
+            delay: failureDelay,
+            failure: .softUnreachable,
+            "the request timed out at the gateway"
+        ),
+        request(429, "", .retry, delay: quotaDelay, failure: .softRefused, "too many requests"),
+        request(
+            500,
+            "",
+            .retry,
+            delay: failureDelay,
+            failure: .softUnreachable,
+            "an error of the gateway, which may pass"
+        ),
+        request(503, "", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
         AnswerRow(
             .fcmLegacy,
             0,
@@ -132,12 +178,13 @@ extension AnswerTable {
 
     private static func request(
         _ status: Int16,
+        _ reason: String,
         _ outcomeClass: OutcomeClass,
         delay: Int32? = nil,
         failure: MessageFailure,
         _ explanation: String
     ) -> AnswerRow {
-        AnswerRow(.fcmLegacy, status, "", outcomeClass, delay: delay, failure: failure, explanation)
+        AnswerRow(.fcmLegacy, status, reason, outcomeClass, delay: delay, failure: failure, explanation)
     }
 
     private static func stop(_ status: Int16, _ reason: String, _ explanation: String) -> AnswerRow {

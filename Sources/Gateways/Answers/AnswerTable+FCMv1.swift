@@ -3,7 +3,7 @@ import PushCore
 extension AnswerTable {
     /// All rows of FCM HTTP v1.
     static let fcmV1Rows: [AnswerRow] =
-        fcmV1Responses + fcmV1OtherResponses + fcmV1GoAways + fcmV1Unanswered + fcmV1TokenEndpoint
+        fcmV1Responses + fcmV1OtherResponses + fcmV1Unspecified + fcmV1GoAways + fcmV1Unanswered + fcmV1TokenEndpoint
 
     /// The condition of the rows for errors that name the field `message.token`.
     static let tokenAtFaultCondition = "message.token"
@@ -96,8 +96,9 @@ extension AnswerTable {
         ),
     ]
 
-    /// Error codes that are not documented, `UNSPECIFIED_ERROR`, and answers without a readable body.
+    /// Error codes that are not documented, and answers without a readable body.
     static let fcmV1OtherResponses: [AnswerRow] = [
+        malformed(.fcmV1, "a 200 without a message name in JSON: FCM did not give it"),
         AnswerRow(
             .fcmV1,
             0,

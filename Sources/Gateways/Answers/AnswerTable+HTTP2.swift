@@ -22,9 +22,33 @@ extension AnswerTable {
                 isWritten: false,
                 "the gateway closed the connection before it looked at the message"
             ),
-            row(gateway, "ConnectionLost", isWritten: false, "the connection was lost before the message was written"),
-            row(gateway, "", isWritten: false, "the message was not written"),
+            row(
+                gateway,
+                NoAnswerReason.notWritten,
+                isWritten: false,
+                "the connection was lost before the message was written"
+            ),
+            row(gateway, "", isWritten: false, "the message was taken back before it was written"),
         ]
+    }
+
+    /// A 200 that the gateway has not given: something in its place may have thrown the message away.
+    static func malformed(_ gateway: AnswerGateway, _ explanation: String) -> AnswerRow {
+        AnswerRow(
+            gateway,
+            200,
+            NoAnswerReason.malformed,
+            .ambiguous,
+            failure: .ignoredUnreachable,
+            explanation
+                + "; check that the address is the gateway's and no proxy answers for it. The message is sent again or reported as "
+                + "unknown, as the delivery says"
+        )
+    }
+
+    /// The meaning of an answer with status 200 that the gateway has not given.
+    static func malformed(_ gateway: AnswerGateway) -> AnswerRow {
+        row(gateway, .response, 200, NoAnswerReason.malformed) ?? unknown(gateway)
     }
 
     private static func row(

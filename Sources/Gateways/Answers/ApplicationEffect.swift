@@ -6,6 +6,7 @@ public enum ApplicationEffect: String, Sendable, Hashable, Codable {
     case stop
     /// The provider token or access token has to be renewed.
     case renewToken = "renew_token"
-    /// The whole project has to pause.
+    /// The gateway wants less of the whole project: the child that hears it sends nothing of the application for a while. Others
+    /// hear it themselves.
     case pause
 }

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import PushCore
 
 /// The JSON object of an FCM HTTP v1 error, a `google.rpc.Status`.
 struct FCMErrorBody: Sendable, Equatable {
@@ -17,7 +13,7 @@ struct FCMErrorBody: Sendable, Equatable {
     /// Reads a body; what is not there or not JSON is left out.
     init(_ body: [UInt8]) {
         guard let first = body.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{"),
-            let error = (try? JSONDecoder().decode(FCMErrorFields.Envelope.self, from: JSONBody.data(body)))?.error
+            let error = (try? JSONBody.decode(FCMErrorFields.Envelope.self, from: body))?.error
         else { return }
         message = ReasonText.storable(error.message ?? "")
         let details = error.details ?? []

@@ -1,7 +1,7 @@
 /// Reasons that come from outside, made fit to be stored.
 enum ReasonText {
     /// A reason longer than this is cut, in bytes; the longest that a gateway documents has 31.
-    private static let maximumBytes = 200
+    static let maximumBytes = 200
 
     /// The text without NUL bytes, which PostgreSQL does not store, cut to a storable length.
     static func storable(_ text: String) -> String {

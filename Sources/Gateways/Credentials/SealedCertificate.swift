@@ -1,3 +1,5 @@
+import PushCore
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -24,7 +26,7 @@ public struct SealedCertificate: Sendable, CustomStringConvertible, CustomReflec
 
     /// Takes both out of the material that was sealed.
     public init(material: [UInt8]) throws(GatewayCredentialError) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(material)) else {
+        guard let fields = try? JSONBody.decode(Fields.self, from: material) else {
             throw ClientCertificate.error(.malformed, "it is stored in a form that is not known here: set it again")
         }
         self.init(pkcs12: Array(fields.pkcs12), passphrase: fields.passphrase)

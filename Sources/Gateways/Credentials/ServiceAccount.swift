@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import PushCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -27,7 +28,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
     ///
     /// - Throws: `GatewayCredentialError` that names the field which is missing or wrong, never a value of the private key.
     public init(json: [UInt8]) throws(GatewayCredentialError) {
-        guard let file = try? JSONDecoder().decode(ServiceAccountFile.self, from: JSONBody.data(json)) else {
+        guard let file = try? JSONBody.decode(ServiceAccountFile.self, from: json) else {
             throw Self.error(
                 .malformed,
                 "it is not a JSON object with text fields: give the file as the Firebase console delivered it"
@@ -35,9 +36,11 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
         }
         let type = try Self.require(file.type, "type")
         guard type == "service_account" else {
+            // Google's kinds are such words ("authorized_user"); what looks otherwise may be a key in the wrong place.
+            let isWord = type.utf8.count <= 40 && type.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
             throw Self.error(
                 .wrongKind,
-                "its field type says \"\(type.prefix(40))\" instead of \"service_account\": make a key of a service account in the Firebase console (project settings, service accounts)"
+                "its field type is \(isWord ? type : "something else") instead of service_account: make a key of a service account in the Firebase console (project settings, service accounts)"
             )
         }
         projectID = try Self.checkedProject(try Self.require(file.projectID, "project_id"))

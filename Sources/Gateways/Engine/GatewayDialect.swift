@@ -33,11 +33,17 @@ protocol GatewayDialect: AnyObject {
         tag: () -> Int64
     ) -> [Flight]
 
-    /// The outcome of an accepted message.
-    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome
+    /// The outcome of a message that was answered with 200; nil if no gateway answers so.
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome?
 
     /// The outcome of a message that was not accepted, and what follows from it.
     func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict
+
+    /// Gets another token in place of the one of this generation, which the gateway does not take.
+    ///
+    /// - Parameter row: what the gateway said means so; changed if there can be no other token.
+    /// - Returns: whether requests that still wait carry the old token and have to be made anew.
+    func tokenRejected(generation: Int, _ row: inout AnswerRow) -> Bool
 
     /// The reason that a GOAWAY gives, and what it means.
     func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow)

@@ -172,8 +172,9 @@ final class GatewayEngine {
         let row = flight.row(completion.index)
         switch completion.result {
         case .response(let response) where response.status == 200:
+            guard let outcome = dialect.accepted(response, row: row, flight: flight) else { return malformed(row) }
             work.hasAccepted = true
-            return dialect.accepted(response, row: row, flight: flight)
+            return outcome
         case .response(let response):
             let verdict = dialect.refused(response, row: row, flight: flight)
             work.note(verdict)
@@ -183,18 +184,6 @@ final class GatewayEngine {
         case .ambiguous(let failure):
             return unanswered(row, .ambiguous, failure.cause)
         }
-    }
-
-    private func unanswered(_ row: Int32, _ outcomeClass: OutcomeClass, _ cause: HTTP2Failure.Cause) -> Outcome {
-        let reason = NoAnswerReason.text(cause)
-        let meaning = AnswerTable.noAnswer(dialect.answers, reason: reason, isWritten: outcomeClass == .ambiguous)
-        return Outcome(
-            index: row,
-            outcomeClass: outcomeClass,
-            reason: reason,
-            failure: meaning.failure,
-            neverLeft: cause == .cancelled
-        )
     }
 
     private func unprocessed(_ failure: HTTP2Failure, _ row: Int32, _ flight: Flight) -> Outcome? {
@@ -269,11 +258,18 @@ final class GatewayEngine {
         case .dialFailed(let reason, let attempt, let delay):
             tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, attempt, delay))
         case .limitChanged: break
-        case .goAway(let code, _, let debugData):
-            let meaning = dialect.goAway(debugData: debugData)
-            tell(reports.goAway(code, meaning.reason, meaning.row))
+        case .goAway(let code, _, let debugData, let wasInUse): goAway(code, debugData, wasInUse)
         case .closed(let reason): tell(reports.closed(reason))
         }
+    }
+
+    private func goAway(_ code: HTTP2ErrorCode, _ debugData: [UInt8], _ wasInUse: Bool) {
+        var (reason, row) = dialect.goAway(debugData: debugData)
+        // A connection that was replaced may carry an older token than the last one, of which it says nothing.
+        let isRejected = row.application == .renewToken && wasInUse && lastGeneration > 0
+        let makesWaitingAnew = isRejected && dialect.tokenRejected(generation: lastGeneration, &row)
+        tell(reports.goAway(code, reason, row))
+        if makesWaitingAnew { startAnew(with: nil) }
     }
 
     /// Gives back what has not been written.

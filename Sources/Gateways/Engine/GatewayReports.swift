@@ -108,8 +108,8 @@ struct GatewayReports {
         return GatewayEvent(
             .applicationStopped,
             reason: "CertificateRefused",
-            message: "\(gateway) gateway \(address) refuses the connection: \(text). Set a valid certificate of the application "
-                + "and its environment. Messages stay pending."
+            message: "\(gateway) gateway \(address) refuses the connection: \(text). Set a valid certificate of the "
+                + "application and its environment. Messages stay pending."
         )
     }
 

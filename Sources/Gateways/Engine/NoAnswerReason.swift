@@ -7,12 +7,17 @@ enum NoAnswerReason {
     /// The binary gateway threw it away because of a message before it.
     static let discarded = "Discarded"
 
-    static func text(_ cause: HTTP2Failure.Cause) -> String {
+    /// The connection was lost before the message was written.
+    static let notWritten = "NotWritten"
+    /// An answer that looks like success and is none of the gateway's.
+    static let malformed = "MalformedAnswer"
+
+    static func text(_ cause: HTTP2Failure.Cause, isWritten: Bool) -> String {
         switch cause {
         case .reset(.refusedStream): "REFUSED_STREAM"
         case .reset(let code): code.description
         case .goAway: "GOAWAY"
-        case .connectionClosed: "ConnectionLost"
+        case .connectionClosed: isWritten ? "ConnectionLost" : notWritten
         case .timeout: "Timeout"
         case .cancelled: cancelled
         case .notSubmitted: "NotSubmitted"

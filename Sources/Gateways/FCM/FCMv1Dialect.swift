@@ -73,9 +73,9 @@ final class FCMv1Dialect: GatewayDialect {
 
     // MARK: Answers
 
-    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome {
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
+        guard let name = FCMSuccessBody.name(in: response.body) else { return nil }
         if keeper.isUnproven { keeper.accepted(generation: flight.generation) }
-        let name = FCMSuccessBody.name(in: response.body)
         return Outcome(index: row, outcomeClass: .accepted, status: 200, gatewayMessageID: name)
     }
 
@@ -84,13 +84,7 @@ final class FCMv1Dialect: GatewayDialect {
         var meaning = AnswerTable.fcmV1(status: response.status, reason: body.reason, tokenAtFault: body.tokenAtFault)
         var makesWaitingAnew = false
         if meaning.application == .renewToken {
-            makesWaitingAnew = keeper.isCurrent(generation: flight.generation)
-            if let failure = keeper.rejected(generation: flight.generation) {
-                makesWaitingAnew = false
-                meaning.outcomeClass = .stopApplication
-                meaning.application = .stop
-                meaning.explanation = failure.message
-            }
+            makesWaitingAnew = tokenRejected(generation: flight.generation, &meaning)
         }
         var delay: Int32?
         if meaning.outcomeClass == .retry {
@@ -110,6 +104,15 @@ final class FCMv1Dialect: GatewayDialect {
             failure: meaning.failure
         )
         return Verdict(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
+    }
+
+    func tokenRejected(generation: Int, _ row: inout AnswerRow) -> Bool {
+        let isNews = keeper.isCurrent(generation: generation)
+        guard let failure = keeper.rejected(generation: generation) else { return isNews }
+        row.outcomeClass = .stopApplication
+        row.application = .stop
+        row.explanation = failure.message
+        return false
     }
 
     func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow) {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import PushCore
 
 /// What legacy FCM says about each message of a request.
 ///
@@ -20,7 +16,7 @@ struct LegacyAnswer: Sendable, Equatable {
     }
 
     /// The reason of outcomes whose result could not be read.
-    static let unreadable = "MalformedAnswer"
+    static let unreadable = NoAnswerReason.malformed
 
     /// The largest answer that is read: a thousand results take a tenth of it.
     static let mostBytes = 2 << 20
@@ -44,7 +40,7 @@ struct LegacyAnswer: Sendable, Equatable {
     private static func results(_ body: [UInt8], count: Int) -> [Result] {
         let nothing = Array(repeating: Result.unreadable, count: count)
         guard let first = body.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{"),
-            let envelope = try? JSONDecoder().decode(LegacyAnswerFields.Envelope.self, from: JSONBody.data(body))
+            let envelope = try? JSONBody.decode(LegacyAnswerFields.Envelope.self, from: body)
         else { return nothing }
         if let results = envelope.results { return results.count == count ? results.map(result) : nothing }
         guard let error = envelope.error, !error.isEmpty else { return nothing }

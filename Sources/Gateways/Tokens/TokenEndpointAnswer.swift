@@ -1,10 +1,5 @@
 import CurlClient
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import PushCore
 
 /// What an OAuth 2 token endpoint answered (RFC 6749 section 5).
 enum TokenEndpointAnswer {
@@ -43,7 +38,7 @@ enum TokenEndpointAnswer {
         endpoint: String,
         now: Int64
     ) -> Result<AccessTokenGrant, TokenFailure> {
-        let body = try? JSONDecoder().decode(Body.self, from: JSONBody.data(response.body))
+        let body = try? JSONBody.decode(Body.self, from: response.body)
         if response.status == 200, let text = body?.accessToken, isToken(text) {
             return .success(AccessTokenGrant(token: text, expiresInSeconds: body?.expiresIn))
         }

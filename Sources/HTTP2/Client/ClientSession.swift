@@ -235,10 +235,7 @@ final class ClientSession {
 
     private func completeWithResponse(_ slot: StreamSlot) {
         hasAnswered = true
-        complete(
-            slot,
-            .response(HTTP2Response(status: slot.status, retryAfter: slot.retryAfter, body: slot.body))
-        )
+        complete(slot, .response(slot.response))
     }
 
     private func complete(_ slot: StreamSlot, _ result: HTTP2Result) {
@@ -281,11 +278,13 @@ final class ClientSession {
 
     func noteHeader(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         guard let slot = streams.find(streamID) else { return }
-        // `:status` and `retry-after` are all that the answers need; the length tells most others apart.
+        // `:status`, `retry-after` and the request's own field are all that the answers need; the length tells most others apart.
         if name.count == 7, name[0] == UInt8(ascii: ":") {
             slot.pointee.value.status = value.reduce(0) { $0 &* 10 &+ Int16($1 &- UInt8(ascii: "0")) }
         } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
             slot.pointee.value.retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
+        } else if let batch = slot.pointee.value.batch, batch.isOwnField(slot.pointee.value.requestIndex, name, value) {
+            slot.pointee.value.echoesRequest = true
         }
     }
 }

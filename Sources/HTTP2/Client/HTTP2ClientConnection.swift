@@ -162,12 +162,13 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
             switch notice {
             case .settings(let announced): settingsReceived(announced)
             case .goAway(let code, let lastStreamID, let debugData):
-                drain()
                 let event = HTTP2ConnectionEvent.goAway(
                     code: HTTP2ErrorCode(rawValue: code),
                     lastStreamID: lastStreamID,
-                    debugData: debugData
+                    debugData: debugData,
+                    wasInUse: state == .ready
                 )
+                drain()
                 pool.goAway(self, event)
             case .pingAnswered: pingSent = nil
             }

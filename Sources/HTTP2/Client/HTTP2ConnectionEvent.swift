@@ -7,7 +7,9 @@ public enum HTTP2ConnectionEvent: Sendable {
     /// The server's limit of concurrent streams changed.
     case limitChanged(Int)
     /// The server sent GOAWAY. APNs puts a JSON object with the reason into the debug data, even with NO_ERROR.
-    case goAway(code: HTTP2ErrorCode, lastStreamID: Int32, debugData: [UInt8])
+    ///
+    /// `wasInUse` is false for a connection that took no more requests already, such as one that was replaced.
+    case goAway(code: HTTP2ErrorCode, lastStreamID: Int32, debugData: [UInt8], wasInUse: Bool)
     /// A connection ended. `reason` is nil for one that ended as it should.
     case closed(reason: String?)
 }

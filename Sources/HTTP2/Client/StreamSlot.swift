@@ -12,5 +12,12 @@ struct StreamSlot {
     /// The request was given up and settled; the slot keeps its batch's memory until nghttp2 has closed the stream.
     var isCancelled = false
     var retryAfter: String?
+    /// See ``HTTP2Response/echoesRequest``.
+    var echoesRequest = false
     var body: [UInt8] = []
+
+    /// The response, once it is complete.
+    var response: HTTP2Response {
+        HTTP2Response(status: status, retryAfter: retryAfter, body: body, echoesRequest: echoesRequest)
+    }
 }

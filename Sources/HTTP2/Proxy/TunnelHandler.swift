@@ -50,6 +50,12 @@ public final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler
         }
     }
 
+    /// What stands behind may write when a read ends, and before there is a tunnel that would go to the proxy in the clear: an
+    /// answer may come in several reads.
+    public func channelReadComplete(context: ChannelHandlerContext) {
+        if isDone { context.fireChannelReadComplete() }
+    }
+
     private func open(_ context: ChannelHandlerContext, _ rest: [UInt8]) {
         isDone = true
         do {

@@ -1,7 +1,6 @@
 import Gateways
 import Logging
 import NIOCore
-import PostgresClient
 import PushCore
 import Store
 
@@ -19,9 +18,6 @@ struct FeedbackPoll: Sendable {
 
     /// A service that could not be reached is asked again after so long: it keeps what it has to tell for days.
     private static let pauseAfterTrouble = Duration.seconds(300)
-    /// The pause between two attempts to store what was read, and how many there are: the service has forgotten it.
-    private static let storePause = Duration.seconds(1)
-    private static let storeAttempts = 60
 
     /// Reads until it is cancelled; a reading under way then comes to its end.
     func run() async {
@@ -35,7 +31,14 @@ struct FeedbackPoll: Sendable {
 
     private func read() async -> Bool {
         do {
-            let report = try await reader.read(eventLoop: eventLoop) { try await keep($0) }
+            let keeper = FeedbackKeeper(logger: logger) { entries in
+                try await store.storeFeedback(
+                    application: applicationID,
+                    tokens: entries.map(\.token),
+                    since: entries.map(\.since)
+                )
+            }
+            let report = try await reader.read(eventLoop: eventLoop) { await keeper.keep($0) }
             if report.entries > 0 {
                 logger.info("the feedback service has named \(report.entries) tokens whose app is gone")
             }
@@ -45,21 +48,5 @@ struct FeedbackPoll: Sendable {
             logger.warning("the feedback service cannot be read: \(error)")
         }
         return false
-    }
-
-    private func keep(_ entries: [APNsFeedbackEntry]) async throws {
-        for attempt in 1... {
-            do {
-                try await store.storeFeedback(
-                    application: applicationID,
-                    tokens: entries.map(\.token),
-                    since: entries.map(\.since)
-                )
-                return
-            } catch let error as PostgresError {
-                guard attempt < Self.storeAttempts else { throw error }
-                try? await Task.sleep(for: Self.storePause)
-            }
-        }
     }
 }

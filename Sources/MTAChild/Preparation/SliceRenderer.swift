@@ -99,18 +99,8 @@ struct SliceRenderer {
             slice.bodies.removeLast()
             return .init(row: row, status: .failed, reason: PayloadLimits.tooLongReason(limit: template.payloadLimit))
         }
-        if slice.collapseIDs != nil {
-            var isValid = false
-            slice.collapseIDs?.append { buffer in
-                isValid = template.renderCollapseID(row: Int(row), fields: loaded.fields, into: &buffer)
-                return true
-            }
-            guard isValid else {
-                slice.collapseIDs?.removeLast()
-                slice.bodies.removeLast()
-                let reason = "BadCollapseId: the personalised collapse id has not 1 to 64 bytes"
-                return .init(row: row, status: .failed, reason: reason)
-            }
+        slice.collapseIDs?.append { buffer in
+            template.renderCollapseID(row: Int(row), fields: loaded.fields, into: &buffer)
         }
         slice.rows.append(row)
         slice.ids.append(id)

@@ -96,7 +96,7 @@ public struct MessagePreviewer: Sendable {
             fields += attributes.apnsFields(topic: application.bundleID, now: now)
                 .map { .init(name: $0.name, value: $0.value) }
             fields.append(.init(name: "apns-id", value: String(decoding: text, as: UTF8.self)))
-            if let collapseIDs = batch?.collapseIDs {
+            if let collapseIDs = batch?.collapseIDs, !collapseIDs.isNull(0) {
                 fields.append(.init(name: "apns-collapse-id", value: collapseIDs.string(0)))
             }
             return fields

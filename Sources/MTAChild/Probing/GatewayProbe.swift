@@ -38,6 +38,13 @@ public struct GatewayProbe: Sendable {
             let passed = (ContinuousClock.now - start) / .seconds(1)
             return Date(timeIntervalSince1970: Double(clock.microsecondsSince1970) / 1_000_000 + passed)
         }
+        if let expiresAt = row.expiresAt, expiresAt <= clock {
+            let left = Double(expiresAt.microsecondsSince1970 - clock.microsecondsSince1970) / 1_000_000
+            let finding =
+                "\(row.kind.text) \(ExpiryNotice.text(secondsLeft: left)): "
+                + "set a new one with `pushmta credential set \(application.name)`"
+            return [ProbeFinding("credential", .failed, finding)]
+        }
         let delegate = ProbeDelegate()
         let gateway: any Gateway
         do {

@@ -51,7 +51,7 @@ struct ProbeReading: Sendable {
         case .applicationStopped:
             isDone = true
             return [ProbeFinding("authentication", .failed, event.message)]
-        case .goAway, .applicationThrottled:
+        case .goAway, .unproved, .applicationThrottled:
             return [ProbeFinding("connection", .warning, event.message)]
         }
     }
@@ -66,13 +66,8 @@ struct ProbeReading: Sendable {
             return []
         case .unprocessed, .ambiguous:
             isDone = true
-            return [
-                ProbeFinding(
-                    "message",
-                    .failed,
-                    "the message got no answer (\(outcome.reason)): \(explanation(outcome))"
-                )
-            ]
+            let said = outcome.status == 0 ? "the message got no answer (\(outcome.reason))" : said(outcome)
+            return [ProbeFinding("message", .failed, "\(said): \(explanation(outcome))")]
         case .permanent, .retry:
             isDone = true
             return [refusal(outcome)]
@@ -88,18 +83,25 @@ struct ProbeReading: Sendable {
     }
 
     private func refusal(_ outcome: Outcome) -> ProbeFinding {
-        let said = "the gateway answers \(outcome.status) \(outcome.reason)"
         let meaning = explanation(outcome)
+        // The gateway was not asked: nothing is known of it.
+        guard !outcome.neverLeft else {
+            return ProbeFinding("message", .failed, "the message is refused here, \(outcome.reason): \(meaning)")
+        }
         let isTokenAtFault = row(outcome)?.isDoubtful == true || outcome.tokenEffect != .none
         if !hasToken, isTokenAtFault, outcome.outcomeClass == .permanent {
             return ProbeFinding(
                 "message",
                 .ok,
-                "\(said), which it says of a push token that no device has: everything else is right"
+                "\(said(outcome)), which it says of a push token that no device has: everything else is right"
             )
         }
         let verdict: ProbeFinding.Verdict = outcome.outcomeClass == .retry ? .warning : .failed
-        return ProbeFinding("message", verdict, "\(said): \(meaning)")
+        return ProbeFinding("message", verdict, "\(said(outcome)): \(meaning)")
+    }
+
+    private func said(_ outcome: Outcome) -> String {
+        "the gateway answers \(outcome.status) \(outcome.reason)"
     }
 
     /// Cause and remedy, from the answer table.
@@ -109,15 +111,17 @@ struct ProbeReading: Sendable {
 
     private func row(_ outcome: Outcome) -> AnswerRow? {
         let gateway = AnswerGateway(format)
-        switch outcome.outcomeClass {
-        case .unprocessed, .ambiguous:
-            return AnswerTable.noAnswer(gateway, reason: outcome.reason, isWritten: outcome.outcomeClass == .ambiguous)
-        case .accepted, .permanent, .retry, .stopApplication:
-            let rows = AnswerTable.rows.lazy.filter {
-                $0.gateway == gateway && $0.source == .response && $0.status == outcome.status
-            }
-            return rows.first { $0.reason == outcome.reason && $0.outcomeClass == outcome.outcomeClass }
-                ?? rows.first { $0.reason == outcome.reason } ?? rows.first { $0.reason.isEmpty }
+        let isAmbiguous = outcome.outcomeClass == .ambiguous
+        if outcome.outcomeClass == .permanent, outcome.neverLeft {
+            return AnswerTable.check(gateway, reason: outcome.reason)
         }
+        if outcome.outcomeClass == .unprocessed || isAmbiguous, outcome.status == 0 {
+            return AnswerTable.noAnswer(gateway, reason: outcome.reason, isWritten: isAmbiguous)
+        }
+        let rows = AnswerTable.rows.lazy.filter {
+            $0.gateway == gateway && $0.source == .response && $0.status == outcome.status
+        }
+        return rows.first { $0.reason == outcome.reason && $0.outcomeClass == outcome.outcomeClass }
+            ?? rows.first { $0.reason == outcome.reason } ?? rows.first { $0.reason.isEmpty }
     }
 }

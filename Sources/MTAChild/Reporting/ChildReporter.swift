@@ -93,7 +93,7 @@ final class ChildReporter: Sendable {
         beat.latencyP50Milliseconds = p50
         beat.latencyP99Milliseconds = p99
         beat.residentBytes = ResidentMemory.bytes
-        beat.lastError = sender.lastTrouble
+        beat.lastError = sender.lastError
         do {
             try await store.beatChild(beat)
         } catch {

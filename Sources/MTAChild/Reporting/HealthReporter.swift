@@ -21,7 +21,7 @@ struct HealthReporter: Sendable {
             try? await Task.sleep(for: .seconds(1))
             // The reason of an open circuit stands.
             guard sender.desk.withLock({ $0.circuit == .closed }), !sender.circuit.isClosing else { continue }
-            let trouble = sender.gatewayTrouble
+            let trouble = sender.gatewayTrouble ?? sender.gatewayNotice
             guard trouble?.kind != .applicationStopped else { continue }
             let text = trouble?.message ?? ""
             guard text != shown else { continue }
@@ -49,13 +49,16 @@ struct HealthReporter: Sendable {
         "put the application's credential, bundle id or environment right; sending goes on by itself then"
     /// What to do when most push tokens are refused.
     static let mixUpRemedy =
-        "check that the application's environment, bundle id and credential are those of its push tokens"
+        "check that the application's environment, bundle id and credential are those of its push tokens; "
+        + "if the tokens are bad, pushmta app resume --believe-refusals"
 
     private static func remedy(_ trouble: GatewayEvent) -> String {
         switch trouble.kind {
         case .unreachable: "check host and port of the external account, DNS, firewall and network"
         case .untrusted: "check the gateway's certificate, the account's CA file and this machine's clock"
         case .tokenUnavailable: "check that the token endpoint of the service account can be reached"
+        case .unproved:
+            "find out whether the gateway was stuck; make nmac.binary.presumedAcceptedMs longer if this repeats"
         case .applicationThrottled: "nothing: sending goes on by itself; a higher quota makes it faster"
         default: stopRemedy
         }

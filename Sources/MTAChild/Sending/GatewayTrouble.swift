@@ -6,8 +6,22 @@ struct GatewayTrouble: Sendable {
     var connection: GatewayEvent? { didSet { settle() } }
     /// Every message of the application is refused; over when one is accepted.
     var application: GatewayEvent? { didSet { settle() } }
+    /// Messages whose outcome may be wrong: over when it is told, so that it keeps nothing from being sent.
+    private var last: (event: GatewayEvent, at: ContinuousClock.Instant)?
+    /// Nothing takes such a notice back: it is shown for so long, as long as a child lives by default.
+    static let noticeTime = Duration.seconds(600)
     /// When the trouble began; nil when all is well.
     private(set) var since: ContinuousClock.Instant?
+
+    /// Keeps a notice to be shown; the last one counts.
+    mutating func note(_ event: GatewayEvent, at moment: ContinuousClock.Instant = .now) {
+        last = (event, moment)
+    }
+
+    /// The notice that is to be shown; nil if there is none.
+    func notice(at moment: ContinuousClock.Instant = .now) -> GatewayEvent? {
+        last.flatMap { moment - $0.at < Self.noticeTime ? $0.event : nil }
+    }
 
     private mutating func settle() {
         since = connection == nil && application == nil ? nil : since ?? .now

@@ -58,6 +58,9 @@ struct HeldPart: Sendable {
         if !unanswered.isEmpty { unanswered.remove(row) }
     }
 
+    /// Whether an earlier attempt may have arrived.
+    func isInDoubt(_ row: Int32) -> Bool { lost.contains(row) || doubted.contains(row) }
+
     /// Whether an outcome heals the soft errors of the message's subscription.
     func heals(_ row: Int32, _ outcome: Outcome) -> Bool {
         !withErrors.isEmpty && outcome.outcomeClass == .accepted && withErrors.contains(row)

@@ -6,6 +6,10 @@ import Store
 /// A gateway refuses every token of the other environment as bad. So an answer that doubts a token is *doubtful* and its
 /// message stays undecided until enough later answers show that such answers are rare; if they are not, the whole
 /// application is wrong, and no message is to blame.
+///
+/// What counts is their share of the last answers. Undecided messages wait for free, so it is judged when the window is full,
+/// or when no more answers come. The answers are this child's: a later one begins anew, and its siblings count for themselves, so
+/// that of single messages each child may decide ``fewest`` before it knows better.
 struct MassFailureGuard: Sendable {
     /// A doubtful answer whose message is not decided.
     struct Held: Sendable {
@@ -18,8 +22,12 @@ struct MassFailureGuard: Sendable {
 
     /// The answers that are looked at.
     static let window: Int64 = 500
-    /// More doubtful answers than this among them, 20 %, are no accident.
-    static let limit = 100
+    /// More than one doubtful answer in so many is no accident.
+    static let share: Int64 = 5
+    /// More doubtful answers than this among a full window, 20 %, are none.
+    static let limit = Int(window / share)
+    /// So many doubtful answers say nothing, whatever their share: a few old tokens in a list of testers.
+    static let fewest = 10
     /// A probe goes message by message with nothing accepted before: so many doubtful answers in a row say enough.
     static let probeLimit = 10
 
@@ -35,8 +43,15 @@ struct MassFailureGuard: Sendable {
     var heldCount: Int { held.count }
     /// The doubtful answers in the window.
     var doubtfulCount: Int { doubtful.count }
-    /// Whether the answers say that all tokens are wrong.
-    var isTripped: Bool { doubtful.count > Self.limit }
+    /// The answers that are looked at now.
+    var answersInWindow: Int64 { min(answers, Self.window) }
+    /// Whether the answers say that all tokens are wrong, whatever may come yet. It stays so: many answers may come at once, and
+    /// those that doubt nothing come last.
+    private(set) var isTripped = false
+    /// The same when no more answers come.
+    var isTrippedWhenQuiet: Bool {
+        isTripped || doubtful.count > Self.fewest && Int64(doubtful.count) * Self.share > answersInWindow
+    }
     /// The same for a probe.
     var isTrippedByProbe: Bool { doubtful.count >= Self.probeLimit }
 
@@ -51,6 +66,7 @@ struct MassFailureGuard: Sendable {
     mutating func hold(_ holding: PartToken, row: Int32, _ outcome: Outcome) {
         count()
         doubtful.append(answers)
+        if doubtful.count > Self.limit { isTripped = true }
         held.append(Held(holding: holding, row: row, outcome: outcome, position: answers))
     }
 

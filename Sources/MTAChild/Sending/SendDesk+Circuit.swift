@@ -27,13 +27,18 @@ extension SendDesk {
     mutating func guardAgainstMassFailure(_ now: Int64, _ actions: inout [Action]) {
         guard !massFailure.isEmpty else { return }
         if massFailure.isTripped || circuit == .probing && massFailure.isTrippedByProbe {
-            openCircuit(
-                reason: "the gateway refused \(massFailure.doubtfulCount) push tokens among the last answers",
-                holdsTokenEffects: true,
-                &actions
-            )
+            openCircuitForTokens(&actions)
         }
         if circuit != .open { decide(massFailure.takeOld(), now, &actions) }
+    }
+
+    private mutating func openCircuitForTokens(_ actions: inout [Action]) {
+        let (refused, answers) = (massFailure.doubtfulCount, massFailure.answersInWindow)
+        openCircuit(
+            reason: "the gateway refused the push tokens of \(refused) of the last \(answers) messages",
+            holdsTokenEffects: true,
+            &actions
+        )
     }
 
     /// When nothing is on the wire or waits, no more answers will come that could show more.
@@ -46,6 +51,10 @@ extension SendDesk {
                 holdsTokenEffects: true,
                 &actions
             )
+            return settleHalted(&actions)
+        }
+        guard !massFailure.isTrippedWhenQuiet else {
+            openCircuitForTokens(&actions)
             return settleHalted(&actions)
         }
         decide(massFailure.takeAll(), now, &actions)

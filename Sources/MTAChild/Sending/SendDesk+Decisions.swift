@@ -16,21 +16,31 @@ extension SendDesk {
         case .accepted:
             counters.sent += 1
             final(&part, row, .sent, outcome, tokenEffect: outcome.tokenEffect)
-        case .permanent:
+        case .permanent where !part.isInDoubt(row) || Self.saysTokenIsDead(outcome):
             counters.failed += 1
             final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect)
         // The rest are decisions: a fenced owner makes none.
-        case .ambiguous, .retry, .unprocessed, .stopApplication:
+        case .permanent, .ambiguous, .retry, .unprocessed, .stopApplication:
+            // In the journal it would come as a fact; another owner of the part asks once more.
+            if outcome.outcomeClass == .permanent { answer.outcomeClass = .ambiguous }
             guard !part.isFenced else {
                 unsettled -= 1
                 return
             }
-            if outcome.outcomeClass == .ambiguous {
-                inDoubt(&part, row, outcome, now, &answer)
-            } else {
-                retry(&part, row, outcome, now, &answer)
+            switch outcome.outcomeClass {
+            case .permanent:
+                // What is refused now may have arrived with an earlier attempt.
+                counters.unknown += 1
+                final(&part, row, .unknown, outcome, tokenEffect: outcome.tokenEffect)
+            case .ambiguous: inDoubt(&part, row, outcome, now, &answer)
+            default: retry(&part, row, outcome, now, &answer)
             }
         }
+    }
+
+    /// To such a token no attempt has got through.
+    private static func saysTokenIsDead(_ outcome: Outcome) -> Bool {
+        if case .invalid = outcome.tokenEffect { true } else { false }
     }
 
     /// A message that may have been taken goes to a retry part or, if it must not or cannot be sent again, is `unknown`.
@@ -65,7 +75,7 @@ extension SendDesk {
             answer.notBeforeMilliseconds = notBefore
             return postpone(&part, row, notBefore, now)
         }
-        if part.lost.contains(row) || part.doubted.contains(row) {
+        if part.isInDoubt(row) {
             // An earlier attempt may have arrived, whatever became of this one.
             counters.unknown += 1
             final(&part, row, .unknown, outcome)
@@ -93,6 +103,7 @@ extension SendDesk {
         part.delivery.retryPolicy.decide(
             attempt: Int(part.claimed.attempt),
             retryAfterMilliseconds: outcome.retryAfterMilliseconds,
+            isAdvice: outcome.isPauseAdvice,
             nowMilliseconds: now,
             validUntilMilliseconds: part.delivery.validUntilMilliseconds,
             using: &random

@@ -52,9 +52,11 @@ extension SendDesk {
         guard !isMarking, !wantsCut, !waiting.isEmpty, circuit != .probing || inGateway == 0 else { return }
         var marks: [PartMark] = []
         let before = unsettled
+        var bytes = bytesInGateway
         for holding in waiting {
             guard let part = parts[holding], let slice = part.slices.first, halt(of: part) == nil else { continue }
-            guard unsettled == 0 || unsettled + slice.rows.count <= window else { break }
+            bytes += slice.batch.byteCount
+            guard unsettled == 0 || unsettled + slice.rows.count <= window && bytes <= mostBytes else { break }
             unsettled += slice.rows.count
             marks.append(PartMark(part: holding.part, token: holding.token, through: slice.markThrough))
             if circuit == .probing { break }
@@ -63,6 +65,11 @@ extension SendDesk {
         isMarking = true
         reserved = unsettled - before
         actions.append(.mark(marks))
+    }
+
+    /// What the batches in the gateway hold.
+    private var bytesInGateway: Int {
+        mostBytes == .max ? 0 : flights.values.reduce(0) { $0 + $1.batch.byteCount }
     }
 
     mutating func marked(_ marks: [PartMark], _ held: Set<Int64>, _ actions: inout [Action]) {

@@ -66,7 +66,7 @@ extension SendDesk {
             flight.unsent.append(outcome.index)
             answer.outcomeClass = .unprocessed
             findings.pause = max(findings.pause, Int64(outcome.retryAfterMilliseconds ?? Self.standardPause))
-        case .permanent where outcome.isTokenDoubtful:
+        case .permanent where outcome.isTokenDoubtful && !part.claimed.believesRefusals:
             answer.outcomeClass = .stopApplication
             if isHurrying || part.isFenced {
                 flight.unsent.append(outcome.index)

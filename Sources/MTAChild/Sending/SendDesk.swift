@@ -10,6 +10,8 @@ import Store
 /// them, and the journal is cut only when nothing in it is unsettled.
 struct SendDesk: Sendable {
     let window: Int
+    /// How much memory the batches in the gateway may take before no more is marked.
+    let mostBytes: Int
     let batchSize: Int
     let applicationID: Int32
     let journalVersion: UInt16
@@ -52,9 +54,20 @@ struct SendDesk: Sendable {
     var nextBatchID: Int64 = 1 << 40
     var random = SystemRandomNumberGenerator()
 
-    init(window: Int, batchSize: Int, applicationID: Int32, journalVersion: UInt16 = JournalHeader.version) {
+    /// A large window of large messages would not leave a child below the memory at which it is replaced: with 24 MiB of them it
+    /// holds less than 64 MiB.
+    static let usualBytes = 24 * 1_024 * 1_024
+
+    init(
+        window: Int,
+        mostBytes: Int = .max,
+        batchSize: Int,
+        applicationID: Int32,
+        journalVersion: UInt16 = JournalHeader.version
+    ) {
         self.journalVersion = journalVersion
         self.window = window
+        self.mostBytes = mostBytes
         self.batchSize = batchSize
         self.applicationID = applicationID
         outcomes = OutcomeBatch(capacity: batchSize)

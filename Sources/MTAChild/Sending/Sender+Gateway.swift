@@ -33,6 +33,9 @@ extension Sender {
             trouble.withLock { $0.connection = nil }
         case .goAway, .connectionLost:
             logger.notice("\(event.message)")
+        case .unproved:
+            logger.warning("\(event.message)")
+            trouble.withLock { $0.note(event) }
         case .unreachable, .untrusted, .tokenUnavailable:
             logger.warning("\(event.message)")
             trouble.withLock { $0.connection = event }

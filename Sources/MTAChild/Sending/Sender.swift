@@ -73,6 +73,15 @@ final class Sender: GatewayDelegate {
         gatewayTrouble?.message ?? databaseTrouble.withLock { $0 }
     }
 
+    /// What to show of the child: the present trouble or, if there is none, what the gateway has left behind.
+    var lastError: String {
+        let present = lastTrouble
+        return present.isEmpty ? gatewayNotice?.message ?? "" : present
+    }
+
+    /// Messages whose outcome may be wrong, as the gateway has told in the last minutes.
+    var gatewayNotice: GatewayEvent? { trouble.withLock { $0.notice() } }
+
     /// What keeps the gateway from taking messages, if anything does.
     var gatewayTrouble: GatewayEvent? { trouble.withLock { $0.application ?? $0.connection } }
 

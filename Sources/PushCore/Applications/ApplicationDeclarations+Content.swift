@@ -15,6 +15,10 @@ extension ApplicationDeclarations {
                     problems += given.compactMap { problem($0, path) }
                 case ("sound", let value):
                     if let problem = soundProblem(value, path + ".sound") { problems.append(problem) }
+                case ("aps", let raw) where platform == .ios:
+                    problems += soundProblems(raw, [], path + ".aps")
+                case ("message", let raw) where platform == .android:
+                    problems += soundProblems(raw, ["android", "notification"], path + ".message")
                 default: break
                 }
             }
@@ -66,6 +70,17 @@ extension ApplicationDeclarations {
         )
     }
 
+    /// The problem of the sound in what is put over the payload as it is.
+    private func soundProblems(_ raw: JSONValue, _ names: [String], _ path: String) -> [ContentProblem] {
+        var value: JSONValue? = raw
+        for name in names + ["sound"] {
+            guard case .object(let entries)? = value else { return [] }
+            value = entries.first { $0.name == name }?.value
+        }
+        let key = ([path] + names + ["sound"]).joined(separator: ".")
+        return value.flatMap { soundProblem($0, key) }.map { [$0] } ?? []
+    }
+
     /// The name in a sound that is a text, or an object as APNs has it for critical alerts.
     private static func soundName(_ value: JSONValue) -> String? {
         switch value {
@@ -96,16 +111,5 @@ extension ApplicationDeclarations {
         var bytes: [UInt8] = []
         completed.append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension ApplicationVariable.Kind {
-    /// A default as it stands in content.
-    fileprivate func value(_ text: String) -> JSONValue {
-        switch self {
-        case .text, .url: .string(text)
-        case .integer, .number: .number(text)
-        case .boolean: .boolean(text == "true")
-        }
     }
 }

@@ -20,7 +20,7 @@ extension ApplicationDeclarations {
         _ thing: String
     ) throws(DeclarationError) -> [Element] {
         do {
-            return try JSONDecoder().decode([Element].self, from: Data(json.utf8))
+            return try JSONBody.decode([Element].self, from: json.utf8)
         } catch {
             throw DeclarationError(
                 thing,

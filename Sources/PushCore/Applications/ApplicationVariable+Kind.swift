@@ -53,3 +53,14 @@ extension ApplicationVariable.Kind {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }
+
+extension ApplicationVariable.Kind {
+    /// A default as it stands in content.
+    func value(_ text: String) -> JSONValue {
+        switch self {
+        case .text, .url: .string(text)
+        case .integer, .number: .number(text)
+        case .boolean: .boolean(text == "true")
+        }
+    }
+}

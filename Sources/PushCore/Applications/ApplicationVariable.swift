@@ -56,10 +56,20 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
         if let defaultValue, !type.accepts(defaultValue) {
             throw DeclarationError("variable \"\(name)\"", "its default is not \(type.words)", "give \(type.example)")
         }
+        if let defaultValue, let problem = Self.problem(defaultValue, type) {
+            throw DeclarationError("variable \"\(name)\"", "in its default \(problem.cause)", problem.remedy)
+        }
         self.name = name
         self.type = type
         self.defaultValue = defaultValue
         self.label = label
+    }
+
+    /// What is wrong with a default as content: every delivery that does not give the variable has it in its own.
+    private static func problem(_ text: String, _ type: Kind) -> ContentProblem? {
+        var validator = ContentValidator()
+        validator.checkTemplates(type.value(text), "")
+        return validator.problems.first
     }
 
     /// A message has 4 KiB, of which names take their part.

@@ -91,7 +91,11 @@ extension ContentKey {
         ContentKey("direct_boot_ok", .boolean, "Whether it may arrive before the device is first unlocked."),
         ContentKey("bandwidth_constrained_ok", .boolean, "Whether it may arrive over a narrow network."),
         ContentKey("restricted_satellite_ok", .boolean, "Whether it may arrive over a restricted satellite network."),
-        ContentKey("analytics_label", .text, "The label of FCM's own statistics."),
+        ContentKey(
+            "analytics_label",
+            .label,
+            "The label of FCM's own statistics: at most 50 letters, digits and -_.~%."
+        ),
         ContentKey("validate_only", .boolean, "Whether FCM only checks it and delivers nothing."),
     ]
 }

@@ -128,7 +128,7 @@ extension ContentKey {
         ContentKey(
             "push_type",
             .choice(PushType.allCases.map(\.rawValue)),
-            "The type of push; without it the content decides."
+            "The type of push; without it the content decides. There is no \"mdm\": a device management server sends such pushes with a certificate of its own, and they carry no content."
         ),
     ]
 }

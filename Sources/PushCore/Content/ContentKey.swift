@@ -29,6 +29,8 @@ struct ContentKey: Sendable {
         case lightColor
         /// A time as RFC 3339 writes it, or a string with fields that gives one.
         case time
+        /// A label of FCM's statistics, or a string with fields that gives one.
+        case label
         /// An object of the application's own variables.
         case variables
         /// Any object; its strings may have fields in them.

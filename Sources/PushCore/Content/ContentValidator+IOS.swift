@@ -16,7 +16,7 @@ extension ContentValidator {
         }
         switch section.platform {
         case .ios: checkIOS(section, path, isSound: isSound)
-        case .android: checkAndroid(section, path)
+        case .android: checkAndroid(section, path, isSound: isSound)
         }
         if isSound { checkNames(section, path) }
     }
@@ -40,7 +40,7 @@ extension ContentValidator {
         let layout = APNsLayout(section)
         let isVisible = layout.isVisible
         let type = layout.attributes.pushType
-        if !isVisible, layout.aps["content-available"] == nil, type == .alert || type == .background {
+        if !isVisible, !layout.wakesApp, type == .alert || type == .background {
             // With a mistake in it, it may be just that.
             if isSound {
                 add(
@@ -59,13 +59,7 @@ extension ContentValidator {
                 "leave out what is shown, or this"
             )
         }
-        if let collapseID = section.text("collapse_id")?.literalText, collapseID.utf8.count > Self.longestCollapseID {
-            add(
-                "\(path).collapse_id",
-                "it has \(collapseID.utf8.count) bytes",
-                "shorten it to \(Self.longestCollapseID) bytes, which is what APNs takes"
-            )
-        }
+        checkCollapseID(section, path)
         checkSoundAndBadge(section, path)
         for key in ["media_url", "template"] where section.has(key) && section.isFalse("mutable_content") {
             add("\(path).mutable_content", "\(key) needs it, and it is false", "leave it out")
@@ -74,8 +68,41 @@ extension ContentValidator {
             let category = RichTemplateKind.category
             add("\(path).category", "a rich template has the category \(category)", "leave it out")
         }
+        checkNumbers(section.object("aps"), path)
         checkPushType(type, layout, section, path)
         checkRichTemplate(section, path)
+    }
+
+    /// A text in the place of a number gives one or is left out: one that is the same for everyone has to.
+    private mutating func checkNumbers(_ aps: [JSONEntry], _ path: String) {
+        for entry in aps where APNsLayout.numberKeys.contains(entry.name) {
+            guard case .string(let text) = entry.value, let literal = (try? TextTemplate(text))?.literalText,
+                CheckedTemplate.wholeNumber(Array(literal.utf8)) == nil
+            else { continue }
+            add(
+                Self.path("\(path).aps", entry.name),
+                "\"\(Self.short(literal))\" is no whole number",
+                "write a number, or a text with fields that gives one"
+            )
+        }
+    }
+
+    private mutating func checkCollapseID(_ section: ContentSection, _ path: String) {
+        guard let collapseID = section.text("collapse_id")?.literalText else { return }
+        if collapseID.utf8.count > Self.longestCollapseID {
+            add(
+                "\(path).collapse_id",
+                "it has \(collapseID.utf8.count) bytes",
+                "shorten it to \(Self.longestCollapseID) bytes, which is what APNs takes"
+            )
+        }
+        if !HeaderText.isValue(collapseID) {
+            add(
+                "\(path).collapse_id",
+                "it begins or ends with a space or has a control character in it, which no header can carry",
+                "leave that out"
+            )
+        }
     }
 
     private mutating func checkSoundAndBadge(_ section: ContentSection, _ path: String) {

@@ -34,7 +34,7 @@ extension ContentValidator {
                 "write \"alert\", or leave it out"
             )
         }
-        if layout.aps["content-available"] == nil, layout.isVisible || section.has("push_type") {
+        if !layout.wakesApp, layout.isVisible || section.has("push_type") {
             add("\(path).push_type", "a background push has to wake the app", "set content_available to true")
         }
         if section.number("priority") == "10" {

@@ -42,6 +42,14 @@ extension ContentValidator {
             }
         case (.time, .string(let text)):
             checkLiteral(text, path, "is not a time", "write it as 2030-01-31T12:00:00Z", where: Self.isTime)
+        case (.label, .string(let text)):
+            checkLiteral(
+                text,
+                path,
+                "is not a label",
+                "write at most \(Self.longestLabel) letters, digits and -_.~%",
+                where: Self.isLabel
+            )
         case (.variables, .object(let entries)):
             checkVariables(entries, path, platform)
         case (.object, .object):
@@ -80,7 +88,8 @@ extension ContentValidator {
     }
 
     private mutating func checkInteger(_ digits: String, _ range: ClosedRange<Int64>, _ path: String) {
-        guard Int64(digits).map(range.contains) != true else { return }
+        // Int64 takes a plus sign, which neither JSON nor the rendering of a message does.
+        guard digits.utf8.first == UInt8(ascii: "+") || Int64(digits).map(range.contains) != true else { return }
         add(
             path,
             "\(Self.short(digits)) is out of range",

@@ -15,6 +15,7 @@ extension ContentValidator {
         case .integerChoice(let numbers): list(numbers.map(String.init))
         case .color, .lightColor: "a string: #rrggbb"
         case .time: "a string: 2030-01-31T12:00:00Z"
+        case .label: "a string of letters, digits and -_.~%"
         case .variables: "an object of names and values"
         case .object, .group, .template: "an object"
         case .textOrGroup(let keys): "a string, or an object with \(list(keys.map(\.name), last: " and "))"
@@ -42,26 +43,12 @@ extension ContentValidator {
             && text.utf8.suffix(2).allSatisfy { HexDigit.value($0) != nil }
     }
 
-    /// RFC 3339 in outline: the digits are where they belong, and there is a time zone.
-    static func isTime(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        let pattern = Array("0000-00-00T00:00:00".utf8)
-        guard bytes.count > pattern.count else { return false }
-        for (byte, wanted) in zip(bytes, pattern) {
-            let isRight = wanted == UInt8(ascii: "0") ? (0x30...0x39).contains(byte) : byte == wanted
-            if !isRight { return false }
-        }
-        var rest = bytes[pattern.count...]
-        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { (0x30...0x39).contains($0) } }
-        if rest.elementsEqual("Z".utf8) { return true }
-        let zone = Array("+00:00".utf8)
-        return rest.count == zone.count
-            && zip(rest, zone).allSatisfy { byte, wanted in
-                switch wanted {
-                case UInt8(ascii: "+"): byte == wanted || byte == UInt8(ascii: "-")
-                case UInt8(ascii: "0"): (0x30...0x39).contains(byte)
-                default: byte == wanted
-                }
-            }
+    /// FCM takes labels that match `^[a-zA-Z0-9-_.~%]{1,50}$` (FCM v1, `AndroidFcmOptions.analytics_label`).
+    static let longestLabel = 50
+
+    /// Whether FCM takes a text as a label.
+    static func isLabel(_ text: String) -> Bool {
+        (1...longestLabel).contains(text.utf8.count)
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || "-_.~%".utf8.contains($0) }
     }
 }

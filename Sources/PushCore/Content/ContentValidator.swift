@@ -22,7 +22,8 @@ struct ContentValidator {
         }
         let value: JSONValue
         do throws(JSONSyntaxError) {
-            value = try JSONParser.parse(json)
+            // Half a surrogate pair is as little storable as U+0000, and this is how the check below sees it.
+            value = try JSONParser.parse(json, halfPair: Self.unstorable)
         } catch {
             add("", "it is not JSON: \(error)", "correct the JSON text")
             return nil
@@ -31,6 +32,7 @@ struct ContentValidator {
             add("", "it is \(value.kindName)", #"write an object: {"ios": {…}, "android": {…}}"#)
             return nil
         }
+        checkStorable(value, nil)
         checkDuplicates(entries, under: nil)
         var variants: [ContentVariant] = []
         for entry in entries where Platform(rawValue: entry.name) != nil || !Self.keys.contains(entry.name) {

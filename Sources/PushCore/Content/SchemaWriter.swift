@@ -50,6 +50,7 @@ enum SchemaWriter {
         case .integerChoice(let numbers): (["integer"], [("enum", .array(numbers.map { .number(String($0)) }))])
         // With fields in it the text may be anything.
         case .color: (["string"], [("pattern", .string("^(#[0-9A-Fa-f]{6}|.*\\{\\{.*|)$"))])
+        case .label: (["string"], [("pattern", .string("^([A-Za-z0-9_.~%-]{1,50}|.*\\{\\{.*|)$"))])
         case .lightColor: (["string"], [("pattern", .string("^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$"))])
         case .variables, .object: (["object"], [])
         case .group(let keys): (["object"], members(keys))

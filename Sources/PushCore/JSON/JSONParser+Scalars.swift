@@ -55,23 +55,22 @@ extension JSONParser {
         }
     }
 
-    /// The scalar of a `\u` escape or of a surrogate pair of them; half a pair becomes U+FFFD.
+    /// The scalar of a `\u` escape or of a surrogate pair of them; half a pair becomes ``halfPair``.
     private mutating func scalar() throws(JSONSyntaxError) -> Character {
         let first = try codeUnit()
-        let replacement: Character = "\u{FFFD}"
-        guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first).map(Character.init) ?? replacement }
+        guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first).map(Character.init) ?? halfPair }
         let afterFirst = position
         guard take("\\"), take("u") else {
             position = afterFirst
-            return replacement
+            return halfPair
         }
         let second = try codeUnit()
         guard (0xDC00..<0xE000).contains(second) else {
             position = afterFirst
-            return replacement
+            return halfPair
         }
         let value = 0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00)
-        return Unicode.Scalar(value).map(Character.init) ?? replacement
+        return Unicode.Scalar(value).map(Character.init) ?? halfPair
     }
 
     private mutating func codeUnit() throws(JSONSyntaxError) -> UInt16 {

@@ -8,10 +8,17 @@ struct JSONParser {
 
     let bytes: [UInt8]
     var position = 0
+    /// What stands for half a surrogate pair.
+    var halfPair: Character = "\u{FFFD}"
 
     /// Parses a complete text.
-    static func parse(_ text: some Collection<UInt8>) throws(JSONSyntaxError) -> JSONValue {
-        var parser = JSONParser(bytes: Array(text))
+    ///
+    /// - Parameter halfPair: what stands for half a surrogate pair, which is no character.
+    static func parse(
+        _ text: some Collection<UInt8>,
+        halfPair: Character = "\u{FFFD}"
+    ) throws(JSONSyntaxError) -> JSONValue {
+        var parser = JSONParser(bytes: Array(text), halfPair: halfPair)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
         guard parser.position == parser.bytes.count else { throw parser.error("there is more after the value") }

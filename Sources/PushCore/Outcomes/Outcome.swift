@@ -12,6 +12,8 @@ public struct Outcome: Sendable, Hashable {
     public var tokenEffect: TokenEffect
     /// How long the gateway asked to wait, in milliseconds; nil when it did not ask.
     public var retryAfterMilliseconds: Int32?
+    /// Whether the pause is only what the gateway's documents advise, so that it gives way to a message's validity.
+    public var isPauseAdvice: Bool
     /// The gateway's name for the accepted message (FCM gives one); nil when there is none.
     public var gatewayMessageID: String?
     /// Whether the answer concerns the whole application, for example a 429 for the whole project.
@@ -35,6 +37,7 @@ public struct Outcome: Sendable, Hashable {
         reason: String = "",
         tokenEffect: TokenEffect = .none,
         retryAfterMilliseconds: Int32? = nil,
+        isPauseAdvice: Bool = false,
         gatewayMessageID: String? = nil,
         applicationWide: Bool = false,
         isTokenDoubtful: Bool = false,
@@ -48,6 +51,7 @@ public struct Outcome: Sendable, Hashable {
         self.reason = reason
         self.tokenEffect = tokenEffect
         self.retryAfterMilliseconds = retryAfterMilliseconds
+        self.isPauseAdvice = isPauseAdvice
         self.gatewayMessageID = gatewayMessageID
         self.applicationWide = applicationWide
         self.isTokenDoubtful = isTokenDoubtful

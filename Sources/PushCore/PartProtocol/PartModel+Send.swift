@@ -63,12 +63,16 @@ extension PartModel {
         owner.answeredFailed -= failed
         owner.answeredSoft -= soft
         owner.answeredStop -= stopped
+        // A refusal of what may have arrived with an earlier attempt is no fact about the message.
+        let inDoubt = failed & owner.doubted
         owner.pending |= stopped
         owner.accepted |= accepted
-        owner.failed |= failed
+        owner.failed |= failed - inDoubt
+        owner.unknown |= inDoubt
         owner.soft |= soft
         owner.journal.accepted |= accepted
-        owner.journal.failed |= failed
+        owner.journal.failed |= failed - inDoubt
+        owner.journal.doubted |= inDoubt
         owner.journal.soft |= soft
         owner.journal.intended -= stopped
         owner.dropIfFinished()

@@ -1,7 +1,7 @@
 /// The part protocol as a pure value: database, owners, journals, gateway and supervisors in one.
 ///
-/// It is the specification of how a part is claimed, sent, stored, ended and recovered. A test runs a million random
-/// schedules through it and checks ``violation`` after every event.
+/// It is the specification of how a part is claimed, sent, stored, ended and recovered. A test runs random schedules,
+/// hundreds of thousands of them, through it and checks ``violation`` after every event.
 ///
 /// What the model leaves out on purpose: time (a lease is two looks of a sweep with nothing between them, and an owner's
 /// own clock stops it no earlier than the fence does), windows and streams (any set of marked messages may be under way), and pauses of a process (an owner of which nothing is

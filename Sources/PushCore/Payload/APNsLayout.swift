@@ -11,7 +11,7 @@ struct APNsLayout: Sendable {
     /// The keys of `aps` that show something.
     private static let visibleKeys = ["alert", "badge", "sound"]
     /// The keys of `aps` that are numbers, so that a text with fields in their place gives one.
-    private static let numberKeys: Set<String> = [
+    static let numberKeys: Set<String> = [
         "badge", "timestamp", "stale-date", "dismissal-date", "content-available", "mutable-content",
         "input-push-token",
     ]
@@ -21,7 +21,7 @@ struct APNsLayout: Sendable {
             guard case .string(let text) = entry.value, Self.numberKeys.contains(entry.name),
                 let template = try? TextTemplate(text)
             else { return PayloadNode(entry.value) }
-            return .number(NumberTemplate(text: template, range: Int64.min...Int64.max))
+            return .checked(CheckedTemplate(text: template, form: .wholeNumber(Int64.min...Int64.max)))
         }
         ownEntries = [PayloadEntry("aps", aps)] + Self.entries(section)
         variables = section.variables.map { PayloadEntry($0.name, PayloadNode($0.value)) }
@@ -33,6 +33,16 @@ struct APNsLayout: Sendable {
 
     /// Whether it shows something.
     var isVisible: Bool { Self.isVisible(aps) }
+
+    /// Whether it wakes the app, as far as that is known before a message is rendered.
+    var wakesApp: Bool {
+        switch aps["content-available"] {
+        case .raw(let json): json == "1"
+        case .checked(let template):
+            template.text.literalText.map { CheckedTemplate.wholeNumber(Array($0.utf8)) == 1 } ?? true
+        default: false
+        }
+    }
 
     private static func isVisible(_ aps: PayloadNode) -> Bool {
         visibleKeys.contains { aps[$0] != nil }

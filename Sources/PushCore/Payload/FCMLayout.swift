@@ -17,10 +17,9 @@ struct FCMLayout: Sendable {
         if let data { entries.append(PayloadEntry("data", data)) }
         let config = androidConfig
         if !config.isEmpty { entries.append(PayloadEntry("android", .object(config))) }
-        let message = PayloadNode.object(entries).merging(section.object("message")) { entry in
-            // FCM counts whatever is shown, wherever it stands.
-            entry.name == "notification" ? .counted(PayloadNode(entry.value)) : PayloadNode(entry.value)
-        }
+        // FCM counts whatever is shown, wherever it stands and whoever wrote it.
+        let message = PayloadNode.object(entries).merging(section.object("message"))
+            .counting(["notification"]).counting(["android", "notification"])
         let isCheck = section.isTrue("validate_only")
         return .object(
             (isCheck ? [PayloadEntry("validate_only", .raw("true"))] : []) + [PayloadEntry("message", message)]
@@ -59,8 +58,8 @@ struct FCMLayout: Sendable {
         }
         let notification = notification
         if !notification.isEmpty { entries.append(PayloadEntry("notification", .counted(.object(notification)))) }
-        if let label = section.text("analytics_label") {
-            entries.append(PayloadEntry("fcm_options", .object([PayloadEntry("analytics_label", .text(label))])))
+        if let key = ContentKey.android.first(where: { $0.name == "analytics_label" }), let label = section.node(key) {
+            entries.append(PayloadEntry("fcm_options", .object([PayloadEntry(key.payloadName, label)])))
         }
         return entries
     }
@@ -76,7 +75,7 @@ struct FCMLayout: Sendable {
             return nil
         }
         return section.text(key).map {
-            .number(NumberTemplate(text: $0, range: range, prefix: prefix, suffix: suffix))
+            .checked(CheckedTemplate(text: $0, form: .wholeNumber(range), prefix: prefix, suffix: suffix))
         }
     }
 }

@@ -21,7 +21,7 @@ extension PayloadBuilder {
             }
             structural("]", escapes)
         case .object(let entries): object(entries, escapes: escapes)
-        case .number:
+        case .checked:
             // Only entries can be left out; layouts make no others.
             plain("null")
         }
@@ -31,7 +31,7 @@ extension PayloadBuilder {
         structural("{", escapes)
         var isFirst = true
         for entry in entries {
-            if case .number = entry.value { continue }
+            if case .checked = entry.value { continue }
             if !isFirst { structural(",", escapes) }
             isFirst = false
             name(entry.name, escapes: escapes)
@@ -39,7 +39,7 @@ extension PayloadBuilder {
         }
         // Last, so that only their own commas depend on what is there.
         for entry in entries {
-            if case .number(let template) = entry.value { number(entry.name, template, escapes: escapes) }
+            if case .checked(let template) = entry.value { checked(entry.name, template, escapes: escapes) }
         }
         structural("}", escapes)
     }

@@ -4,7 +4,7 @@ struct PayloadBuilder {
     private(set) var segments: [PayloadSegment] = []
     private(set) var fields: [PersonalisationField]
     private(set) var sections: [SectionSegment] = []
-    private(set) var numbers: [NumberSegment] = []
+    private(set) var checked: [CheckedSegment] = []
     /// The columns of fields without which a message must not go out.
     private(set) var requiredColumns: Set<Int> = []
     /// Bytes of literal names and values that count against the gateway's limit, when not the whole body does.
@@ -48,33 +48,33 @@ struct PayloadBuilder {
         append(.token)
     }
 
-    /// Appends an entry that is left out where its number is none.
-    mutating func number(_ name: String, _ number: NumberTemplate, escapes: Int) {
+    /// Appends an entry that is left out where its value has not the form that it has to have.
+    mutating func checked(_ name: String, _ value: CheckedTemplate, escapes: Int) {
         closeLiteral()
         let (mainSegments, counts) = (segments, isCounting)
         segments = []
         isCounting = false
-        // It stands in no string: what is no digit makes it no number.
-        inside(number.text, escapes: 0)
+        // No form has anything in it that JSON would escape.
+        inside(value.text, escapes: 0)
         closeLiteral()
         let own = segments
         segments = mainSegments
         isCounting = counts
         var prefix: [UInt8] = []
         JSONText.appendString(name, to: &prefix)
-        prefix.append(contentsOf: (":" + number.prefix).utf8)
-        var suffix = Array(number.suffix.utf8)
+        prefix.append(contentsOf: (":" + value.prefix).utf8)
+        var suffix = Array(value.suffix.utf8)
         for _ in 1..<max(escapes, 1) { (prefix, suffix) = (JSONText.escaped(prefix), JSONText.escaped(suffix)) }
-        numbers.append(
-            NumberSegment(
+        checked.append(
+            CheckedSegment(
                 segments: own,
-                range: number.range,
+                form: value.form,
                 prefix: prefix,
                 suffix: suffix,
                 countedBytes: isCounting ? name.utf8.count : nil
             )
         )
-        append(.number(numbers.count - 1))
+        append(.checked(checked.count - 1))
     }
 
     /// Ends the last literal; to be called at the end of a body.

@@ -35,11 +35,19 @@ extension ContentSection {
         guard has(key.name), let value = self[key.name] else { return nil }
         switch (key.kind, value) {
         case (.personalisedInteger(let range), .string):
-            return text(key.name).map { .number(NumberTemplate(text: $0, range: range)) }
+            return text(key.name).map { .checked(CheckedTemplate(text: $0, form: .wholeNumber(range))) }
+        case (.color, .string): return checked(key.name, .color)
+        case (.time, .string): return checked(key.name, .time)
+        case (.label, .string): return checked(key.name, .label)
         case (.texts, .array(let elements)):
             return .array(elements.map(PayloadNode.init))
         default:
             return PayloadNode(value)
         }
+    }
+
+    /// A text that the gateway takes in a certain form only: one that is the same for everyone has been checked.
+    private func checked(_ key: String, _ form: CheckedTemplate.Form) -> PayloadNode? {
+        text(key).map { $0.isLiteral ? .text($0) : .checked(.quoted($0, form)) }
     }
 }

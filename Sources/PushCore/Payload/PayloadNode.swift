@@ -3,8 +3,8 @@ indirect enum PayloadNode: Sendable, Hashable {
     /// JSON that needs no escaping: a number, a boolean or null.
     case raw(String)
     case text(TextTemplate)
-    /// A number from a text with fields; its entry is left out when the text gives no such number.
-    case number(NumberTemplate)
+    /// A value of a certain form from a text with fields; its entry is left out when the text comes out in another form.
+    case checked(CheckedTemplate)
     case array([PayloadNode])
     case object([PayloadEntry])
     /// The JSON text of a value, as a string.
@@ -26,15 +26,6 @@ struct PayloadEntry: Sendable, Hashable {
         self.name = name
         self.value = value
     }
-}
-
-/// A number that is given as a text with fields.
-struct NumberTemplate: Sendable, Hashable {
-    let text: TextTemplate
-    let range: ClosedRange<Int64>
-    /// What stands around the digits, for example quotes and a unit.
-    var prefix = ""
-    var suffix = ""
 }
 
 extension PayloadNode {
@@ -97,6 +88,17 @@ extension PayloadNode {
             indexes[change.name] = index
         }
         return .object(entries.compactMap { $0 })
+    }
+
+    /// The object with what lies at a path counted against the gateway's limit.
+    func counting(_ path: ArraySlice<String>) -> PayloadNode {
+        if case .counted = self { return self }
+        guard let name = path.first else { return .counted(self) }
+        guard case .object(var entries) = self, let index = entries.firstIndex(where: { $0.name == name }) else {
+            return self
+        }
+        entries[index].value = entries[index].value.counting(path.dropFirst())
+        return .object(entries)
     }
 
     private var isObject: Bool {

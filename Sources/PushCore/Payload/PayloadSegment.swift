@@ -9,8 +9,8 @@ enum PayloadSegment: Sendable, Hashable {
     case token
     /// A text with sections, by its index.
     case sections(Int)
-    /// An entry whose value is a number from fields, by its index.
-    case number(Int)
+    /// An entry whose value has a certain form, by its index.
+    case checked(Int)
 }
 
 /// A place in a payload where a field's value stands.
@@ -35,12 +35,12 @@ struct SectionSegment: Sendable, Hashable {
     let isCounted: Bool
 }
 
-/// A place in a payload where an entry stands if its value comes out as a number.
-struct NumberSegment: Sendable, Hashable {
-    /// The pieces that make the number.
+/// A place in a payload where an entry stands if its value comes out in the form that the gateway takes.
+struct CheckedSegment: Sendable, Hashable {
+    /// The pieces that make the value.
     let segments: [PayloadSegment]
-    let range: ClosedRange<Int64>
-    /// The entry's name, its colon and what stands before the digits.
+    let form: CheckedTemplate.Form
+    /// The entry's name, its colon and what stands before the value.
     let prefix: [UInt8]
     let suffix: [UInt8]
     /// The bytes of the name where they count against the gateway's limit; nil where the entry does not count.

@@ -61,7 +61,7 @@ extension PayloadTemplate {
             segments: Array(builder.segments.prefix(bodySegments)),
             collapseSegments: Array(builder.segments.dropFirst(bodySegments)),
             sections: builder.sections,
-            numbers: builder.numbers,
+            checked: builder.checked,
             requiredColumns: builder.requiredColumns.sorted(),
             missing: content.missing,
             messageIDFormat: ids.format,
@@ -81,7 +81,7 @@ extension PayloadTemplate {
             switch segment {
             case .literal(let range): size += countedBytes == nil ? range.count : 0
             case .messageID: size += idLength
-            case .field, .token, .sections, .number: break
+            case .field, .token, .sections, .checked: break
             }
         }
     }

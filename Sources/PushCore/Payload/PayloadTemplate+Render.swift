@@ -1,3 +1,5 @@
+import Crypto
+
 extension PayloadTemplate {
     /// The size of a payload of which a part was not even rendered, because it was longer than any gateway's limit.
     static let hopelessSize = Int(Int32.max)
@@ -39,8 +41,8 @@ extension PayloadTemplate {
                 let (size, isWhole) = append(sections[index], row: row, columns, to: &output)
                 if sections[index].isCounted { counted += size }
                 if !isWhole { isCutShort = true }
-            case .number(let index):
-                counted += append(numbers[index], row: row, columns, to: &output)
+            case .checked(let index):
+                counted += append(checked[index], row: row, columns, to: &output)
             }
         }
         if isCutShort { return Self.hopelessSize }
@@ -49,15 +51,18 @@ extension PayloadTemplate {
 
     /// Appends one message's `apns-collapse-id`; nothing when ``hasPersonalisedCollapseID`` is false.
     ///
-    /// Control characters in a field's value become spaces, as a header cannot carry them. Returns whether the id is
-    /// one that APNs takes: 1 to 64 bytes.
+    /// What a header cannot carry is taken out, see ``HeaderText``. An id that is longer than APNs takes gives way to its
+    /// SHA-256: equal ids stay equal and different ones different, and so the notifications still replace one another.
+    /// Returns whether anything is left; a message without an id goes out as one that replaces none.
     public func renderCollapseID(row: Int, fields columns: [ByteColumn], into output: inout [UInt8]) -> Bool {
         let start = output.count
         appendPlain(collapseSegments, row: row, columns, to: &output)
-        for index in start..<output.count where output[index] < 0x20 || output[index] == 0x7F {
-            output[index] = UInt8(ascii: " ")
+        HeaderText.clean(&output, from: start)
+        if output.count - start > ContentValidator.longestCollapseID {
+            let digest = HexDigit.text(SHA256.hash(data: output[start...]))
+            output.replaceSubrange(start..., with: digest.utf8)
         }
-        return (1...ContentValidator.longestCollapseID).contains(output.count - start)
+        return output.count > start
     }
 
     /// Appends segments that stand in no JSON: text and fields as they are.
@@ -67,7 +72,7 @@ extension PayloadTemplate {
             case .literal(let range): output.append(contentsOf: text[range])
             case .field(let field): _ = append(field, row: row, columns, to: &output)
             case .sections(let index): _ = append(sections[index], row: row, columns, to: &output)
-            case .messageID, .token, .number: break
+            case .messageID, .token, .checked: break
             }
         }
     }

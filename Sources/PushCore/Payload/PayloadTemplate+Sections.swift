@@ -11,22 +11,16 @@ extension PayloadTemplate {
         return (Self.append(bytes, bytes.indices, segment.escapes, to: &output), !run.isCutShort)
     }
 
-    /// Appends the entry of a number, or nothing if its text gives no number of its range; returns what counts of it.
-    func append(_ number: NumberSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
-        var digits: [UInt8] = []
-        appendPlain(number.segments, row: row, columns, to: &digits)
-        let text = String(decoding: digits, as: UTF8.self).filter { !$0.isWhitespace }
-        // jsonb writes 5.0 for a number that was written so.
-        guard let value = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)), number.range.contains(value) else {
-            return 0
-        }
+    /// Appends the entry of a value with a certain form, or nothing if the text has another one; returns what counts of it.
+    func append(_ entry: CheckedSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
+        var text: [UInt8] = []
+        appendPlain(entry.segments, row: row, columns, to: &text)
+        guard let value = entry.form.value(text) else { return 0 }
         if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
-        output.append(contentsOf: number.prefix)
-        let start = output.count
-        DecimalText.append(value, to: &output)
-        let size = output.count - start
-        output.append(contentsOf: number.suffix)
-        return number.countedBytes.map { $0 + size } ?? 0
+        output.append(contentsOf: entry.prefix)
+        output.append(contentsOf: value)
+        output.append(contentsOf: entry.suffix)
+        return entry.countedBytes.map { $0 + value.count } ?? 0
     }
 
     /// The index, in ``fields``, of a field that this message needs and that has no value; nil unless the content

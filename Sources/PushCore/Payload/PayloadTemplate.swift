@@ -23,8 +23,8 @@ public struct PayloadTemplate: Sendable {
     let collapseSegments: [PayloadSegment]
     /// The texts with sections that segments refer to.
     let sections: [SectionSegment]
-    /// The numbers from fields that segments refer to.
-    let numbers: [NumberSegment]
+    /// The entries with values of a certain form that segments refer to.
+    let checked: [CheckedSegment]
     /// The columns of fields without which a message must not go out, those in sections not included.
     let requiredColumns: [Int]
     let missing: MissingValuePolicy

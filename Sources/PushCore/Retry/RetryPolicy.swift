@@ -19,23 +19,25 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Decides about a message whose attempt number `attempt` (counted from 1) was refused.
     ///
     /// Times are milliseconds since 1970 of one clock, the database's. A pause that the gateway asks for is obeyed, and
-    /// jitter is added to it, never taken away. `validUntilMilliseconds` nil means no end.
+    /// jitter is added to it, never taken away; one that is only advised gives way to the policy's own when it would outlast the
+    /// message. `validUntilMilliseconds` nil means no end.
     public func decide(
         attempt: Int,
         retryAfterMilliseconds: Int32? = nil,
+        isAdvice: Bool = false,
         nowMilliseconds: Int64,
         validUntilMilliseconds: Int64? = nil,
         using generator: inout some RandomNumberGenerator
     ) -> RetryDecision {
         guard attempt <= maximumRetries else { return .exhausted }
-        let pause: Int64
+        var asked: Int64?
         if let retryAfterMilliseconds {
             // As asked, and up to a fifth more, so that those who were asked together do not come back together.
-            let asked = Int64(max(retryAfterMilliseconds, 0))
-            pause = asked + Int64.random(in: 0...asked / 5, using: &generator)
-        } else {
-            pause = backOff.pause(afterFailures: attempt - 1, using: &generator).wholeMilliseconds
+            let least = Int64(max(retryAfterMilliseconds, 0))
+            asked = least + Int64.random(in: 0...least / 5, using: &generator)
         }
+        if isAdvice, let end = validUntilMilliseconds, let pause = asked, nowMilliseconds > end &- pause { asked = nil }
+        let pause = asked ?? backOff.pause(afterFailures: attempt - 1, using: &generator).wholeMilliseconds
         let (time, overflow) = nowMilliseconds.addingReportingOverflow(pause)
         if overflow { return .expired }
         if let end = validUntilMilliseconds, time > end { return .expired }

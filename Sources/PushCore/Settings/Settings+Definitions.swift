@@ -24,6 +24,7 @@ extension Settings {
             unit: "milliseconds",
             .integer(\.nmac.binary.presumedAcceptedMs, 50...60_000)
         ),
+        .init("nmac.binary.dispatchWindow", unit: "messages", .integer(\.nmac.binary.dispatchWindow, 1...100_000)),
         .init("nmac.binary.feedbackPeriodSec", unit: "seconds", .integer(\.nmac.binary.feedbackPeriodSec, 1...604_800)),
         .init("mta.workingPath", unit: "path", .text(\.mta.workingPath)),
         .init(

@@ -19,6 +19,12 @@ public struct ApplicationChange: Sendable {
     /// Whether its icon is taken away.
     public var removesIcon = false
 
+    /// Whether nothing is changed.
+    public var isEmpty: Bool {
+        label == nil && integrationKey == nil && bundleID == nil && messageIDFormat == nil && account == nil
+            && declarations == nil && icon == nil && !removesIcon
+    }
+
     /// No change.
     public init() {}
 }

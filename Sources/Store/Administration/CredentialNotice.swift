@@ -18,6 +18,10 @@ public struct CredentialNotice: Sendable, Hashable {
     public let secondsLeft: Double?
     /// The applications that it belongs to, by name.
     public let applications: [String]
+    /// The topics that a certificate names; empty if it names none, or is none.
+    public let topics: [String]
+    /// The environments that a certificate names; empty if it names none, or is none.
+    public let environments: [String]
 
     /// A notice.
     public init(
@@ -28,7 +32,9 @@ public struct CredentialNotice: Sendable, Hashable {
         fingerprint: String,
         expiresAt: DatabaseTime? = nil,
         secondsLeft: Double? = nil,
-        applications: [String] = []
+        applications: [String] = [],
+        topics: [String] = [],
+        environments: [String] = []
     ) {
         self.id = id
         self.kind = kind
@@ -38,13 +44,16 @@ public struct CredentialNotice: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.secondsLeft = secondsLeft
         self.applications = applications
+        self.topics = topics
+        self.environments = environments
     }
 
     /// The columns of a credential `c`.
     static let columns = """
         c.id, c.kind, c.name, c.seal_key_id, c.fingerprint, c.expires_at,
         extract(epoch FROM c.expires_at - now())::double precision,
-        ARRAY(SELECT x.name FROM pushmta_engine.application x WHERE x.credential_id = c.id ORDER BY x.name)
+        ARRAY(SELECT x.name FROM pushmta_engine.application x WHERE x.credential_id = c.id ORDER BY x.name),
+        coalesce(c.attributes ->> 'topics', ''), coalesce(c.attributes ->> 'environments', '')
         """
 
     init(_ rows: PostgresResult, _ row: Int) throws {
@@ -56,7 +65,14 @@ public struct CredentialNotice: Sendable, Hashable {
             fingerprint: try rows.text(row, 4),
             expiresAt: try rows.timeOrNil(row, 5),
             secondsLeft: try rows.doubleOrNil(row, 6),
-            applications: try rows.textArray(row, 7).compactMap { $0 }
+            applications: try rows.textArray(row, 7).compactMap { $0 },
+            topics: Self.list(try rows.text(row, 8)),
+            environments: Self.list(try rows.text(row, 9))
         )
+    }
+
+    /// The words of a list as it is stored.
+    private static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
     }
 }

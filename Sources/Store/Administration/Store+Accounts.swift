@@ -32,7 +32,8 @@ extension Store {
     /// Changes an external account; nil leaves a value as it is. Children take it over when they are started.
     ///
     /// With another connector the account keeps those options that this one has too. Throws `invalid` for a connector of another
-    /// platform: what goes over the account now could not go over it then.
+    /// platform: what goes over the account now could not go over it then; and for a gateway of the other environment than that of
+    /// an application that has it.
     @discardableResult
     public func setAccount(
         name: String,
@@ -53,6 +54,7 @@ extension Store {
         // What only the earlier connector had goes with it.
         let options = options ?? connector.map { AccountOption.fitting(json: before.options, connector: $0) }
         if let options { try Self.check(options, name, connector ?? before.connector) }
+        if let host { try await refuse(before.moved(to: host)) }
         let result = try await query(
             """
             UPDATE pushmta_engine.external_account e SET connector = coalesce($6::text, connector),
@@ -67,6 +69,13 @@ extension Store {
             ]
         )
         return try first(result, orThrow: Self.noAccount(name), hint: Self.accountHint, AccountRow.init)
+    }
+
+    /// Refuses an account that is not for all of the applications which have it.
+    private func refuse(_ account: AccountRow) async throws {
+        for application in try await applications() where application.accountID == account.id {
+            try Self.refuse(RouteCheck.problem(application, account), of: application)
+        }
     }
 
     private static func check(_ options: String, _ name: String, _ connector: Connector) throws {
@@ -100,11 +109,15 @@ extension Store {
         return try first(result, orThrow: Self.noAccount(name), hint: Self.accountHint, AccountRow.init)
     }
 
-    private static func noAccount(_ name: String) -> String { "There is no external account \"\(name)\"." }
-    private static let accountHint = "pushmta account list shows them; pushmta account add makes one"
+    static func noAccount(_ name: String) -> String { "There is no external account \"\(name)\"." }
+    static let accountHint = "pushmta account list shows them; pushmta account add makes one"
 }
 
 extension AccountRow {
+    func moved(to host: String) -> AccountRow {
+        AccountRow(id: id, name: name, connector: connector, host: host, port: port, options: options, active: active)
+    }
+
     static let columns = "e.id, e.name, e.connector, e.host, e.port, e.options::text, e.active"
 
     init(_ rows: PostgresResult, _ row: Int) throws {

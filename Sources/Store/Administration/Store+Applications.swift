@@ -2,28 +2,59 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Creates an application of a service.
+    /// Creates an application of a service, with what it declares and its credential, or nothing of all that.
+    ///
+    /// Throws `invalid` if its gateway would refuse each of its messages.
+    ///
+    /// - Parameters:
+    ///   - change: declarations and icon.
+    ///   - credential: sealed under an id of `nextCredentialID`; it is bound as `saveCredential` does it.
     @discardableResult
-    public func createApplication(_ new: NewApplication) async throws -> ApplicationRow {
-        let service = try await query("SELECT id FROM pushmta_engine.service WHERE name = $1", [.text(new.service)])
-        let serviceID = try first(
-            service,
-            orThrow: "There is no service \"\(new.service)\".",
-            hint: "pushmta service add makes one"
-        ) { rows, row in try rows.int32(row, 0) }
-        let accountID = try await account(new.account, platform: new.platform)
-        let result = try await query(
-            """
-            INSERT INTO pushmta_engine.application AS a (service_id, name, label, platform, environment, integration_key,
-                bundle_id, message_id_format, external_account_id)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::integer) ON CONFLICT DO NOTHING
-            RETURNING \(ApplicationRow.columns)
-            """,
-            [
-                .int32(serviceID), .text(new.name), .text(new.label), .text(new.platform.rawValue),
-                .text(new.environment.rawValue), .text(new.integrationKey), .text(new.bundleID),
-                .text(new.messageIDFormat.rawValue), accountID.map(PostgresValue.int32) ?? .null,
-            ]
+    public func createApplication(
+        _ new: NewApplication,
+        _ change: ApplicationChange = ApplicationChange(),
+        credential: CredentialRow? = nil,
+        allowsBothEnvironments: Bool = false
+    ) async throws -> ApplicationRow {
+        // Tests and old installations have applications without any.
+        if !new.bundleID.isEmpty, let problem = BundleID.problem(new.bundleID, new.platform) {
+            throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
+        }
+        return try await transaction { transaction in
+            let row = try await Self.insert(new, transaction)
+            if !change.isEmpty { _ = try await Self.change(row, change, transaction) }
+            if let credential { try await Self.bind(credential, new.name, allowsBothEnvironments, transaction) }
+            return row
+        }
+    }
+
+    private static func insert(_ new: NewApplication, _ transaction: PostgresTransaction) async throws -> ApplicationRow
+    {
+        let service = try await transaction.execute(
+            PostgresStatement("SELECT id FROM pushmta_engine.service WHERE name = $1", [.text(new.service)])
+        )
+        guard service.rowCount > 0 else {
+            throw StoreError(
+                .notFound,
+                "There is no service \"\(new.service)\".",
+                hint: "pushmta service add makes one"
+            )
+        }
+        let account = try await account(new.account, platform: new.platform, transaction)
+        let result = try await transaction.execute(
+            PostgresStatement(
+                """
+                INSERT INTO pushmta_engine.application AS a (service_id, name, label, platform, environment, integration_key,
+                    bundle_id, message_id_format, external_account_id)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::integer) ON CONFLICT DO NOTHING
+                RETURNING \(ApplicationRow.columns)
+                """,
+                [
+                    .int32(try service.int32(0, 0)), .text(new.name), .text(new.label), .text(new.platform.rawValue),
+                    .text(new.environment.rawValue), .text(new.integrationKey), .text(new.bundleID),
+                    .text(new.messageIDFormat.rawValue), account.map { .int32($0.id) } ?? .null,
+                ]
+            )
         )
         guard result.rowCount > 0 else {
             throw StoreError(
@@ -32,8 +63,13 @@ extension Store {
                 hint: "pushmta app list shows them"
             )
         }
-        return try ApplicationRow(result, 0)
+        let row = try ApplicationRow(result, 0)
+        if let account { try refuse(RouteCheck.problem(row, account), of: row) }
+        return row
     }
+
+    static func noApplication(_ name: String) -> String { "There is no application \"\(name)\"." }
+    static let applicationHint = "pushmta app list shows them"
 
     /// All applications by name.
     public func applications() async throws -> [ApplicationRow] {
@@ -60,8 +96,8 @@ extension Store {
         )
         return try first(
             result,
-            orThrow: "There is no application \"\(name)\".",
-            hint: "pushmta app list shows them",
+            orThrow: Self.noApplication(name),
+            hint: Self.applicationHint,
             ApplicationRow.init
         )
     }
@@ -72,6 +108,9 @@ extension ApplicationRow {
         a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
         a.external_account_id, a.credential_id, a.variables::text, a.sounds::text
         """
+
+    /// How many columns these are.
+    static let columnCount = 13
 
     init(_ rows: PostgresResult, _ row: Int) throws {
         self.init(

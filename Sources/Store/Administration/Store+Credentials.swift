@@ -20,34 +20,44 @@ extension Store {
         allowsBothEnvironments: Bool = false
     ) async throws {
         try await transaction { transaction in
-            let before = try await Self.lockApplication(application, transaction)
-            if credential.kind == .apnsCertificate, !allowsBothEnvironments {
-                try await Self.refuseSharing(credential.fingerprint, with: application, transaction)
-            }
-            let replaced = try await transaction.execute(
-                PostgresStatement(
-                    "UPDATE pushmta_engine.credential SET name = name || '/replaced/' || id WHERE name = $1 RETURNING id",
-                    [.text(credential.name)]
-                )
+            try await Self.bind(credential, application, allowsBothEnvironments, transaction)
+        }
+    }
+
+    /// The same as a part of a transaction that does more.
+    static func bind(
+        _ credential: CredentialRow,
+        _ application: String,
+        _ allowsBothEnvironments: Bool,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        let before = try await Self.lockApplication(application, transaction)
+        if credential.kind == .apnsCertificate, !allowsBothEnvironments {
+            try await Self.refuseSharing(credential.fingerprint, with: application, transaction)
+        }
+        let replaced = try await transaction.execute(
+            PostgresStatement(
+                "UPDATE pushmta_engine.credential SET name = name || '/replaced/' || id WHERE name = $1 RETURNING id",
+                [.text(credential.name)]
             )
-            try await transaction.execute(PostgresStatement(Self.insertCredentialSQL, Self.parameters(credential)))
+        )
+        try await transaction.execute(PostgresStatement(Self.insertCredentialSQL, Self.parameters(credential)))
+        try await transaction.execute(
+            PostgresStatement(
+                "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE name = $1",
+                [.text(application), .int64(credential.id)]
+            )
+        )
+        for row in 0..<replaced.rowCount {
             try await transaction.execute(
                 PostgresStatement(
-                    "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE name = $1",
-                    [.text(application), .int64(credential.id)]
+                    "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE credential_id = $1",
+                    [.int64(try replaced.int64(row, 0)), .int64(credential.id)]
                 )
             )
-            for row in 0..<replaced.rowCount {
-                try await transaction.execute(
-                    PostgresStatement(
-                        "UPDATE pushmta_engine.application SET credential_id = $2, changed_at = now() WHERE credential_id = $1",
-                        [.int64(try replaced.int64(row, 0)), .int64(credential.id)]
-                    )
-                )
-                try await Self.dropCredential(try replaced.int64(row, 0), transaction)
-            }
-            if let before { try await Self.dropCredential(before, transaction) }
+            try await Self.dropCredential(try replaced.int64(row, 0), transaction)
         }
+        if let before { try await Self.dropCredential(before, transaction) }
     }
 
     /// Keeps others from binding a credential to the application; returns what it has now.

@@ -68,16 +68,19 @@ extension Store {
     /// Closes the circuit of an application at once, because an operator put right what was wrong.
     ///
     /// Returns whether it was open; throws ``StoreError`` of code `notFound`.
+    ///
+    /// - Parameter believingRefusals: the push tokens that the gateway refused are really bad: in the parts that there are now no
+    ///   mix-up is looked for, so that messages to such tokens fail instead of opening the circuit each time anew.
     @discardableResult
-    public func resumeApplication(named name: String) async throws -> Bool {
-        try await close(try await application(named: name).id)
+    public func resumeApplication(named name: String, believingRefusals: Bool = false) async throws -> Bool {
+        try await close(try await application(named: name).id, believingRefusals: believingRefusals)
     }
 
     /// Events that are pending still came while effects were held, or the next duty would have held them: they go too. Others of
     /// that time come later, from a transaction that has not committed or from a host that was cut off: what is said of the parts
     /// that there are by now is void, unless the gateway dates it.
-    private func close(_ application: Int32) async throws -> Bool {
-        try await query(Self.closeCircuitSQL, [.int32(application)]).bool(0, 0)
+    private func close(_ application: Int32, believingRefusals: Bool = false) async throws -> Bool {
+        try await query(Self.closeCircuitSQL, [.int32(application), .bool(believingRefusals)]).bool(0, 0)
     }
 
     private static let closeCircuitSQL = """
@@ -87,7 +90,9 @@ extension Store {
         ), closed AS (
             UPDATE pushmta_engine.application_health h SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
                 next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now(),
-                effects_void_through = CASE WHEN b.token_effects_held THEN \(newestPart) ELSE h.effects_void_through END
+                effects_void_through = CASE WHEN b.was_open AND $2 THEN 0
+                    WHEN b.token_effects_held THEN \(newestPart) ELSE h.effects_void_through END,
+                refusals_believed_through = CASE WHEN b.was_open AND $2 THEN \(newestPart) ELSE h.refusals_believed_through END
             FROM before b WHERE h.application_id = b.application_id
                 AND (h.state, h.reason, h.token_effects_held) IS DISTINCT FROM ('closed', '', false)
         ), undone AS (

@@ -6,6 +6,9 @@ extension Store {
     ///
     /// The circuit is `probing` then, and the next probe is due later, should the prober end without a word. Send one message;
     /// then `closeCircuit` or `openCircuit`.
+    ///
+    /// Of the first parts that are due the one that was claimed least often goes first, so that one with bad tokens only does not
+    /// keep the circuit open for ever.
     public func claimProbe(application: Int32, account: Int32, child: Int64) async throws -> ClaimedPart? {
         let result = try await query(
             Self.claimProbeSQL,
@@ -14,19 +17,27 @@ extension Store {
         return result.rowCount == 0 ? nil : try Self.claimedPart(result, 0, isProbe: true)
     }
 
+    /// So many parts take turns: a list of bad tokens may have some, and all of a large delivery are too many to be looked at.
+    private static let probeCandidates = 100
+
     static let claimProbeSQL = """
         WITH won AS MATERIALIZED (
             SELECT h.application_id FROM pushmta_engine.application_health h
             WHERE h.application_id = $1 AND h.state <> 'closed' AND h.next_probe_at <= now()
             FOR NO KEY UPDATE SKIP LOCKED
-        ), picked AS MATERIALIZED (
-            SELECT p.id FROM pushmta_engine.delivery_part p
+        ), first AS MATERIALIZED (
+            SELECT p.id, p.fencing_token, p.priority, p.not_before FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
                 AND EXISTS (SELECT FROM won)
                 AND \(claimableDelivery)
             ORDER BY p.priority DESC, p.not_before, p.id
-            LIMIT 1 FOR NO KEY UPDATE OF p SKIP LOCKED
+            LIMIT \(probeCandidates)
+        ), picked AS MATERIALIZED (
+            SELECT p.id FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready'
+                AND p.id = (SELECT f.id FROM first f ORDER BY f.fencing_token, f.priority DESC, f.not_before, f.id LIMIT 1)
+            FOR NO KEY UPDATE OF p SKIP LOCKED
         ), claimed AS (
             UPDATE pushmta_engine.delivery_part p
             SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()

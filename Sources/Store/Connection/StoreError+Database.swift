@@ -47,6 +47,7 @@ extension StoreError {
         "PM040": "pushmta template list shows the templates",
         "PM041": "pushmta seed list shows the seed addresses; pushmta seed add makes one",
         "PM042": "choose another name, or remove or replace what has it",
-        "PM044": "pushmta subscription list and pushmta seed list show who there is; pushmta seed add takes a push token of nobody's too",
+        "PM045": "pushmta seed list shows why; name another device, or let its app register this one again",
+        "PM044": "pushmta seed list and pushmta subscription list show who there is; pushmta seed add adds",
     ]
 }

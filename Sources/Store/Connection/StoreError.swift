@@ -10,6 +10,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case invalid
         /// A thing of that name exists already, or is in a state that forbids the action.
         case conflict
+        /// What belongs to others, a target mapping's view, cannot be read now; it may be there again in a moment.
+        case unavailable
         /// The database's schema is newer than this program, or not there yet.
         case schema
         /// A part's counters do not add up to its size at its end; the part must be released and done again.

@@ -15,6 +15,10 @@ extension Migration {
             FROM pushmta_engine.credential c;
             COMMENT ON VIEW pushmta.credential IS 'The credentials of applications: kind, fingerprint and expiry.';
 
+            -- It goes into a header of each request. What an earlier version took stays until somebody changes it.
+            ALTER TABLE pushmta_engine.application
+                ADD CONSTRAINT application_bundle_id_check CHECK (bundle_id ~ '^[A-Za-z0-9._-]{0,255}$') NOT VALID;
+
             DO $$
             BEGIN
                 IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushmta_runtime') THEN

@@ -49,6 +49,9 @@ extension Migration {
             CREATE INDEX subscription_errors ON pushmta_engine.subscription (last_error_at) WHERE quarantine_status = 1;
             \#(TokenEventScripts.answers)
 
+            -- In parts up to this one refused push tokens are believed to be bad, because an operator said so.
+            ALTER TABLE pushmta_engine.application_health ADD refusals_believed_through bigint NOT NULL DEFAULT 0;
+
             DO $$
             DECLARE
                 made text := 'pushmta_engine.apply_invalid_tokens(integer), '

@@ -12,10 +12,28 @@ extension Migration {
         );
         CREATE INDEX seed_subscription ON pushmta_engine.seed (subscription_id);
 
+        -- What the last subscriber who had a push token has come to, in any application of the platform; null if nothing speaks
+        -- against a message. Whoever opted out, or whose device is gone, gets no proof by way of a seed's own subscription either.
+        CREATE FUNCTION pushmta_engine.token_bar(application integer, token text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+            SET search_path = pushmta_engine, pg_temp AS $$
+            SELECT CASE s.exclusion WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' ELSE coalesce(nullif(s.disabled_reason, ''), 'disabled') END
+            FROM pushmta_engine.application own
+            JOIN pushmta_engine.application a ON a.platform = own.platform
+            CROSS JOIN LATERAL (
+                SELECT x.exclusion, x.disabled_reason
+                FROM (SELECT e.* FROM subscription e WHERE e.application_id = a.id AND e.push_token = $2 AND e.enabled
+                    UNION ALL
+                    SELECT e.* FROM subscription e WHERE e.application_id = a.id AND e.push_token = $2 AND NOT e.enabled
+                        AND NOT (e.exclusion = 1 AND e.disabled_reason IN ('seed', 'seed_removed'))) x
+                ORDER BY x.enabled DESC, x.registered_at DESC, x.id DESC LIMIT 1) s
+            WHERE own.id = $1 AND s.exclusion <> 0
+            ORDER BY a.id <> own.id, a.id LIMIT 1 $$;
+
         CREATE VIEW pushmta.seed AS
         SELECT d.id, d.name, d.label, a.name AS application, v.name AS service, a.platform, d.subscription_id, s.push_token, s.user_key,
             s.locale, coalesce(d.variables, '{}') AS variables, s.disabled_reason = 'seed' AS is_seed_only,
-            CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed' THEN ''
+            CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed'
+                THEN coalesce(pushmta_engine.token_bar(s.application_id, s.push_token), '')
                 ELSE CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END END AS problem,
             d.created_at
         FROM pushmta_engine.seed d
@@ -34,6 +52,7 @@ extension Migration {
             app_id integer;
             app_platform text;
             token text := push_token;
+            bar text;
             found_id bigint;
         BEGIN
             IF coalesce(name, '') = '' OR octet_length(name) > 200 OR name ~ '^[0-9]+$' OR name ~ ',' THEN
@@ -70,6 +89,11 @@ extension Migration {
                     OR app_platform = 'android' AND token ~ '^[!-~]+$' AND length(token) BETWEEN 20 AND 4096) THEN
                     RAISE EXCEPTION 'The push token of seed address "%" is none for %.', name, app_platform
                         USING ERRCODE = 'PM043', HINT = 'An APNs token has 64 hexadecimal digits, an FCM token 20 to 4,096 printable characters.';
+                END IF;
+                bar := token_bar(app_id, token);
+                IF bar IS NOT NULL THEN
+                    RAISE EXCEPTION 'The push token of seed address "%" is that of a subscriber to whom nothing is sent: %.', name, bar
+                        USING ERRCODE = 'PM045', HINT = 'A device is a test device again when its app registers it; name another one until then.';
                 END IF;
                 SELECT s.id INTO found_id FROM subscription s
                 WHERE s.application_id = app_id AND s.push_token = token AND s.enabled;
@@ -138,6 +162,7 @@ extension Migration {
         DECLARE
             made bigint;
             missing text;
+            bar text;
             place bigint;
             targets integer;
         BEGIN
@@ -149,7 +174,9 @@ extension Migration {
             -- An empty list is not all there are: a caller that found nobody must not write to everybody.
             IF num_nonnulls(seeds, subscription_ids, push_tokens) = 0 THEN
                 seeds := ARRAY(SELECT s.name FROM seed s JOIN subscription b ON b.id = s.subscription_id
-                    JOIN delivery_application a ON a.application_id = b.application_id AND a.delivery_id = delivery ORDER BY s.id);
+                    JOIN delivery_application a ON a.application_id = b.application_id AND a.delivery_id = delivery
+                    WHERE NOT (b.exclusion = 1 AND b.disabled_reason = 'seed' AND token_bar(b.application_id, b.push_token) IS NOT NULL)
+                    ORDER BY s.id);
             END IF;
             SELECT w.name INTO missing FROM unnest(seeds) WITH ORDINALITY w(name, n)
             WHERE NOT EXISTS (SELECT FROM seed s WHERE s.name = w.name) ORDER BY w.n LIMIT 1;
@@ -193,6 +220,16 @@ extension Migration {
                 RAISE EXCEPTION 'Subscription % is of none of the applications of delivery %.', place, delivery
                     USING ERRCODE = 'PM044', HINT = 'pushmta.subscription and pushmta.seed say of which applications they are.';
             END IF;
+            -- Its user may have registered and opted out since it became a seed address. It is checked again when it is sent.
+            SELECT s.id, token_bar(s.application_id, s.push_token) INTO place, bar
+            FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
+            WHERE t.delivery_id = made AND s.exclusion = 1 AND s.disabled_reason = 'seed'
+                AND token_bar(s.application_id, s.push_token) IS NOT NULL
+            ORDER BY t.id LIMIT 1;
+            IF FOUND THEN
+                RAISE EXCEPTION 'Subscription % of a seed address has the push token of a subscriber to whom nothing is sent: %.', place, bar
+                    USING ERRCODE = 'PM045', HINT = 'pushmta.seed shows which it is; remove it with pushmta.remove_seed.';
+            END IF;
             -- Never the token itself: messages go to logs.
             SELECT u.n INTO place FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
             WHERE NOT EXISTS (SELECT FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
@@ -217,7 +254,7 @@ extension Migration {
 
     static let templateRights = #"""
         REVOKE ALL ON FUNCTION pushmta_engine.merge_json(jsonb, jsonb), pushmta_engine.template_problem(jsonb),
-            pushmta_engine.find_template(text),
+            pushmta_engine.find_template(text), pushmta_engine.token_bar(integer, text),
             pushmta.add_template(text, jsonb, text, jsonb, boolean), pushmta.duplicate_template(text, text, text),
             pushmta.create_delivery_from_template(text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer,
                 integer),
@@ -230,10 +267,12 @@ extension Migration {
                 GRANT SELECT, INSERT, UPDATE, DELETE ON pushmta_engine.seed, pushmta.seed, pushmta.delivery_template, pushmta.delivery_proof
                     TO pushmta_runtime;
                 GRANT EXECUTE ON FUNCTION pushmta_engine.merge_json(jsonb, jsonb), pushmta_engine.template_problem(jsonb),
-                    pushmta_engine.find_template(text) TO pushmta_runtime;
+                    pushmta_engine.find_template(text), pushmta_engine.token_bar(integer, text) TO pushmta_runtime;
             END IF;
             IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushmta_marketing') THEN
                 GRANT SELECT ON pushmta.seed, pushmta.delivery_template, pushmta.delivery_proof TO pushmta_marketing;
+                -- The view of seed addresses calls it, as who reads the view; that there is such a token is in pushmta.subscription.
+                GRANT EXECUTE ON FUNCTION pushmta_engine.token_bar(integer, text) TO pushmta_marketing;
             END IF;
             IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushmta_monitoring') THEN
                 GRANT SELECT ON pushmta.delivery_proof TO pushmta_monitoring;

@@ -11,6 +11,9 @@ enum BroadLogInsert {
             .int32Array(run.sequences),
             .heldState,
         ]
+        guard run.key.reason.isEmpty else {
+            return PostgresStatement(runWithReasonSQL, parameters + [.text(run.key.reason)])
+        }
         return run.gatewayMessageIDs.isEmpty
             ? PostgresStatement(runSQL, parameters)
             : PostgresStatement(runWithGatewayIDsSQL, parameters + [.textArray(run.gatewayMessageIDs)])
@@ -46,6 +49,14 @@ enum BroadLogInsert {
         SELECT p.delivery_id, o.subscription_id, p.id, o.sequence, p.log_day, $3, $4, $5, o.gateway_message_id
         FROM pushmta_engine.delivery_part p
         CROSS JOIN unnest($6::bigint[], $7::integer[], $9::text[]) o(subscription_id, sequence, gateway_message_id)
+        WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = $8
+        """
+
+    static let runWithReasonSQL = """
+        INSERT INTO pushmta_engine.broad_log
+            (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status, attempt, reason)
+        SELECT p.delivery_id, o.subscription_id, p.id, o.sequence, p.log_day, $3, $4, $5, $9
+        FROM pushmta_engine.delivery_part p CROSS JOIN unnest($6::bigint[], $7::integer[]) o(subscription_id, sequence)
         WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = $8
         """
 

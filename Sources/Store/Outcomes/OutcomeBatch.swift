@@ -2,8 +2,8 @@ import PushCore
 
 /// Final outcomes to store in one transaction, and the parts that end with them.
 ///
-/// Outcomes without reason and failure, as nearly all are, are kept in runs of equal part, status and attempt, which are
-/// stored with two arrays; the others are kept row by row.
+/// Outcomes without failure whose reason says nothing or is shared by all, as those of nearly all messages are, are kept in runs of
+/// equal part, status, reason and attempt, which are stored with two arrays; the others are kept row by row.
 public struct OutcomeBatch: Sendable {
     /// Outcomes that differ in message and subscription only.
     struct Run: Sendable {
@@ -20,6 +20,8 @@ public struct OutcomeBatch: Sendable {
         var status: MessageStatus
         var httpStatus: Int16
         var attempt: Int16
+        /// Empty for nearly all; a word that many share otherwise.
+        var reason: String
         var isDecision: Bool
     }
 
@@ -107,12 +109,14 @@ public struct OutcomeBatch: Sendable {
         if healsErrors { effects.append(Effect(holding: holding, sequence: sequence, kind: .success)) }
         count += 1
         counts[holding, default: StatusCounts()].add(1, status)
-        if reason.isEmpty, failure == nil {
+        // The reasons of failures are many; success has one word at most, and no gateway gives an id with it.
+        if failure == nil, reason.isEmpty || status == .sent && gatewayMessageID == nil {
             let key = RunKey(
                 holding: holding,
                 status: status,
                 httpStatus: httpStatus,
                 attempt: attempt,
+                reason: reason,
                 isDecision: isDecision
             )
             if let run = runIndex(key) {
@@ -160,7 +164,7 @@ public struct OutcomeBatch: Sendable {
                         status: run.key.status,
                         httpStatus: run.key.httpStatus,
                         attempt: run.key.attempt,
-                        reason: nil,
+                        reason: run.key.reason.isEmpty ? nil : run.key.reason,
                         gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index],
                         isDecision: run.key.isDecision
                     )

@@ -5,9 +5,10 @@ import PushCore
 enum TokenEventInsert {
     /// Events of outcomes that are in the broad log by now; application, delivery and subscription are the part's.
     ///
-    /// Where the gateway does not say since when, a token that was registered later is left alone, as it may not be the one that was
-    /// refused: later than the claim, behind which the owner reads the tokens, or than the making of the part if it is not known
-    /// which claim it was. The event then names the part, as it says nothing of its own about when it was true.
+    /// A token that was registered later is left alone, as it may not be the one that was refused: later than the claim, behind which
+    /// the owner reads the tokens, or than the making of the part if it is not known which claim it was; or later than the time that
+    /// the gateway gives, if that is earlier. Where it gives none the event names the part, as it says nothing of its own about when
+    /// it was true.
     ///
     /// - Parameter ofHeldParts: only of parts that stand under the effect's token. Of a part that was lost the outcome in the log may
     ///   be the new owner's, whose message got through; those that were really inserted are known on the careful path only.
@@ -27,7 +28,7 @@ enum TokenEventInsert {
         INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id,
             new_token)
         SELECT p.application_id, b.subscription_id, e.kind, p.delivery_id, e.sequence, e.reason,
-            coalesce(to_timestamp(e.since / 1000.0), CASE WHEN $6::text IS NOT NULL THEN p.claimed_at END, p.created_at),
+            least(to_timestamp(e.since / 1000.0), coalesce(CASE WHEN $6::text IS NOT NULL THEN p.claimed_at END, p.created_at)),
             CASE WHEN e.since IS NULL THEN p.id END, e.new_token
         FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $7::text[], $8::text[])
             e(part_id, sequence, reason, since, token, kind, new_token)

@@ -30,7 +30,8 @@ public struct ClaimedPart: Sendable {
     public let deliveryState: DeliveryState
     /// Whether it was claimed to probe an open circuit: send one message of it.
     public let isProbe: Bool
-
+    /// Whether an operator has said that refused push tokens of this part are really bad: no mix-up is looked for.
+    public let believesRefusals: Bool
     /// The database's clock at the claim.
     public let claimedAt: DatabaseTime
 
@@ -53,6 +54,7 @@ public struct ClaimedPart: Sendable {
         ambiguityPolicy: AmbiguityPolicy,
         deliveryState: DeliveryState = .inProgress,
         isProbe: Bool = false,
+        believesRefusals: Bool = false,
         claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0)
     ) {
         self.id = id
@@ -69,6 +71,7 @@ public struct ClaimedPart: Sendable {
         self.ambiguityPolicy = ambiguityPolicy
         self.deliveryState = deliveryState
         self.isProbe = isProbe
+        self.believesRefusals = believesRefusals
         self.claimedAt = claimedAt
     }
 }

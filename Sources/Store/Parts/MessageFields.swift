@@ -1,10 +1,12 @@
 import PostgresClient
+import PushCore
 
 /// What is read for each message besides its token: the fields of its content, and its language where the content has several.
 ///
-/// A field's value comes from the message's variables, else the subscription's parameters, else the recipient's fields. One whose
-/// name begins with `mapping.` comes from the column of that name in the view to which the user keys of the service belong, unless
-/// one of the others has the whole name.
+/// A field's value comes from the message's variables, else the subscription's parameters, else the recipient's fields. Unless one
+/// of these has the whole name, the names that filters have mean the same here: `user_key`, `locale`, `time_zone` and `device_id`
+/// are columns of the subscription, `recipient.NAME`, `parameters.NAME` and `device.NAME` are what lies in one of its objects, and
+/// `mapping.NAME` is a column of the view to which the user keys of the service belong.
 public struct MessageFields: Sendable, Hashable {
     /// What the name of a field begins with that is a column of the target mapping's view.
     public static let mappingPrefix = "mapping."
@@ -65,11 +67,31 @@ public struct MessageFields: Sendable, Hashable {
     func columnsSQL(from first: Int, variables: String? = nil) -> String {
         let sources = [variables, "s.parameters", "s.recipient"].compactMap { $0 }
         let columns = names.enumerated().map { place, name in
-            let values = sources.map { "\($0) ->> $\(first + place)" } + [mapped[name]].compactMap { $0 }
+            let values =
+                sources.map { "\($0) ->> $\(first + place)" }
+                + [Self.subscriptionSQL(name, parameter: first + place), mapped[name]].compactMap { $0 }
             return ", coalesce(" + values.joined(separator: ", ") + ")"
         }
         return columns.joined() + (withLocale ? ", s.locale" : "")
     }
+
+    /// What a filter's name for something of the subscription is read from; nil for every other name.
+    ///
+    /// The name itself never gets into the statement.
+    private static func subscriptionSQL(_ name: String, parameter: Int) -> String? {
+        switch TargetColumn(rawValue: name) {
+        case .userKey?, .locale?, .timeZone?, .deviceID?: return "s." + name
+        default: break
+        }
+        guard let point = name.firstIndex(of: "."), let object = objects[String(name[..<point])] else { return nil }
+        // substr counts characters from 1, and the first one behind the point is wanted.
+        return "s.\(object) ->> substr($\(parameter)::text, \(name[...point].unicodeScalars.count + 1))"
+    }
+
+    /// The subscription's objects, by the names that filters have for them.
+    private static let objects = [
+        "recipient": "recipient", "parameters": "parameters", "parameter": "parameters", "device": "device",
+    ]
 }
 
 extension Store {

@@ -47,7 +47,9 @@ extension Store {
 
     static let claimedColumns = """
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
-            p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp()
+            p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
+            EXISTS (SELECT FROM pushmta_engine.application_health b
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id)
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -66,6 +68,7 @@ extension Store {
             ambiguityPolicy: try choice(rows, row, 11),
             deliveryState: try choice(rows, row, 13),
             isProbe: isProbe,
+            believesRefusals: try rows.bool(row, 15),
             claimedAt: try rows.time(row, 14)
         )
     }

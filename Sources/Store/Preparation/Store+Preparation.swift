@@ -5,7 +5,8 @@ extension Store {
     /// Claims a delivery whose start has come, or whose preparation was left by a host that makes no progress; nil if none.
     ///
     /// A delivery that cannot be claimed because of what it holds fails with the reason, and the next one is tried. One that holds
-    /// what this program does not understand is passed over: a newer one may have written it, and may prepare it.
+    /// what this program does not understand is passed over: a newer one may have written it, and may prepare it. So is one whose target
+    /// mapping cannot be read: it waits until that can, or its validity is over.
     ///
     /// - Parameter taken: deliveries that the host prepares already.
     public func claimDeliveryToPrepare(host: String, except taken: [Int64] = []) async throws -> PreparationJob? {
@@ -21,7 +22,7 @@ extension Store {
                 guard let resumed = try await own(id, host: host) else { continue }
                 job.resumed = resumed
                 return job
-            } catch let error as StoreError where error.code == .unexpectedAnswer {
+            } catch let error as StoreError where [.unexpectedAnswer, .unavailable].contains(error.code) {
                 passed.append(id)
             } catch  where Self.isOfTheDelivery(error) {
                 try await failDelivery(id, reason: "Its preparation could not begin: \(error)")

@@ -2,8 +2,12 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Whether a subscription `s` is there for a seed address alone: proofs go to it, and nothing else.
-    static let isSeedOnlySQL = "s.exclusion = 1 AND s.disabled_reason = 'seed'"
+    /// Whether a subscription `s` is there for a seed address alone: proofs go to it, and nothing else. Not if a subscriber had its
+    /// token who is sent nothing any more; that is asked last, as it costs look-ups.
+    static let isSeedOnlySQL = """
+        (CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed'
+            THEN pushmta_engine.token_bar(s.application_id, s.push_token) IS NULL ELSE false END)
+        """
 
     /// All seed addresses by name.
     public func seeds() async throws -> [SeedRow] {
@@ -60,7 +64,8 @@ extension Store {
 
     /// Tells names of seed addresses, ids of subscriptions and push tokens apart.
     ///
-    /// A name goes before everything else; what is no name and a number is a subscription, and the rest are tokens.
+    /// A name goes before everything else; what is no name and a number is a subscription, and the rest are tokens. Throws `notFound`
+    /// for what is too short for a token: a mistyped name.
     public func proofAddresses(_ words: [String]) async throws -> ProofAddresses {
         let found = try await query("SELECT d.name FROM pushmta.seed d WHERE d.name = ANY($1)", [.textArray(words)])
         let names = Set(try all(found) { rows, row in try rows.text(row, 0) })
@@ -70,12 +75,21 @@ extension Store {
                 addresses.seeds.append(word)
             } else if let id = Int64(word) {
                 addresses.subscriptionIDs.append(id)
+            } else if word.utf8.count < Self.shortestToken {
+                throw StoreError(
+                    .notFound,
+                    "There is no seed address \"\(word)\", and it is neither a number nor long enough for a push token.",
+                    hint: "pushmta seed list shows the seed addresses"
+                )
             } else {
                 addresses.pushTokens.append(word)
             }
         }
         return addresses
     }
+
+    /// FCM's are not shorter, APNs' have 64 characters.
+    private static let shortestToken = 20
 
     /// Sends what a delivery will say to some addresses, or to all seed addresses of its applications for nil.
     ///

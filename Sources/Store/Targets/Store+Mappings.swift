@@ -122,7 +122,17 @@ extension Store {
         }
     }
 
+    /// A registered mapping as its view is now. That it was right once makes a view that is not there something that passes, as while
+    /// it is made anew.
     private func mapping(_ row: MappingRow) async throws -> TargetMapping {
+        do {
+            return try await target(row)
+        } catch let error as StoreError where error.code == .invalid {
+            throw StoreError(.unavailable, error.message, hint: error.hint)
+        }
+    }
+
+    private func target(_ row: MappingRow) async throws -> TargetMapping {
         let resolved = try await resolve(name: row.name, view: row.view)
         return TargetMapping(
             id: row.id,

@@ -2,9 +2,9 @@ import PushCore
 import Store
 
 /// What can be said against a delivery before anything of it is made, from its content, applications and accounts alone.
-enum PreparationCheck {
+public enum PreparationCheck {
     /// Why the delivery cannot be sent, for the operator to read; nil if nothing speaks against it.
-    static func problem(with job: PreparationJob) -> String? {
+    public static func problem(with job: PreparationJob) -> String? {
         if job.applications.isEmpty {
             return "The delivery has no application to send to. Give it at least one application of its service."
         }
@@ -42,6 +42,7 @@ enum PreparationCheck {
                 + "account '\(account.name)' does not take. Set another one with 'pushmta credential set', or choose "
                 + "another account."
         }
+        if let problem = RouteCheck.problem(application, credential) { return "\(problem)." }
         guard let left = credential.secondsLeft, left <= 0 else { return nil }
         return "its credential \(ExpiryNotice.text(secondsLeft: left)). Set a new one with 'pushmta credential set'."
     }
@@ -57,6 +58,7 @@ enum PreparationCheck {
             return "its external account '\(account.name)' speaks \(account.connector.rawValue), which does not serve "
                 + "\(application.platform.rawValue). Choose another account for the application or the delivery."
         }
+        if let problem = RouteCheck.problem(application, account, nil) { return "\(problem)." }
         let unknown = application.problems(content: content)
         guard unknown.isEmpty else { return "the content cannot be used: \(ContentError(problems: unknown))" }
         do {

@@ -4,8 +4,8 @@ import Store
 import Synchronization
 
 extension SupervisorLoop {
-    /// Ends are named in days; an hour is near enough.
-    static let credentialInterval = Duration.seconds(3_600)
+    /// Who sets a credential whose end is near reads it in the log soon. Each thing is said once a day, however often it is looked.
+    static let credentialInterval = Duration.seconds(60)
 
     /// Looks for credentials whose end is near, and says so in the log.
     func watchCredentials(_ store: Store) async throws {

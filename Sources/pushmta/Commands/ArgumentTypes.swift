@@ -5,4 +5,5 @@ import PushCore
 extension Connector: ExpressibleByArgument {}
 extension ApplicationEnvironment: ExpressibleByArgument {}
 extension Platform: ExpressibleByArgument {}
+extension TrialRoute.Proof: ExpressibleByArgument {}
 extension MessageIDFormat: ExpressibleByArgument {}

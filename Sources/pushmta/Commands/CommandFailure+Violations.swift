@@ -22,6 +22,7 @@ extension CommandFailure {
     private static let constraints: [(suffix: String, words: String)] = [
         ("_integration_key_check", "The integration key is empty: give one, or leave the option out for a new one."),
         ("_integration_key_key", "Another application has this integration key: `pushmta app list` shows which."),
+        ("_bundle_id_check", "The bundle id is none: give letters, digits, dots and hyphens, as in com.example.app."),
         ("_name_check", "The name is empty: give one."),
         ("_name_key", "Something of this kind has this name already: choose another one."),
         ("_port_check", "The port is outside of what there is: give a number from 1 to 65535."),

@@ -72,7 +72,7 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     private static func code(of code: StoreError.Code) -> Code {
         switch code {
-        case .notFound, .invalid, .conflict: .data
+        case .notFound, .invalid, .conflict, .unavailable: .data
         case .schema: .configuration
         case .unbalancedPart, .unexpectedAnswer: .software
         }

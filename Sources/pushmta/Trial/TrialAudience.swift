@@ -10,6 +10,12 @@ struct TrialAudience: Sendable {
         "android":{"title":"Hello {{firstName|there}}","body":"The weather in {{city|your town}} is fine."}}
         """
 
+    /// The same for everybody, and without tracking, which has an id in each message.
+    static let equalContent = """
+        {"tracking":false,"ios":{"title":"Hello","body":"The weather is fine.","sound":"default"},\
+        "android":{"title":"Hello","body":"The weather is fine."}}
+        """
+
     /// Where they are created.
     let store: Store
     /// The settings, for the key that seals credentials.
@@ -25,8 +31,14 @@ struct TrialAudience: Sendable {
     func create(_ platforms: [Platform] = [.ios, .android]) async throws -> [String] {
         _ = try await store.createService(name: prefix, label: "Sample")
         var names: [String] = []
-        for platform in platforms { names.append(try await createApplication(platform)) }
+        for platform in platforms { names.append(try await createApplication(.usual(platform))) }
         return names
+    }
+
+    /// Creates a service with one application, whose messages go that way; returns the application's name.
+    func create(_ route: TrialRoute) async throws -> String {
+        _ = try await store.createService(name: prefix, label: "Sample")
+        return try await createApplication(route)
     }
 
     /// Registers simulated devices, evenly over the applications.
@@ -38,37 +50,49 @@ struct TrialAudience: Sendable {
         }
     }
 
-    private func createApplication(_ platform: Platform) async throws -> String {
-        let name = "\(prefix)-\(platform.rawValue)"
-        let address = platform == .ios ? simulator.apns : simulator.fcm
+    private func createApplication(_ route: TrialRoute) async throws -> String {
+        let name = "\(prefix)-\(route.platform.rawValue)"
+        let address = try simulator.address(route)
         _ = try await store.createAccount(
             name: name,
-            connector: platform == .ios ? .iosHTTP2 : .androidV2,
+            connector: route.connector,
             host: address.host,
             port: address.port,
-            options: Cell.object([("ca_file", .text(simulator.ca))]).json
+            options: Cell.object(options(route)).json
         )
         _ = try await store.createApplication(
             NewApplication(
                 service: prefix,
                 name: name,
-                platform: platform,
+                platform: route.platform,
                 integrationKey: UUID().uuidString.lowercased(),
                 bundleID: simulator.credentials.apns.topics.first ?? "com.example.app",
                 account: name
             )
         )
-        try await CredentialWriter(store: store, settings: settings).save(try material(platform), application: name)
+        try await CredentialWriter(store: store, settings: settings).save(try material(route), application: name)
         return name
     }
 
-    private func material(_ platform: Platform) throws -> CredentialMaterial {
-        switch platform {
-        case .ios:
-            let apns = simulator.credentials.apns
+    private func options(_ route: TrialRoute) -> [(String, Cell)] {
+        let trust = [("ca_file", Cell.text(simulator.ca))]
+        guard route.connector == .iosBinary, let feedback = simulator.apnsFeedback else { return trust }
+        return trust + [("feedback_host", .text(feedback.host)), ("feedback_port", .integer(Int64(feedback.port)))]
+    }
+
+    private func material(_ route: TrialRoute) throws -> CredentialMaterial {
+        let apns = simulator.credentials.apns
+        switch route.proof {
+        case .key:
             return try CredentialMaterial(file: apns.keyFile, platform: .ios, keyID: apns.keyId, teamID: apns.teamId)
-        case .android:
+        case .certificate:
+            let file = try SimulatorReport.known(apns.certificateFile, "certificate")
+            return try CredentialMaterial(file: file, platform: .ios) { apns.certificatePassphrase ?? "" }
+        case .serviceAccount:
             return try CredentialMaterial(file: simulator.credentials.fcm.serviceAccountFile, platform: .android)
+        case .projectKey:
+            let file = try SimulatorReport.known(simulator.credentials.fcmLegacy?.projectKeyFile, "project key")
+            return try CredentialMaterial(file: file, platform: .android)
         }
     }
 }

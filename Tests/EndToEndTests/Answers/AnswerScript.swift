@@ -17,6 +17,9 @@ struct AnswerScript: Sendable {
         switch (row.gateway, row.source) {
         case (_, .response) where row.outcomeClass == .accepted && row.token == .none && row.gateway != .apnsBinary:
             self.init(device: nil, status: 200, reason: "")
+        // A page, as a proxy gives one.
+        case (.apnsHTTP2, .response) where row.status == 200, (.fcmV1, .response) where row.status == 200:
+            self.init(answer: #""status":200,"body":"<html></html>""#, status: 200, reason: row.reason)
         case (.apnsHTTP2, .response): self.init(apns: row, times)
         case (.fcmV1, .response): self.init(fcmV1: row, times)
         case (.fcmLegacy, .response): self.init(fcmLegacy: row, times)
@@ -81,7 +84,7 @@ struct AnswerScript: Sendable {
 
     /// The simulator's names of answers that have no word of their own on the wire.
     private static let legacyNames: [Int16: String] = [
-        300: "REDIRECTED", 400: "InvalidParameters", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND",
+        300: "REDIRECTED", 400: "JSON_PARSING_ERROR", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND",
         405: "METHOD_NOT_ALLOWED", 408: "REQUEST_TIMEOUT", 429: "TOO_MANY_REQUESTS", 500: "SERVER_ERROR",
         503: "SERVICE_UNAVAILABLE",
     ]
@@ -93,7 +96,10 @@ struct AnswerScript: Sendable {
         }
         guard row.status != 0, row.outcomeClass != .ambiguous else { return nil }
         let unknown = row.status == 200 ? "SomethingNew" : Self.legacyNames[row.status]
-        guard let name = row.reason.isEmpty ? unknown : row.reason else { return nil }
+        // Errors of results that may stand for a whole request, too.
+        let whole = row.reason == "Unavailable" ? "UNAVAILABLE_\(row.status)" : "INTERNAL_ERROR_500"
+        let known = row.status < 500 ? row.reason : whole
+        guard let name = row.reason.isEmpty ? unknown : known else { return nil }
         // The page of a 400 begins with its reason.
         let reason = row.status == 200 || row.status == 400 ? name : row.reason
         self.init(

@@ -29,6 +29,8 @@ struct AnswerSite: Sendable {
             settings.mta.child.requestTimeoutSec = 3
             // Each answer that concerns an application needs a child of its own.
             settings.mta.child.idleChildTimeoutSec = 2
+            // A supervisor without work applies what was said of tokens when it looks again.
+            settings.mta.master.dataBasePoolPeriodSec = 1
             try trial.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
             let simulator = try await trial.startSimulator()
@@ -156,14 +158,7 @@ struct AnswerSite: Sendable {
 
     /// Waits until something is so; says what was waited for if it never is.
     func wait(_ label: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.limit)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("the deadline passed: \(label)")
-                return
-            }
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        try await EndToEndTests.wait(for: label, within: Self.limit, until: condition)
     }
 
     /// What is known of an application's health.

@@ -29,7 +29,8 @@ import Testing
         case (.fcmLegacy, .response): row.status == 0 || row.outcomeClass == .ambiguous
         // The endpoint of access tokens cannot be away while the simulator is there.
         case (_, .tokenEndpoint): row.status == 0 && row.reason.isEmpty
-        case (_, .check): row.reason.isEmpty && row.gateway != .apnsHTTP2
+        // Every other fault of a message is found in the content, before a delivery starts.
+        case (_, .check): row.reason.isEmpty
         default: false
         }
     }
@@ -43,18 +44,22 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(20))) func everyRowHoldsFromTheWireToTheDatabase() async throws {
-        try await AnswerSite.with { site in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for gateway in AnswerGateway.allCases {
-                    group.addTask {
+        // Each with a site of its own: a supervisor starts one child a second, and most rows need a child of their own.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for gateway in AnswerGateway.allCases {
+                guard AnswerTable.rows.contains(where: { $0.gateway == gateway && !Self.isElsewhere($0) }) else {
+                    continue
+                }
+                group.addTask {
+                    try await AnswerSite.with { site in
                         try await Self.meetDevices(site, gateway)
                         try await Self.meetChecks(site, gateway)
                         try await Self.meetGoAways(site, gateway)
                         try await Self.meetTokenEndpoint(site, gateway)
                     }
                 }
-                try await group.waitForAll()
             }
+            try await group.waitForAll()
         }
     }
 
@@ -181,16 +186,13 @@ import Testing
         for (number, row) in rows.enumerated() {
             let application = try await site.application("\(gateway.rawValue)-check-\(number)", gateway)
             let (subscription, _) = try await site.subscribe(application, 0)
-            let long = "{{nickname|\(String(repeating: "x", count: row.reason.isEmpty ? 65 : 5_000))}}"
-            let content =
-                row.reason.isEmpty
-                ? #"{"ios":{"title":"a","collapse_id":"\#(long)"}}"#
-                : #"{"ios":{"title":"\#(long)"},"android":{"title":"\#(long)"}}"#
+            let long = "{{nickname|\(String(repeating: "x", count: 5_000))}}"
+            let content = #"{"ios":{"title":"\#(long)"},"android":{"title":"\#(long)"}}"#
             let delivery = try await site.send(application.name, content: content)
             try await site.wait(row.label) { try await site.store.deliveryProgress(delivery).state.isFinal }
             let record = try await site.record(delivery, subscription)
             #expect(record?.status == .failed && record?.failure == row.failure, "\(row.label): \(record as Any)")
-            #expect(record?.reason.hasPrefix(row.reason.isEmpty ? "BadCollapseId" : row.reason) == true, "\(row.label)")
+            #expect(record?.reason.hasPrefix(row.reason) == true, "\(row.label)")
         }
     }
 
@@ -203,7 +205,8 @@ import Testing
         for (number, row) in rows.enumerated() {
             let application = try await site.application("\(gateway.rawValue)-goaway-\(number)", gateway)
             let (subscription, _) = try await site.subscribe(application, 0)
-            let isStop = row.application == .stop
+            // A provider token that is made this very second cannot have expired: a clock is wrong.
+            let isStop = row.application == .stop || row.application == .renewToken
             let word = row.reason.isEmpty ? "something_new" : row.reason
             let key = gateway == .apnsHTTP2 && !word.contains(" ") ? "reason" : "text"
             let goAway = #"{"after_streams":\#(isStop ? 0 : 1),"\#(key)":"\#(word)"}"#

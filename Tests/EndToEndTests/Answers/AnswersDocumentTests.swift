@@ -25,6 +25,23 @@ import Testing
         #expect(lines.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 10 })
     }
 
+    @Test func gatewayStatusAndReasonTellAllRowsApart() {
+        var seen: [String: AnswerRow] = [:]
+        for row in AnswerTable.rows {
+            let gateway = AnswerListing.gateway(row)
+            #expect(gateway.contains("apns") || gateway.contains("fcm"))
+            let other = seen.updateValue(row, forKey: "\(gateway) \(row.status) \(AnswerListing.key(row))")
+            #expect(other == nil, "\(row.label) has the key of \(other?.label ?? "")")
+            // What a gateway says is there word for word.
+            if !row.reason.isEmpty { #expect(AnswerListing.key(row).hasPrefix(row.reason)) }
+            #expect(AnswerListing.belongs(row, to: row.gateway.rawValue) && AnswerListing.belongs(row, to: gateway))
+        }
+        let many = AnswerTable.rows.filter { AnswerListing.status($0).hasSuffix("xx") }
+        #expect(Set(many.map(\.status)) == [300, 400, 500])
+        #expect(many.allSatisfy { AnswerListing.standsForOthers($0) })
+        #expect(AnswerListing.gateways.contains("fcm-oauth") && AnswerListing.gateways.contains("apns-http2-goaway"))
+    }
+
     @Test func theCommandPrintsTheTable() async throws {
         let program = try Program.pushmta()
         let rows = try await program.run(["answers", "--json"]).rows()
@@ -33,10 +50,9 @@ import Testing
             "accepted", "unprocessed", "permanent", "retry", "stopApplication", "ambiguous",
         ]
         for (row, line) in zip(AnswerTable.rows, rows) {
-            let gateway = try #require(line["gateway"] as? String)
-            #expect(gateway.contains("apns") || gateway.contains("fcm"))
+            #expect(line["gateway"] as? String == AnswerListing.gateway(row))
             #expect(line["status"] as? Int == Int(row.status))
-            #expect(line["reason"] as? String == row.reason)
+            #expect(line["reason"] as? String == AnswerListing.key(row))
             #expect(classes.contains(line["class"] as? String ?? ""))
             #expect(line["failureType"] as? String == row.failure?.type.name)
             #expect(line["failureReason"] as? String == row.failure?.reason.name)
@@ -47,6 +63,8 @@ import Testing
         #expect(document.status == 0 && document.output == AnswersDocument.text)
         let text = try await program.run(["answers", "--gateway", "apns-http2"])
         #expect(text.output.contains("BadDeviceToken") && !text.output.contains("UNREGISTERED"))
+        let part = try await program.run(["answers", "--gateway", "fcm-oauth"])
+        #expect(part.output.contains("invalid_grant") && !part.output.contains("UNREGISTERED"))
         #expect(try await program.run(["answers", "--gateway", "x"]).status == 64)
         #expect(try await program.run(["answers", "--json", "--markdown"]).status == 64)
     }

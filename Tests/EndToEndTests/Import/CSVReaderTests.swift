@@ -27,7 +27,66 @@ import Testing
         #expect(records.allSatisfy { $0.problem == nil })
     }
 
-    @Test(arguments: ["\"open,u1", "\"a\"b,u1", "a\"b,u1", String(repeating: "x", count: 70_000)])
+    @Test(arguments: [1, 2, 3, .max])
+    func lineEndsInQuotesAreOfTheField(_ pieces: Int) {
+        let records = read("t1,\"a\nt2,u2,Owned\r\n\"\r\n\nt5,\"\n\"\n\"t7\n\",u7", pieces: pieces)
+        #expect(records.map(\.fields) == [["t1", "a\nt2,u2,Owned\r\n"], ["t5", "\n"], ["t7\n", "u7"]])
+        #expect(records.map(\.line) == [1, 5, 7])
+        #expect(records.allSatisfy { $0.problem == nil })
+    }
+
+    @Test("What is wrong before or around quotes with line ends does not free what stands in them")
+    func nothingInQuotesIsARecord() {
+        let long = String(repeating: "x", count: CSVReader.maximumRecordBytes)
+        for wrong in ["\"a\"b", "a\"b", "\u{FFFD}", long] {
+            var bytes = Array("t1,u1\n\(wrong),\"evil\nt3,u3\n\"\nt5,u5\n".utf8)
+            // A byte that no UTF-8 has.
+            if wrong == "\u{FFFD}" { bytes.replace(Array(wrong.utf8), with: [0xFF]) }
+            let records = read(bytes, pieces: 7)
+            #expect(records.map(\.line) == [1, 2, 5])
+            #expect(records.map { $0.problem == nil } == [true, false, true])
+            #expect(records[1].problem?.contains("lines 2 to 4") == true && records[1].fields.isEmpty)
+        }
+    }
+
+    @Test(arguments: [10, CSVReader.maximumRecordBytes * 3])
+    func aQuoteThatIsNeverClosedTakesTheRestAlong(_ lines: Int) {
+        let rest = String(repeating: "t,u\n", count: lines)
+        let records = read("t1,u1\nt2,\"two\nlines\"\nt4,\"u4\n\(rest)", pieces: 1_000)
+        #expect(records.map(\.line) == [1, 2, 4])
+        #expect(records[2].problem?.contains("opens on line 4 is never closed") == true)
+        #expect(records[2].fields.isEmpty)
+    }
+
+    @Test("What is written as the standard says is read as it was, however it comes")
+    func whatIsWrittenIsRead() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = FuzzRandom(seed: seed)
+        let words = ["a", "é", "\"", "\"\"", ",", "\n", "\r", "\r\n", " ", "t,u\n", "\"\n\""]
+        for number in 0..<5_000 {
+            var text = ""
+            var line = 1
+            var expected: [CSVRecord] = []
+            for _ in 0..<random.below(6) {
+                let fields = (0...random.below(4)).map { _ in
+                    (0..<random.below(5)).map { _ in words[random.below(words.count)] }.joined()
+                }
+                let written = fields.map { field in
+                    let isPlain = field.utf8.allSatisfy { !"\",\n\r".utf8.contains($0) }
+                    guard !isPlain || field.isEmpty || random.below(2) == 0 else { return field }
+                    return "\"" + field.replacing("\"", with: "\"\"") + "\""
+                }
+                expected.append(CSVRecord(line: line, fields: fields, problem: nil))
+                let record = written.joined(separator: ",") + (random.below(2) == 0 ? "\n" : "\r\n")
+                line += record.utf8.count { $0 == UInt8(ascii: "\n") }
+                text += record
+            }
+            let records = read(text, pieces: 1 + random.below(9))
+            if records != expected { Issue.record("seed \(seed), case \(number): \(records) is not \(expected)") }
+        }
+    }
+
+    @Test(arguments: ["\"a\"b,u1", "a\"b,u1", String(repeating: "x", count: 70_000)])
     func aWrongLineSpoilsNoOther(_ line: String) {
         let records = read("t1,u1\n\(line)\nt3,\"u3\"\n")
         #expect(records.map(\.line) == [1, 2, 3])

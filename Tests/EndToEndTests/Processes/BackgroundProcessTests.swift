@@ -15,8 +15,8 @@ import Testing
     private func start(_ script: String) async throws {
         let script = script + "; touch '\(folder.path)/ready'; while :; do sleep 0.01; done"
         try await process.start("/bin/sh", ["-c", script])
-        while !FileManager.default.fileExists(atPath: folder.path + "/ready") {
-            try await Task.sleep(for: .milliseconds(10))
+        try await wait(for: "the shell", within: DeliverySite.limit) {
+            FileManager.default.fileExists(atPath: folder.path + "/ready")
         }
     }
 

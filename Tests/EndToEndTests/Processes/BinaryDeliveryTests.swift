@@ -54,24 +54,14 @@ import Testing
     /// Far more than a slow machine takes for a large delivery.
     private static let limit = Duration.seconds(300)
 
-    private func finish(_ id: Int64, _ site: DeliverySite) async throws -> DeliveryProgress {
-        let deadline = ContinuousClock.now + Self.limit
-        var last = try await site.store.deliveryProgress(id)
-        while !last.state.isFinal, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(20))
-            last = try await site.store.deliveryProgress(id)
-        }
-        return last
-    }
-
     @Test func twentyThousandThroughAnErrorPacketEveryThousand() async throws {
-        try await DeliverySite.with(subscribers: 1, children: 1) { site in
+        try await DeliverySite.with(subscribers: 1, children: 1, poolPeriod: 1) { site in
             _ = try await add(site, subscribers: 20_000)
             let control = SimulatorControl(site.simulator)
             try await control.post("/faults", #"{"gateway":"apns-binary","error_packets":{"every":1000,"status":8}}"#)
             let started = ContinuousClock.now
             let id = try await site.send(to: Self.application)
-            let end = try await finish(id, site)
+            let end = try await site.progress(id, within: Self.limit)
             print("20,000 messages in \(started.duration(to: .now))")
             #expect(end.state == .finished)
             #expect(end.sent == 19_980 && end.failed == 20 && end.unknown == 0 && end.pending == 0)
@@ -88,8 +78,34 @@ import Testing
         }
     }
 
+    @Test func sixThousandInSilenceAndAGatewayThatDies() async throws {
+        try await DeliverySite.with(subscribers: 1, children: 1, poolPeriod: 1) { site in
+            _ = try await add(site, subscribers: 6_000)
+            let id = try await site.send(to: Self.application)
+            // More than another connector's window (4,000): silence lasts 5 s, and so long all of them are open.
+            try await site.wait { try await site.store.children().contains { $0.beat.streamsInFlight > 4_000 } }
+            let end = try await site.progress(id, within: Self.limit)
+            #expect(end.state == .finished && end.sent == 6_000 && end.failed == 0 && end.unknown == 0)
+            let outcomes = try await site.store.outcomeRows(delivery: id)
+            #expect(outcomes.count { $0.status == .sent && $0.reason == "Silence" } == 6_000)
+            // The gateway ends without a word: the operator sees how many only silence had accepted.
+            try await SimulatorControl(site.simulator).post("/disconnect", #"{"gateway":"apns-binary"}"#)
+            try await site.wait {
+                try await site.store.children().contains { $0.beat.lastError.contains("6000 messages") }
+            }
+            try await site.wait {
+                try await site.store.applicationHealth().contains {
+                    $0.state == .closed && $0.reason.contains("6000 messages")
+                        && $0.remedy.contains("presumedAcceptedMs")
+                }
+            }
+            // It keeps nothing from being sent.
+            #expect(try await site.progress(try await site.send(to: Self.application)).sent == 6_000)
+        }
+    }
+
     @Test func feedbackDisablesTokensThatTheGatewaySaysNothingOf() async throws {
-        try await DeliverySite.with(subscribers: 1, children: 1) { site in
+        try await DeliverySite.with(subscribers: 1, children: 1, poolPeriod: 1) { site in
             let tokens = try await add(site, subscribers: 30)
             let gone = Array(tokens.prefix(4))
             let list = gone.map { "\"\($0)\"" }.joined(separator: ",")

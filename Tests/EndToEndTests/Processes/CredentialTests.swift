@@ -141,6 +141,8 @@ import Testing
             #expect(try await run(site, ["status"]).output.contains("expires in 5 days"))
             try await alterExpiry(site, site.application, days: -3)
             #expect(try await run(site, ["doctor"], expect: 1).output.contains("has expired 2 days ago"))
+            let tried = try await run(site, ["app", "test", site.application], expect: 1)
+            #expect(tried.output.contains("has expired 2 days ago"))
             #expect(try await run(site, ["status"]).output.contains("has expired 2 days ago"))
             let id = try await site.send(to: site.application)
             let progress = try await site.progress(id)

@@ -24,9 +24,13 @@ struct DeliverySite: Sendable {
     let application: String
 
     /// Runs `body` with a site of its own and removes it afterwards.
+    ///
+    /// - Parameter poolPeriod: after how many seconds a supervisor without work looks again; what gateways said of tokens waits
+    ///   for such a look.
     static func with(
         subscribers: Int64 = 50,
         children: Int = 4,
+        poolPeriod: Int = MasterSettings().dataBasePoolPeriodSec,
         _ body: (DeliverySite) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -34,7 +38,9 @@ struct DeliverySite: Sendable {
         let trial = try TrialSite(folder: folder.path + "/site", programs: beside)
         do {
             try await trial.prepare()
-            let settings = try trial.writeSettings(children: children)
+            var settings = try trial.writeSettings(children: children)
+            settings.mta.master.dataBasePoolPeriodSec = poolPeriod
+            try trial.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
             let simulator = try await trial.startSimulator()
             try await trial.startSupervisor()
@@ -103,10 +109,11 @@ struct DeliverySite: Sendable {
     /// A delivery's counts when they are as asked for.
     func progress(
         _ id: Int64,
+        within limit: Duration = Self.limit,
         until isReached: (DeliveryProgress) -> Bool = { $0.state.isFinal }
     ) async throws -> DeliveryProgress {
         var last = try await store.deliveryProgress(id)
-        try await wait {
+        try await wait("delivery \(id)", within: limit) {
             last = try await store.deliveryProgress(id)
             return isReached(last)
         }
@@ -114,14 +121,11 @@ struct DeliverySite: Sendable {
     }
 
     /// Waits until something is so.
-    func wait(_ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.limit)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("the deadline passed")
-                return
-            }
-            await Task.yield()
-        }
+    func wait(
+        _ label: String = "the site",
+        within limit: Duration = Self.limit,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        try await EndToEndTests.wait(for: label, within: limit, until: condition)
     }
 }

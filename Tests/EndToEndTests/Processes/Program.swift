@@ -36,7 +36,8 @@ struct Program: Sendable {
     /// `pushmta`, built with the tests.
     static func pushmta() throws -> Program {
         let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
-        let folders = [beside, ProjectFolder.path + "/.build/debug", ProjectFolder.path + "/.build-debug/debug"]
+        let builds = ["/.build/debug", "/.build-debug/debug"]
+        let folders = [beside] + builds.map { ProjectFolder.path + $0 }
         let found = folders.map { $0 + "/pushmta" }.first { FileManager.default.isExecutableFile(atPath: $0) }
         return Program(path: try #require(found, "pushmta is not built"))
     }

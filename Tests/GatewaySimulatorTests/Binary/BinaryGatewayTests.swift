@@ -106,6 +106,16 @@ import Testing
         }
     }
 
+    @Test func anErrorPacketWithTheCloseOnItsHeels() async throws {
+        try await Fixture.run { (fixture) async throws in
+            let plan = #"{"gateway":"apns-binary","error_packets":{"every":2,"status":8},"closes_at_once":true}"#
+            #expect(try fixture.control("POST", "/faults", plan).status == 200)
+            // The client ends as soon as it has heard the packet; the simulator had dropped the connection by then.
+            #expect(try await talk(fixture, (1...5).flatMap { frame($0) }) == [8, 8, 0, 0, 0, 2])
+            #expect(fixture.simulator.counters().apnsBinary.resets == 1)
+        }
+    }
+
     @Test func aShutdownNamesTheLastOneTaken() async throws {
         try await Fixture.run { (fixture) async throws in
             var plan = FaultPlan()

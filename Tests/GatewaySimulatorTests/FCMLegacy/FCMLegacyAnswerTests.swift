@@ -58,7 +58,7 @@ struct FCMLegacyAnswerTests {
             (#"{"to":"x","time_to_live":1.5}"#, "InvalidTtl"),
             (#"{"to":"x","data":{"a":"\#(String(repeating: "a", count: 4_096))"}}"#, "MessageTooBig"),
             (#"{"to":"x","notification":{"body":"\#(String(repeating: "a", count: 4_093))"}}"#, "MessageTooBig"),
-            (#"{"to":"/topics/a","data":{"a":"\#(String(repeating: "a", count: 2_048))"}}"#, nil),
+            (#"{"to":"/topics/a","data":{"a":"\#(String(repeating: "a", count: 2_047))"}}"#, nil),
             (#"{"to":"x","data":{"a":"\#(String(repeating: "a", count: 4_095))"}}"#, nil),
             (#"{"to":"x","time_to_live":2419200,"priority":"high","collapse_key":"k","dry_run":false}"#, nil),
         ] as [(String, String?)]

@@ -99,7 +99,8 @@ struct FCMLegacyFaultTests {
             let key = fixture.simulator.credentials.fcmProjectKey
             let request = ["-X", "POST", "-H", "authorization: key=\(key)", "-H", "content-type: application/json"]
             _ = try fixture.curl.run(
-                request + ["-d", #"{"to":"a"}"#, url, "--next"] + ["-sS", "-i"] + request + ["-d", #"{"to":"b"}"#, url]
+                request + ["-d", #"{"to":"a"}"#, url, "--next", "-sS", "-i", "--cacert", fixture.curl.caFile]
+                    + request + ["-d", #"{"to":"b"}"#, url]
             )
             let counters = fixture.simulator.counters().fcmLegacy
             #expect(counters.accepted == 2)

@@ -20,7 +20,9 @@ struct APNsBinaryGatewayTests {
                 #expect(fixture.collector.classes(batch.id) == [.accepted: 250])
                 #expect(fixture.acceptances(batch).allSatisfy { $0 == 1 })
                 #expect(
-                    fixture.collector.outcomes(batch.id).values.allSatisfy { $0.reason.isEmpty && $0.failure == nil }
+                    fixture.collector.outcomes(batch.id).values.allSatisfy {
+                        $0.reason == "Silence" && $0.failure == nil && $0.status == 0
+                    }
                 )
                 #expect(fixture.collector.announced(batch.id, 250).allSatisfy { $0 == 1 })
             }
@@ -47,8 +49,9 @@ struct APNsBinaryGatewayTests {
             let outcome = try #require(fixture.collector.outcomes(1)[0])
             switch row.reason {
             case "Shutdown":
-                // Nothing was taken, and so it names no message.
-                #expect(outcome.outcomeClass == .ambiguous && outcome.reason == "UnknownIdentifier")
+                // Nothing was taken, and so it names no message: this one is sent again without a doubt.
+                #expect(outcome.outcomeClass == .unprocessed && outcome.reason == "Discarded")
+                #expect(outcome.outcomeClass == row.outcomeClass && !outcome.isCollateral)
             case "NoErrors":
                 #expect(outcome.outcomeClass == .accepted)
             default:
@@ -78,6 +81,7 @@ struct APNsBinaryGatewayTests {
             await fixture.collector.waitForOutcomes(300)
             let outcomes = fixture.collector.outcomes(1)
             #expect((0..<100).allSatisfy { outcomes[$0]?.outcomeClass == .accepted })
+            #expect((0..<100).allSatisfy { outcomes[$0]?.reason == "" }, "the packet says it, and not silence")
             #expect(outcomes[100]?.reason == "InvalidToken")
             #expect(outcomes[100]?.tokenEffect == .invalid(sinceMilliseconds: nil))
             #expect(outcomes[100]?.isTokenDoubtful == true)
@@ -150,7 +154,7 @@ struct APNsBinaryGatewayTests {
             gateway.submit(fixture.binaryBatch(count: 15))
             await fixture.collector.waitForOutcomes(15)
             #expect(fixture.collector.classes(1) == [.accepted: 15])
-            let event = try await fixture.collector.waitForEvent(.connectionLost)
+            let event = try await fixture.collector.waitForEvent(.unproved)
             #expect(event.message.contains("6 messages") && event.message.contains("presumedAcceptedMs"))
             #expect(event.status == 8)
             await gateway.shutdown()

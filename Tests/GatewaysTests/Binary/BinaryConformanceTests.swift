@@ -28,6 +28,7 @@ struct BinaryConformanceTests {
         seen = 0
         while True:
             plain, _ = listener.accept()
+            stream = plain
             try:
                 stream = context.wrap_socket(plain, server_side=True)
                 while True:
@@ -50,11 +51,11 @@ struct BinaryConformanceTests {
                         'priority': items[5][0] if 5 in items else None, 'refused': refused}), flush=True)
                     if refused:
                         stream.sendall(struct.pack('!BBI', 8, status, number))
-                        plain.shutdown(socket.SHUT_WR)
-                        while plain.recv(65536): pass
+                        stream.shutdown(socket.SHUT_WR)
+                        while stream.recv(65536): pass
                         break
             except (EOFError, OSError): pass
-            finally: plain.close()
+            finally: stream.close()
         """#
 
     private struct Frame: Decodable {
@@ -72,7 +73,7 @@ struct BinaryConformanceTests {
             let server = try PythonProcess(Self.script, [fixture.folder, String(every), "7"])
             defer { server.terminate() }
             let number = Int(try await server.line("port"))
-            let gateway = try await fixture.binaryGateway(port: number, presumedAcceptedMilliseconds: 5_000)
+            let gateway = try await fixture.binaryGateway(port: number, presumedAcceptedMilliseconds: 3_000)
             let batch = fixture.binaryBatch(count: 500)
             let before = UInt32(Date().timeIntervalSince1970)
             let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)

@@ -12,6 +12,18 @@ extension Fixture {
     /// The sample certificate for the environment that the simulator plays.
     var apnsCertificate: GatewayCredential { certificate(simulator.credentials.apnsCertificateFile) }
 
+    /// The same, opened.
+    var clientCertificate: ClientCertificate {
+        get throws {
+            try ClientCertificate(
+                pkcs12: Array(
+                    FileManager.default.contents(atPath: simulator.credentials.apnsCertificateFile) ?? Data()
+                ),
+                passphrase: simulator.credentials.apnsCertificatePassphrase
+            )
+        }
+    }
+
     func certificate(_ file: String) -> GatewayCredential {
         .apnsCertificate(
             pkcs12: Array(FileManager.default.contents(atPath: file) ?? Data()),
@@ -64,8 +76,8 @@ extension Fixture {
 }
 
 extension Collector {
-    /// Submits a batch and, as a child does, again what came back unprocessed or in doubt, until all messages have another
-    /// outcome.
+    /// Submits a batch and, as a child does, again what came back unprocessed or in doubt as soon as it is back, until all
+    /// messages have another outcome.
     ///
     /// - Returns: the final outcome of each row, and how many rows were ever in doubt.
     func deliver(
@@ -75,27 +87,30 @@ extension Collector {
     ) async -> (outcomes: [Outcome], doubts: Int) {
         var final = [Outcome?](repeating: nil, count: batch.count)
         var doubts = 0
-        var rows = Array(Int32(0)..<Int32(batch.count))
-        var round = batch
-        var settled = total
-        while !rows.isEmpty {
-            gateway.submit(round)
-            settled += rows.count
-            await waitForOutcomes(settled)
-            let outcomes = outcomes(round.id)
+        // The rows of the batch that each round has sent.
+        var rounds = [batch.id: Array(Int32(0)..<Int32(batch.count))]
+        var open = batch.count
+        var seen = total
+        gateway.submit(batch)
+        while open > 0 {
+            let arrivals = await arrivals(after: seen)
+            seen += arrivals.count
             var again: [Int32] = []
-            for (index, row) in rows.enumerated() {
-                guard let outcome = outcomes[Int32(index)] else { continue }
-                switch outcome.outcomeClass {
-                case .unprocessed: again.append(row)
-                case .ambiguous:
-                    doubts += 1
-                    if doubtsAreSentAgain { again.append(row) } else { final[Int(row)] = outcome }
-                default: final[Int(row)] = outcome
+            for (round, outcome) in arrivals {
+                guard let row = rounds[round]?[Int(outcome.index)] else { continue }
+                let isDoubt = outcome.outcomeClass == .ambiguous
+                if isDoubt { doubts += 1 }
+                if outcome.outcomeClass == .unprocessed || isDoubt && doubtsAreSentAgain {
+                    again.append(row)
+                } else {
+                    final[Int(row)] = outcome
+                    open -= 1
                 }
             }
-            rows = again
-            round = Self.subset(batch, rows, id: round.id + 1_000_000)
+            guard !again.isEmpty else { continue }
+            let round = batch.id + Int64(rounds.count) * 1_000_000
+            rounds[round] = again
+            gateway.submit(Self.subset(batch, again, id: round))
         }
         return (final.compactMap { $0 }, doubts)
     }

@@ -37,6 +37,8 @@ struct BinaryModelTests {
         var refused: Set<Int> = []
         var doubts = 0
         var tooLate = 0
+        /// Messages that were presumed on connections which ended without a proof of them.
+        var unproved = 0
         var connections = 1
         /// The model answers within the window of silence, unless it is to be late.
         var isLate = false
@@ -190,7 +192,10 @@ struct BinaryModelTests {
         for action in world.state.handle(event, now: world.now) {
             switch action {
             case .settle(let settled): for one in settled { settle(&world, one) }
-            case .judged(let verdict): world.tooLate += verdict.tooLate
+            case .judged(let verdict):
+                world.tooLate += verdict.tooLate
+                world.unproved += verdict.unproved
+            case .unproved(let number): world.unproved += number
             case .close(let reason):
                 // The channel is gone a moment later; nothing is read any more.
                 if reason != nil || event.isTick { world.peer.diesAt = world.now + 1 }

@@ -1,3 +1,4 @@
+import GatewaySimulator
 import NIOPosix
 import PushCore
 import Synchronization
@@ -28,7 +29,7 @@ struct BinaryProxyTests {
                 heard.withLock { $0 += entries }
             }
             #expect(report.trouble.isEmpty && heard.withLock { $0 } == [APNsFeedbackEntry(token: "0a0b", since: 7)])
-            let targets = proxy.asked.map { $0.prefix { $0 != "\r" } }
+            let targets = proxy.asked.map { $0.prefix { !$0.isNewline } }
             #expect(targets.contains("CONNECT 127.0.0.1:\(fixture.simulator.apnsBinaryPort) HTTP/1.1"))
             #expect(targets.contains("CONNECT 127.0.0.1:\(fixture.simulator.apnsFeedbackPort) HTTP/1.1"))
             try await proxy.stop()

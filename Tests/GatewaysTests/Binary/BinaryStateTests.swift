@@ -73,6 +73,77 @@ struct BinaryStateTests {
         #expect(fates(all.handle(.received(packet(10, 4)), now: 0)).values.allSatisfy { $0 == .taken })
     }
 
+    @Test("Status 10 behind no message: none was taken, which is certain")
+    func shutdownBeforeTheFirst() throws {
+        var state = sent(4)
+        let actions = state.handle(.received(packet(10, 0)), now: 2_000 * millisecond)
+        #expect(fates(actions).count == 4 && fates(actions).values.allSatisfy { $0 == .discarded(isFree: false) })
+        let found = try #require(verdict(actions))
+        #expect(!found.hasProgress && found.tooLate == 0 && found.unproved == 0)
+        #expect(closes(actions) && !state.isProved)
+        // What had been presumed by then was not taken either.
+        var late = sent(4)
+        _ = late.handle(.tick, now: 4_100 * millisecond)
+        #expect(fates(late.handle(.tick, now: 4_200 * millisecond)).count == 4)
+        #expect(try #require(verdict(late.handle(.received(packet(10, 0)), now: 4_300 * millisecond))).tooLate == 4)
+    }
+
+    @Test("A connection that ends tells how many messages had been presumed on it without a proof")
+    func unproved() throws {
+        var state = sent(3)
+        _ = state.handle(.tick, now: 4_100 * millisecond)
+        _ = state.handle(.tick, now: 4_200 * millisecond)
+        _ = state.handle(.sent([(3, 10), (4, 10)]), now: 4_300 * millisecond)
+        var (proved, drained, riddle, late) = (state, state, state, state)
+        #expect(unproved(state.handle(.closed, now: 4_400 * millisecond)) == 3)
+        #expect(unproved(state.handle(.closed, now: 4_400 * millisecond)) == 0, "once")
+        // A packet that names one behind them proves them.
+        let word = proved.handle(.received(packet(8, 5)), now: 4_400 * millisecond)
+        #expect(fates(word) == [3: .taken, 4: .refused(8)])
+        #expect(try #require(verdict(word)).unproved == 0)
+        #expect(unproved(proved.handle(.closed, now: 4_500 * millisecond)) == 0)
+        // One that names none of the connection's proves nothing.
+        let nonsense = riddle.handle(.received(packet(8, 99)), now: 4_400 * millisecond)
+        #expect(try #require(verdict(nonsense)).unproved == 3)
+        // A late one says itself which were not.
+        let told = try #require(verdict(late.handle(.received(packet(8, 2)), now: 4_400 * millisecond)))
+        #expect(told.tooLate == 2 && told.unproved == 0)
+        // An end that was decided here says nothing about the gateway.
+        _ = drained.handle(.acknowledged(.max), now: 4_400 * millisecond)
+        _ = drained.handle(.drain, now: 4_400 * millisecond)
+        _ = drained.handle(.tick, now: 9_000 * millisecond)
+        #expect(closes(drained.handle(.tick, now: 9_100 * millisecond)))
+        #expect(unproved(drained.handle(.closed, now: 9_200 * millisecond)) == 0)
+    }
+
+    private func unproved(_ actions: [State.Action]) -> Int {
+        actions.reduce(0) { if case .unproved(let number) = $1 { $0 + number } else { $0 } }
+    }
+
+    @Test("A connection that breaks gives no room and presumes nothing; its last word counts, its end leaves doubts")
+    func breaking() {
+        var state = sent(3)
+        _ = state.handle(.tick, now: 3_900 * millisecond)
+        #expect(state.room(100) == 97)
+        #expect(state.handle(.broken, now: 3_950 * millisecond).isEmpty)
+        #expect(state.phase == .breaking && state.room(100) == 0)
+        #expect(state.handle(.opened, now: 3_960 * millisecond).isEmpty && state.room(100) == 0)
+        for time in stride(from: UInt64(4_000), to: 9_000, by: 100) {
+            #expect(state.handle(.tick, now: time * millisecond).isEmpty)
+        }
+        var silent = state
+        #expect(
+            fates(silent.handle(.closed, now: 9_000 * millisecond)).values.allSatisfy {
+                $0 == .inDoubt(.connectionLost)
+            }
+        )
+        #expect(
+            fates(state.handle(.received(packet(8, 2)), now: 9_000 * millisecond))
+                == [0: .taken, 1: .refused(8), 2: .discarded(isFree: true)]
+        )
+        #expect(state.handle(.broken, now: 9_000 * millisecond).isEmpty && state.phase == .ending)
+    }
+
     @Test("Status 0 is no error: what is behind may have been taken")
     func noErrors() {
         var state = sent(3)
@@ -87,7 +158,7 @@ struct BinaryStateTests {
         arguments: [0, 6, .max] as [UInt32]
     )
     func unknownIdentifier(_ identifier: UInt32) throws {
-        for status in [8, 10, 128, 255] as [UInt8] {
+        for status in [0, 8, 10, 128, 255] as [UInt8] where status != 10 || identifier != 0 {
             var state = sent(5)
             let actions = state.handle(.received(packet(status, identifier)), now: 2_000 * millisecond)
             #expect(fates(actions).count == 5)
@@ -154,7 +225,7 @@ struct BinaryStateTests {
         #expect(fates(actions) == [10: .discarded(isFree: false), 11: .discarded(isFree: false)])
         #expect(
             try #require(verdict(actions))
-                == .init(packet: .init(status: 8, identifier: 2), hasProgress: false, tooLate: 2)
+                == .init(packet: .init(status: 8, identifier: 2), hasProgress: false, tooLate: 2, unproved: 0)
         )
         // Status 10 names a good one: those behind it were taken for accepted wrongly.
         let shutdown = other.handle(.received(packet(10, 3)), now: 4_400 * millisecond)

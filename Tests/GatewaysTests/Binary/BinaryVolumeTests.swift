@@ -7,8 +7,8 @@ import Testing
 
 @Suite("The binary protocol in volume", .serialized, .timeLimit(.minutes(10)))
 struct BinaryVolumeTests {
-    /// Error packets drive these tests, so that only their end waits for silence: far longer than any machine holds a packet back.
-    private static let silence: Int64 = 10_000
+    /// Error packets drive these tests, so that only their end waits for silence: longer than any machine holds a packet back.
+    private static let silence: Int64 = 4_000
 
     @Test(
         "20,000 messages through an error packet every 1,000: none lost, none twice",
@@ -36,6 +36,28 @@ struct BinaryVolumeTests {
         }
     }
 
+    @Test(
+        "A gateway that closes at once behind its packet, so that a reset follows on its heels: none lost, none twice"
+    )
+    func resets() async throws {
+        try await Fixture.run { fixture in
+            var plan = FaultPlan()
+            plan.errorPackets = ErrorPacketFault(every: 500, status: 8)
+            plan.closesAtOnce = true
+            try fixture.simulator.setFaults(plan, for: .apnsBinary)
+            let gateway = try await fixture.binaryGateway(connections: 2, presumedAcceptedMilliseconds: Self.silence)
+            let batch = fixture.binaryBatch(count: 10_000)
+            let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
+            #expect(outcomes.count == 10_000)
+            #expect(outcomes.count { $0.reason == "InvalidToken" } == 20)
+            #expect(outcomes.count { $0.outcomeClass == .accepted } == 9_980)
+            #expect(doubts == 0, "each packet was heard before the reset")
+            let counters = fixture.simulator.counters().apnsBinary
+            #expect(counters.resets == 20 && counters.duplicates == 0)
+            await gateway.shutdown()
+        }
+    }
+
     @Test("A message that the gateway has trouble with is tried again; over several connections at once")
     func processingErrors() async throws {
         try await Fixture.run { fixture in
@@ -58,14 +80,14 @@ struct BinaryVolumeTests {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
             plan.errors = [ErrorRate(reason: "InvalidToken", rate: 0.002), ErrorRate(reason: "Shutdown", rate: 0.001)]
-            plan.resetAfterStreams = 1_500
+            plan.resetAfterStreams = 700
             plan.unansweredAcceptedShare = 0.5
             plan.latency = .uniform(from: 0, to: 20)
             try fixture.simulator.setFaults(plan, for: .apnsBinary)
             let gateway = try await fixture.binaryGateway(connections: 2, presumedAcceptedMilliseconds: Self.silence)
-            let batch = fixture.binaryBatch(count: 10_000)
+            let batch = fixture.binaryBatch(count: 4_000)
             let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
-            #expect(outcomes.count == 10_000)
+            #expect(outcomes.count == 4_000)
             #expect(fixture.collector.twice.isEmpty)
             var twice = 0
             for (row, outcome) in outcomes.enumerated() {
@@ -81,15 +103,16 @@ struct BinaryVolumeTests {
     @Test("A list with many bad tokens does not send each message over and over")
     func manyBadTokens() async throws {
         try await Fixture.run { fixture in
-            let bad = stride(from: 0, to: 4_000, by: 20).map { Fixture.token(1 << 32 | UInt64($0)) }
+            let bad = stride(from: 0, to: 2_000, by: 20).map { Fixture.token(1 << 32 | UInt64($0)) }
             fixture.simulator.setDevices(bad, to: .badDeviceToken)
-            let gateway = try await fixture.binaryGateway(presumedAcceptedMilliseconds: Self.silence)
-            let batch = fixture.binaryBatch(count: 4_000)
+            // The reach is short behind a bad token and doubles with each silence.
+            let gateway = try await fixture.binaryGateway()
+            let batch = fixture.binaryBatch(count: 2_000)
             let (outcomes, _) = await fixture.collector.deliver(batch, through: gateway)
-            #expect(outcomes.count { $0.outcomeClass == .accepted } == 3_800)
-            #expect(outcomes.count { $0.reason == "InvalidToken" } == 200)
+            #expect(outcomes.count { $0.outcomeClass == .accepted } == 1_900)
+            #expect(outcomes.count { $0.reason == "InvalidToken" } == 100)
             let sent = fixture.collector.announcements.reduce(0, +)
-            #expect(sent < 8 * 4_000, "\(sent) sends for 4,000 messages")
+            #expect(sent < 8 * 2_000, "\(sent) sends for 2,000 messages")
             await gateway.shutdown()
         }
     }

@@ -48,6 +48,7 @@ struct FCMLegacyErrorTests {
         .init(fault: "DeprecatedApi", status: 200, .stopApplication, .soft, .refused),
         .init(fault: "SomethingNew", status: 200, .permanent, .ignored, .refused),
         .init(fault: "InvalidParameters", status: 400, .permanent, .ignored, .refused),
+        .init(fault: "JSON_PARSING_ERROR", status: 400, .permanent, .ignored, .refused),
         .init(fault: "INVALID_KEY", status: 401, .stopApplication, .soft, .refused),
         .init(fault: "UNAUTHORIZED", reason: "Unauthorized", status: 401, .stopApplication, .soft, .refused),
         .init(fault: "FORBIDDEN", reason: "Forbidden", status: 403, .stopApplication, .soft, .refused),
@@ -56,6 +57,33 @@ struct FCMLegacyErrorTests {
         .init(fault: "REQUEST_TIMEOUT", reason: "", status: 408, .retry, .soft, .unreachable, delay: 10_000),
         .init(fault: "TOO_MANY_REQUESTS", reason: "", status: 429, .retry, .soft, .refused, delay: 60_000),
         .init(fault: "SERVER_ERROR", reason: "", status: 500, .retry, .soft, .unreachable, delay: 10_000),
+        .init(
+            fault: "INTERNAL_ERROR_500",
+            reason: "InternalServerError",
+            status: 500,
+            .retry,
+            .ignored,
+            .refused,
+            delay: 10_000
+        ),
+        .init(
+            fault: "UNAVAILABLE_500",
+            reason: "Unavailable",
+            status: 500,
+            .retry,
+            .soft,
+            .unreachable,
+            delay: 10_000
+        ),
+        .init(
+            fault: "UNAVAILABLE_503",
+            reason: "Unavailable",
+            status: 503,
+            .retry,
+            .soft,
+            .unreachable,
+            delay: 10_000
+        ),
         .init(fault: "BAD_GATEWAY", reason: "", status: 502, .retry, .soft, .unreachable, delay: 10_000),
         .init(fault: "SERVICE_UNAVAILABLE", reason: "", status: 503, .retry, .soft, .unreachable, delay: 10_000),
         .init(fault: "REDIRECTED", reason: "", status: 302, .stopApplication, .soft, .refused),

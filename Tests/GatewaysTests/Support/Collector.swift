@@ -7,6 +7,8 @@ import Testing
 final class Collector: GatewayDelegate {
     private struct State {
         var outcomes: [Int64: [Int32: Outcome]] = [:]
+        /// The same in the order in which they came.
+        var arrivals: [(batch: Int64, outcome: Outcome)] = []
         var twice: [Outcome] = []
         var count = 0
         var calls = 0
@@ -54,6 +56,7 @@ final class Collector: GatewayDelegate {
             for outcome in outcomes {
                 let earlier = state.outcomes[batch.id, default: [:]].updateValue(outcome, forKey: outcome.index)
                 if earlier != nil { state.twice.append(outcome) }
+                state.arrivals.append((batch.id, outcome))
                 state.count += 1
             }
         }
@@ -88,6 +91,12 @@ final class Collector: GatewayDelegate {
     /// Waits until so many outcomes came in all.
     func waitForOutcomes(_ count: Int) async {
         await wait { $0.count >= count }
+    }
+
+    /// Waits until more than so many outcomes came in all, and returns those behind them in the order in which they came.
+    func arrivals(after count: Int) async -> [(batch: Int64, outcome: Outcome)] {
+        await waitForOutcomes(count + 1)
+        return state.withLock { Array($0.arrivals[count...]) }
     }
 
     /// Waits for an event and returns the first of its kind.

@@ -60,7 +60,11 @@ private final class HeaderNote: HTTP2ServerDelegate {
                 fields[name] = String(decoding: bytes[request.headers.valueRange(index)], as: UTF8.self)
             }
             seen.fields.withLock { $0.append(fields) }
-            connection.respond(streamID: request.streamID, status: 200, headers: [])
+            connection.respond(
+                streamID: request.streamID,
+                status: 200,
+                headers: fields["apns-id"].map { [("apns-id", $0)] } ?? []
+            )
         }
     }
 

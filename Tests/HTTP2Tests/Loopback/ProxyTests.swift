@@ -41,6 +41,7 @@ import Testing
         let head = try #require(proxy.asked.value.first)
         #expect(head.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
         #expect(head.hasPrefix("CONNECT localhost:"))
+        #expect(test.seen.failedDials.isEmpty && test.seen.openings == 1 && proxy.asked.value.count == 1)
         await test.client.shutdown()
         try await proxy.stop()
         try await server.stop()

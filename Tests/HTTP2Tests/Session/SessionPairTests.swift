@@ -72,6 +72,28 @@ import Testing
         #expect(server.streams.count == 0)
     }
 
+    /// Which response carries its own request's field: byte for byte, or in the other case.
+    @Test func aResponseThatNamesItsRequestIsKnown() throws {
+        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let server = try ServerSession(settings: HTTP2ServerSettings())
+        let batch = TestBatch.make(6)
+        for index in 0..<batch.count { #expect(client.submit(batch, index: Int32(index))) }
+        try exchange(client, server, piece: 1 << 20)
+        for (index, request) in server.requests.enumerated() {
+            let fields = [
+                [("apns-id", "id-1-\(index)")], [("apns-id", "ID-1-\(index)")], [("apns-id", "id-1-\(index + 1)")],
+                [("apns-xx", "id-1-\(index)")], [("apns-id", "id-1-")], [],
+            ][index]
+            let response = HTTP2PreparedResponse(status: 200, headers: fields)
+            server.respond(request.streamID, response, varyingValue: [], body: [])
+        }
+        try exchange(client, server, piece: 1 << 20)
+        let echoes = client.completions.sorted { $0.index < $1.index }.map { completion in
+            if case .response(let response) = completion.result { response.echoesRequest } else { false }
+        }
+        #expect(echoes == [true, true, false, false, false, false])
+    }
+
     private func exchange(_ client: ClientSession, _ server: ServerSession, piece: Int) throws {
         while true {
             var up = ByteBuffer()

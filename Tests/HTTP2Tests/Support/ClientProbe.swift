@@ -59,7 +59,7 @@ final class ClientProbe: HTTP2ClientDelegate {
         }
         var goAways: [(code: HTTP2ErrorCode, lastStreamID: Int32, debugData: String)] {
             events.compactMap {
-                if case .goAway(let code, let last, let data) = $0 {
+                if case .goAway(let code, let last, let data, _) = $0 {
                     (code, last, String(decoding: data, as: UTF8.self))
                 } else {
                     nil

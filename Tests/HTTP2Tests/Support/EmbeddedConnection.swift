@@ -10,10 +10,13 @@ final class EmbeddedConnection {
     let pool: HTTP2ClientPool
     let connection: HTTP2ClientConnection
 
-    /// - Parameter swallowsClose: the channel does not close when it is told to, as with TLS whose peer is gone.
+    /// - Parameters:
+    ///   - swallowsClose: the channel does not close when it is told to, as with TLS whose peer is gone.
+    ///   - proxy: the test is this proxy first; a clear tunnel goes to the connection's host.
     init(
         initialLimit: Int = 100,
         swallowsClose: Bool = false,
+        through proxy: HTTP2Proxy? = nil,
         change: (inout HTTP2ClientConfiguration) -> Void = { _ in }
     ) throws {
         // No connections of its own: the one here is given to the pool.
@@ -28,6 +31,10 @@ final class EmbeddedConnection {
         channel = EmbeddedChannel()
         pool = HTTP2ClientPool(configuration: configuration, eventLoop: channel.embeddedEventLoop, delegate: probe)
         connection = try HTTP2ClientConnection(configuration: configuration, pool: pool)
+        if let proxy {
+            let tunnel = TunnelHandler(proxy: proxy, host: configuration.host, port: configuration.port) { _, _ in }
+            try channel.pipeline.syncOperations.addHandler(tunnel)
+        }
         if swallowsClose { try channel.pipeline.syncOperations.addHandler(CloseSwallower()) }
         try channel.pipeline.syncOperations.addHandler(connection)
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
@@ -51,12 +58,17 @@ final class EmbeddedConnection {
         channel.embeddedEventLoop.run()
     }
 
-    /// What the client has written since the last call.
-    func clientSaid() throws -> [Frame] {
+    /// The frames that the client has written since the last call.
+    func clientSaid() throws -> [Frame] { Frame.parse(try written()) }
+
+    /// What the client has written since the last call, as text.
+    func text() throws -> String { String(decoding: try written(), as: UTF8.self) }
+
+    private func written() throws -> [UInt8] {
         channel.embeddedEventLoop.run()
         var bytes: [UInt8] = []
         while let buffer = try channel.readOutbound(as: ByteBuffer.self) { bytes += Array(buffer.readableBytesView) }
-        return Frame.parse(bytes)
+        return bytes
     }
 
     /// Passes the beginning of the connection.

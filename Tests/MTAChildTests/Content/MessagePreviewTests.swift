@@ -75,6 +75,21 @@ import Testing
         #expect(headers["authorization"] == nil)
     }
 
+    /// What it says of the collapse id is what goes out: a long one as its hash, and none where nothing is left of it.
+    @Test(arguments: [("Paris ", "Paris"), (" \r\n", nil), (nil, nil)] as [(String?, String?)])
+    func collapseIDs(_ value: String?, _ id: String?) throws {
+        let (previewer, delivery) = try previewer(.apns)
+        func header(_ value: String?) throws -> [String] {
+            let loaded = ContentFixture.loaded(delivery, locales: ["en"], ["firstName": [value]])
+            let preview = try #require(previewer.preview(loaded, now: 1_000))
+            #expect(preview.problem == nil)
+            return preview.headers.filter { $0.name == "apns-collapse-id" }.map(\.value)
+        }
+        #expect(try header(value) == (id.map { [$0] } ?? []))
+        let hash = try header(String(repeating: "x", count: 65))
+        #expect(hash.map(\.count) == [64] && hash[0].allSatisfy(\.isHexDigit))
+    }
+
     @Test func itSaysWhyNothingWouldGoOut() throws {
         let (previewer, delivery) = try previewer(.apns)
         let long = String(repeating: "x", count: 5_000)

@@ -29,7 +29,9 @@ struct DeclarationTests {
             ("n", .number, "1,5", .ios), ("n", .number, "NaN", .ios), ("n", .boolean, "yes", .ios),
             ("n", .url, "example.com", .ios), ("n", .url, "1x:y", .ios), ("n", .url, "https://a b", .ios),
             ("n", .url, "x:", .ios),
-            (String(repeating: "n", count: 65), .text, nil, .ios), ("a\u{7}b", .text, nil, .ios),
+            ("q", .text, "say {{firstName", .ios), ("q", .text, "{{/x}}", .android), ("n2", .number, "1e400", .ios),
+            ("u", .url, "https://example.com/{{", .ios), (String(repeating: "n", count: 65), .text, nil, .ios),
+            ("a\u{7}b", .text, nil, .ios),
         ]
     )
     func refused(_ name: String, _ type: ApplicationVariable.Kind, _ value: String?, _ platform: Platform) {
@@ -80,6 +82,8 @@ struct DeclarationTests {
             (#"{"ios": {"variables": {"loud": [true]}}}"#, "ios.variables.loud", "true or false"),
             (#"{"ios": {"sound": "chim.caf"}}"#, "ios.sound", "did you mean chime.caf"),
             (#"{"ios": {"sound": {"name": "x.caf", "volume": 1}}}"#, "ios.sound", "no sound"),
+            (#"{"ios": {"aps": {"sound": "undeclared.caf"}}}"#, "ios.aps.sound", "no sound"),
+            (#"{"ios": {"aps": {"sound": {"name": "chim.caf"}}}}"#, "ios.aps.sound", "did you mean chime.caf"),
             (
                 #"{"ios": {}, "locales": {"fr": {"ios": {"variables": {"x": 1}}}}}"#, "locales.fr.ios.variables.x",
                 "no such"
@@ -91,6 +95,16 @@ struct DeclarationTests {
         #expect(problems.map(\.key) == [key] && problems[0].description.contains(words), "\(problems)")
         #expect(try declared().problems(content: content, platform: .android).isEmpty)
         #expect(ApplicationDeclarations().problems(content: content, platform: .ios).isEmpty)
+    }
+
+    @Test("The sound of a raw message is one that is declared")
+    func rawAndroidSound() throws {
+        let content = #"{"android": {"message": {"android": {"notification": {"sound": "NAME"}}}}}"#
+        let declared = try declared(.android)
+        let problems = declared.problems(content: content, platform: .android)
+        #expect(problems.map(\.key) == ["android.message.android.notification.sound"])
+        let right = content.replacing("NAME", with: "chime.caf")
+        #expect(declared.problems(content: right, platform: .android).isEmpty)
     }
 
     @Test(

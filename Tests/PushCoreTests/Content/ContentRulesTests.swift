@@ -48,6 +48,30 @@ import Testing
         (#""body": "x", "aps": {"alert": null}"#, ["ios"]),
         (#""aps": 5"#, ["ios.aps"]),
         (#""body": "x", "variables": {"n": [1e308, -1e309]}"#, ["ios.variables.n"]),
+        (#""badge": "+5""#, ["ios.badge"]),
+        (#""body": "x", "collapse_id": "sale ""#, ["ios.collapse_id"]),
+        (#""body": "x", "collapse_id": " sale""#, ["ios.collapse_id"]),
+        (#""body": "x", "collapse_id": "a\nb""#, ["ios.collapse_id"]),
+        (#""body": "x", "collapse_id": "a\u007fb""#, ["ios.collapse_id"]),
+        (#""body": "x", "collapse_id": "a b é""#, []),
+        (#""body": "x", "collapse_id": "{{city}} ""#, []),
+        (#""aps": {"content-available": 0}"#, ["ios"]),
+        (#""aps": {"content-available": "0"}"#, ["ios"]),
+        (#""aps": {"content-available": true}"#, ["ios"]),
+        (#""aps": {"content-available": 1}"#, []),
+        (#""aps": {"content-available": "1"}"#, []),
+        (#""aps": {"content-available": "{{wake}}"}"#, []),
+        (
+            #""body": "x", "aps": {"stale-date": "tomorrow", "badge": "1 2", "dismissal-date": ""}"#,
+            ["ios.aps.stale-date", "ios.aps.badge", "ios.aps.dismissal-date"]
+        ),
+        (#""body": "x", "aps": {"badge": " 7 ", "stale-date": "{{when}}"}"#, []),
+        (#""body": "a\u0000b""#, ["ios.body"]),
+        (#""body": "a\ud800b""#, ["ios.body"]),
+        (#""body": "a\udc00b""#, ["ios.body"]),
+        (#""body": "a\ud83d\ude00b""#, []),
+        (#""body": "x", "variables": {"o": {"k": ["\u0000"]}}"#, ["ios.variables.o.k"]),
+        (#""body": "x", "variables": {"k\u0000": 1}"#, ["ios.variables.k"]),
     ])
     func iOS(section: String, keys: [String]) {
         #expect(PushContent.validate(json: #"{"ios": {\#(section)}}"#).map(\.key) == keys, "\(section)")
@@ -62,6 +86,10 @@ import Testing
         (#""event": "update", "timestamp": 1"#, ["content-state"]),
         (#""event": "update", "content-state": {}"#, ["timestamp"]),
         (#""event": "end", "timestamp": "{{now}}""#, []),
+        (
+            #""event": "update", "timestamp": "abc", "content-state": {}, "stale-date": "tomorrow""#,
+            ["timestamp", "stale-date"]
+        ),
         (#""event": "stop", "timestamp": 1"#, ["event"]),
         (#""content-state": {}, "timestamp": 1"#, ["event"]),
     ])
@@ -105,6 +133,21 @@ import Testing
         (#""message": {"token": "x", "apns": {}}"#, ["android.message.token"]),
         (#""message": {"data": {"a": "b"}}"#, ["android.message.data"]),
         (#""visibility": "PUBLIC", "body": "x""#, ["android.visibility"]),
+        (#""message": {"android": {"data": {"_mId": "x"}}}"#, ["android.message.android.data"]),
+        (#""body": "x", "analytics_label": "has space !""#, ["android.analytics_label"]),
+        (#""body": "x", "analytics_label": "sale-1_a.b~c%""#, []),
+        (#""body": "x", "analytics_label": "{{label}}""#, []),
+        (#""body": "x", "event_time": "2030-99-99T12:00:00Z""#, ["android.event_time"]),
+        (#""body": "x", "event_time": "2030-02-29T12:00:00Z""#, ["android.event_time"]),
+        (#""body": "x", "event_time": "2028-02-29T23:59:59.123456789+14:00""#, []),
+        (#""body": "x", "event_time": "2028-02-29T24:00:00Z""#, ["android.event_time"]),
+        (#""body": "x", "event_time": "2028-02-29T12:00:00.Z""#, ["android.event_time"]),
+        (#""body": "x", "event_time": "2028-02-29T12:00:00.1234567890Z""#, ["android.event_time"]),
+        ("", ["android"]),
+        (#""validate_only": true"#, ["android"]),
+        (#""variables": {}"#, ["android"]),
+        (#""kind": "data""#, []),
+        (#""variables": {"k": "v"}"#, []),
     ])
     func android(section: String, keys: [String]) {
         #expect(PushContent.validate(json: #"{"android": {\#(section)}}"#).map(\.key) == keys, "\(section)")
@@ -117,7 +160,7 @@ import Testing
         (#""locales": 5"#, ["locales"]),
         (#""locales": {"fr": {"ios": {"body": "x"}}, "pt-BR": null}"#, []),
         (#""locales": {"fr": {"ios": {"titel": "x"}}}"#, ["locales.fr.ios.titel"]),
-        (#""locales": {"fr": {"android": {}}}"#, ["locales.fr.android"]),
+        (#""locales": {"fr": {"android": {"kind": "data"}}}"#, ["locales.fr.android"]),
         (#""locales": {"fr": {"web": {}}}"#, ["locales.fr.web"]),
         (#""locales": {"fr": 1}"#, ["locales.fr"]),
         (

@@ -72,7 +72,7 @@ import Testing
                     ($0.key == path || $0.key.hasPrefix(path + ".")) && $0.cause.hasPrefix("it is")
                         || $0.cause.contains("allowed")
                         || $0.cause.contains("range") || $0.cause.contains("unknown") || $0.cause.contains("elements")
-                        || $0.cause.contains("color")
+                        || $0.cause.contains("color") || $0.cause.contains("label")
                 }
                 let isText = if case .string = value { true } else { false }
                 let isAccepted = try checker.accepts(content)

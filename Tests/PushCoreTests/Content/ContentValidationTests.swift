@@ -35,7 +35,7 @@ import Testing
         #expect(keys(#"{"ios": null}"#) == [""])
         #expect(keys(#"{"ios": []}"#) == ["ios"])
         #expect(keys(#"{"ios": {}}"#) == ["ios"])
-        #expect(keys(#"{"android": {}}"#).isEmpty)
+        #expect(keys(#"{"android": {}}"#) == ["android"])
         #expect(keys(#"{"ios": {"body": "a", "body": "b", "body": "c"}}"#) == ["ios.body"])
         #expect(
             keys(#"{"android": {"variables": {"a": 1, "a": 2, "n": null}}}"#) == [

@@ -3,11 +3,11 @@ import Testing
 @testable import PushCore
 
 @Suite struct PartModelPropertyTests {
-    /// A million random schedules of 6 to 26 events and their recovery, two at a time.
-    @Test func promisesHoldInAMillionSchedules() async throws {
+    /// Random schedules of 6 to 26 events and their recovery, two at a time; `PUSHMTA_TEST_CASES=1000000` for a million of them.
+    @Test func promisesHoldInRandomSchedules() async throws {
         let seed = TestRandom.seed(for: "part protocol")
         let workers = 2
-        let perWorker = 500_000
+        let perWorker = TestCases.count(200_000) / workers
         let coverage = try await withThrowingTaskGroup(of: ScheduleRun.Coverage.self) { group in
             for worker in 0..<workers {
                 group.addTask {
@@ -27,7 +27,7 @@ import Testing
             coverage.ambiguous, coverage.late, coverage.fenced, coverage.uniqueViolations, coverage.handedOver,
             coverage.duplicates, coverage.finished, coverage.unknown, coverage.canceled,
         ]
-        for count in troubles { #expect(count > 1_000, "\(coverage)") }
+        for count in troubles { #expect(count > coverage.schedules / 1_000, "\(coverage)") }
     }
 
     /// Each measure of the protocol is needed: without it the same schedules break a promise.

@@ -59,8 +59,54 @@ import Testing
         #expect(rendering.size == (data + notification).reduce(0) { $0 + $1.utf8.count })
     }
 
+    /// What is put over the message counts as what the other keys make.
+    @Test func rawNotificationsCount() throws {
+        let long = String(repeating: "x", count: 3_000)
+        let content = #"""
+            {"tracking": false, "android": {"priority": "high", "message": {"notification": {"title": "\#(long)", "body": "{{a}}"},
+             "android": {"notification": {"tag": ["\#(long)"]}, "fcm_options": {"analytics_label": "l"}}}}}
+            """#
+        let rendered = try LocalisedTemplate.compile(
+            content: PushContent(
+                json: #"{"android": {"message": {"notification": {"title": "t{{a}}"}}}, "tracking": false}"#
+            ),
+            format: .fcmV1,
+            deliveryID: 1,
+            messageIDFormat: .uuid
+        )
+        #expect(rendered.templates[0].minimumPayloadSize == "title".utf8.count + 1)
+        let error = #expect(throws: ContentError.self) { try Rendering(content, .fcmV1) }
+        #expect(error?.problems.first?.cause.contains("at least \(6_000 + "titlebodytag".utf8.count) bytes") == true)
+    }
+
+    /// FCM refuses the message for a color, a time or a label of another form; without them it is taken.
+    @Test func valuesOfAnotherFormAreLeftOut() throws {
+        let content = """
+            {"tracking": false, "android": {"body": "b", "color": "{{c}}", "event_time": "{{t}}",
+            "analytics_label": "{{#l}}l-{{l}}{{/l}}", "ttl_seconds": "{{d}}"}}
+            """
+        let right = ["c": "#a0B1c2", "t": "2030-01-31T12:00:00Z", "l": "sale", "d": "60"]
+        let rendering = try Rendering(content, .fcmV1, values: right)
+        #expect(
+            rendering.text == #"""
+                {"message":{"token":"token:1","android":{"notification":{"body":"b","color":"#a0B1c2",\#
+                "event_time":"2030-01-31T12:00:00Z"},"fcm_options":{"analytics_label":"l-sale"},"ttl":"60s"}}}
+                """#
+        )
+        #expect(rendering.size == "bodybcolor#a0B1c2event_time2030-01-31T12:00:00Z".utf8.count)
+        let wrong = ["c": "red", "t": "tomorrow", "l": "has space !", "d": "1 2 3"]
+        #expect(
+            try Rendering(content, .fcmV1, values: wrong).text
+                == #"{"message":{"token":"token:1","android":{"notification":{"body":"b"},"fcm_options":{}}}}"#
+        )
+        #expect(
+            try Rendering(content, .fcmV1).text
+                == #"{"message":{"token":"token:1","android":{"notification":{"body":"b"},"fcm_options":{}}}}"#
+        )
+    }
+
     @Test func tokenCannotBreakOut() throws {
-        let rendering = try Rendering(#"{"android": {}}"#, .fcmV1, token: "a\",\"topic\":\"x")
+        let rendering = try Rendering(#"{"android": {"kind": "data"}}"#, .fcmV1, token: "a\",\"topic\":\"x")
         let message = try #require(rendering.object()["message"] as? [String: Any])
         #expect(message["token"] as? String == "a\",\"topic\":\"x")
         #expect(message.count == 2)

@@ -4,13 +4,18 @@ import Testing
 @testable import PushCore
 
 /// Random contents and field values: whatever is accepted makes JSON that an independent parser takes, of the size that is told.
+///
+/// The numbers of cases are those of a few seconds; `PUSHMTA_TEST_CASES=1000000` for a longer look.
 @Suite struct ContentPropertyTests {
+    private static let contents = TestCases.count(1_000)
+    private static let texts = TestCases.count(25_000)
+
     @Test func acceptedContentMakesJSON() throws {
         let seed = TestRandom.seed(for: "random contents")
         var generator = ContentGenerator(random: TestRandom(seed: seed))
         var accepted = 0
         var rendered = 0
-        for number in 0..<TestCases.count(3_000) {
+        for number in 0..<Self.contents {
             let json = JSONText.compact(generator.content())
             guard let content = try? PushContent(json: json) else {
                 #expect(!PushContent.validate(json: json).isEmpty)
@@ -31,7 +36,7 @@ import Testing
             }
         }
         // The generator has to make mostly contents that are right, or this test would see nothing.
-        #expect(accepted * 2 > TestCases.count(3_000) && rendered > accepted)
+        #expect(accepted * 2 > Self.contents && rendered > accepted)
     }
 
     private func check(
@@ -70,7 +75,7 @@ import Testing
         let seed = TestRandom.seed(for: "random texts")
         var generator = ContentGenerator(random: TestRandom(seed: seed))
         var compiled = 0
-        for number in 0..<TestCases.count(100_000) {
+        for number in 0..<Self.texts {
             // Lines with nothing but a tag vanish, which the evaluator does not know.
             let text = generator.text().filter { !$0.isNewline }
             guard let tokens = try? TextToken.tokens(of: text), (try? TextTemplate(text)) != nil else { continue }
@@ -100,6 +105,6 @@ import Testing
             let wanted = #"{"aps":{"alert":{"body":\#(JSONText.compact(.string("x" + expected)))}}}"#
             #expect(body == Array(wanted.utf8), "seed \(seed), case \(number): \(text) \(fields)")
         }
-        #expect(compiled * 10 > TestCases.count(100_000) * 9)
+        #expect(compiled * 10 > Self.texts * 9)
     }
 }

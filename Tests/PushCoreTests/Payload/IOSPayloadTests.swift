@@ -80,7 +80,29 @@ import Testing
             ids.append(String(decoding: id, as: UTF8.self))
         }
         #expect(ids.prefix(2) == ["o-7  x", "o-none"])
-        #expect(valid == [true, true, false])
+        #expect(valid == [true, true, true])
+    }
+
+    /// What HTTP/2 would call malformed is gone, and what APNs would call too long is another id that is as much its own.
+    @Test func collapseIDsAreOnesThatAHeaderCarries() throws {
+        let template = try Rendering(#"{"ios": {"body": "x", "collapse_id": "{{id}}"}}"#, .apns).template
+        func rendered(_ value: String?) -> String? {
+            var id = Array("before ".utf8)
+            let isThere = template.renderCollapseID(row: 0, fields: [ByteColumn([value])], into: &id)
+            #expect(id.starts(with: "before ".utf8))
+            return isThere ? String(decoding: id.dropFirst(7), as: UTF8.self) : nil
+        }
+        for (value, id) in [
+            ("Paris ", "Paris"), (" Lyon", "Lyon"), ("\r\nNice\u{0}\u{7F}", "Nice"), ("a\tb", "a b"), ("é", "é"),
+        ] {
+            #expect(rendered(value) == id && HeaderText.isValue(id) && HeaderText.cleaned(value) == id)
+        }
+        for value in [nil, "", " ", "\n \t"] as [String?] { #expect(rendered(value) == nil) }
+        let longest = String(repeating: "x", count: 64)
+        #expect(rendered(longest) == longest)
+        // sha256sum of 65 times x.
+        #expect(rendered(longest + "x") == "9537c5fdf120482f7d58d25e9ed583f52c02b4e304ea814db1633ad565aed7e9")
+        #expect(rendered(longest + "y") != rendered(longest + "x"))
     }
 
     @Test func bracesCanBeShown() throws {

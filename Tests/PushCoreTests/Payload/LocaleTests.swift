@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func oneLocaleOnly() throws {
-        let content = try PushContent(json: #"{"android": {}}"#)
+        let content = try PushContent(json: #"{"android": {"kind": "data"}}"#)
         let template = try LocalisedTemplate.compile(
             content: content,
             format: .fcmLegacy,

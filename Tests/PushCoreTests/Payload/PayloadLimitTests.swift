@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func missingPlatformIsAnError() throws {
-        let content = try PushContent(json: #"{"android": {}}"#)
+        let content = try PushContent(json: #"{"android": {"kind": "data"}}"#)
         #expect(content.platforms == [.android])
         let error = #expect(throws: ContentError.self) {
             try PayloadTemplate.compile(content: content, format: .apns, deliveryID: 1, messageIDFormat: .uuid)

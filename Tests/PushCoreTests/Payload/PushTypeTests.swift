@@ -43,7 +43,9 @@ import Testing
         arguments: [
             ("5", "5"), (" 5 ", "5"), ("5.0", "5"), ("0", "0"), ("007", "7"), ("", nil), ("x", nil), ("-1", nil),
             ("2147483648", nil),
-            ("5.5", nil), ("1e2", "100"), ("nan", nil), ("9".padding(200), nil),
+            ("5.5", nil), ("1e2", nil), ("nan", nil), ("1 2", nil), ("0x10", nil), ("+5", nil),
+            ("5.00", "5"), ("5.", nil), (".0", nil), ("-", nil), ("1.0.0", nil), ("\t12\n", "12"),
+            ("9".padding(200), nil),
         ] as [(String, String?)]
     )
     func personalisedBadge(value: String, digits: String?) throws {

@@ -9,7 +9,7 @@ import Testing
         #expect(
             try Rendering(content, .fcmLegacy).text == #"{"data":{"k":"v"},"notification":{"body":"x"}}"#
         )
-        let bare = #"{"tracking": false, "android": {}}"#
+        let bare = #"{"tracking": false, "android": {"kind": "data"}}"#
         #expect(try Rendering(bare, .fcmLegacy).text == "{}")
         #expect(try Rendering(bare, .fcmV1).text == #"{"message":{"token":"token:1"}}"#)
         #expect(try Rendering(bare, .fcmV1).size == 0)

@@ -48,4 +48,33 @@ import Testing
         #expect(inTime == .again(notBeforeMilliseconds: 10_000))
         #expect(policy.decide(attempt: 1, nowMilliseconds: .max, using: &random) == .expired)
     }
+
+    @Test func whatIsOnlyAdvisedGivesWayToTheValidity() {
+        let policy = RetryPolicy(
+            maximumRetries: 2,
+            backOff: BackOff(initial: .seconds(10), maximum: .seconds(60), floor: .seconds(10))
+        )
+        var random = TestRandom(seed: TestRandom.seed(for: "advice"))
+        func decide(_ isAdvice: Bool, now: Int64 = 0, validUntil: Int64?) -> RetryDecision {
+            policy.decide(
+                attempt: 1,
+                retryAfterMilliseconds: 900_000,
+                isAdvice: isAdvice,
+                nowMilliseconds: now,
+                validUntilMilliseconds: validUntil,
+                using: &random
+            )
+        }
+        for end in [nil, 2_000_000] as [Int64?] {
+            guard case .again(let moment) = decide(true, validUntil: end) else {
+                Issue.record("a message with attempts left is tried again")
+                return
+            }
+            #expect((900_000...1_080_000).contains(moment))
+        }
+        #expect(decide(true, validUntil: 600_000) == .again(notBeforeMilliseconds: 10_000))
+        #expect(decide(false, validUntil: 600_000) == .expired, "the gateway has asked for it")
+        #expect(decide(true, validUntil: 9_999) == .expired)
+        #expect(decide(true, now: .max, validUntil: .min) == .expired)
+    }
 }

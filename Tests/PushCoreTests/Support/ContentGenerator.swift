@@ -6,7 +6,7 @@ struct ContentGenerator {
 
     private static let names = ["a", "b", "list", "Ünï", "x.y", "vip"]
     private static let words = [
-        "x", "Hello ", "\"", "\\", "\n", "\u{0}", "é", "\u{301}", "\u{2028}", "😀", "{", "}", "|", "#", "\u{FEFF}",
+        "x", "Hello ", "\"", "\\", "\n", "\u{1}", "é", "\u{301}", "\u{2028}", "😀", "{", "}", "|", "#", "\u{FEFF}",
         "</script>", "%", "\\{{",
     ]
 
@@ -86,6 +86,7 @@ struct ContentGenerator {
         case .color, .lightColor:
             return .string("#" + (0..<6).map { _ in String(random.below(16), radix: 16) }.joined())
         case .time: return .string(random.oneIn(2) ? "{{a}}" : "2030-01-31T12:00:00Z")
+        case .label: return .string(random.oneIn(2) ? "{{a}}" : "spring_sale-1")
         case .variables: return .object(variables())
         case .object:
             return .object([

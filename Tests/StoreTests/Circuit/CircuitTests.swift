@@ -93,6 +93,65 @@ struct CircuitTests {
         #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) != nil)
     }
 
+    @Test("A part whose probe failed stands behind the others")
+    func probesInTurn() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET priority = CASE WHEN id = 1 THEN 2 ELSE 0 END")
+        try await open(fixture.store)
+        var probed: [Int64] = []
+        for _ in 0..<6 {
+            try await due(fixture)
+            let child = try await fixture.child()
+            let probe = try required(
+                try await fixture.store.claimProbe(application: 1, account: 1, child: child)
+            )
+            probed.append(probe.id)
+            #expect(
+                try await fixture.store.releasePart(PartToken(part: probe.id, token: probe.fencingToken))
+            )
+            try await open(fixture.store)
+        }
+        #expect(probed.first == 1 && Set(probed.prefix(3)).count == 3 && Set(probed.suffix(3)).count == 3, "\(probed)")
+    }
+
+    @Test("Refusals that an operator believes are believed in the parts that there are, and in no later one")
+    func believed() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        try await open(fixture.store, held: true)
+        #expect(try await fixture.store.resumeApplication(named: "shop-ios"))
+        let first = try required(try await fixture.claim().first)
+        #expect(!first.believesRefusals)
+        #expect(try await fixture.store.releasePart(PartToken(part: first.id, token: first.fencingToken)))
+        #expect(
+            try await !fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true),
+            "nothing to end"
+        )
+        let second = try required(try await fixture.claim().first)
+        #expect(!second.believesRefusals)
+        try await open(fixture.store, held: true)
+        #expect(try await fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true))
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        let parts = try await fixture.claim(limit: 9).sorted { $0.id < $1.id }
+        #expect(parts.map(\.believesRefusals) == [true, true, false])
+        // What they say of their tokens is no longer void.
+        let loaded = try await fixture.store.loadPart(parts[0], fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(
+            part: parts[0].id,
+            token: parts[0].fencingToken,
+            sequence: loaded.sequences[0],
+            subscriptionID: loaded.subscriptionIDs[0],
+            status: .failed,
+            httpStatus: 400,
+            reason: "BadDeviceToken",
+            tokenEffect: .invalid(sinceMilliseconds: nil)
+        )
+        _ = try await fixture.store.storeOutcomes(batch)
+        #expect(try await fixture.store.applyTokenEvents() == 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE NOT enabled") == 1)
+    }
+
     @Test("Without a part there is no probe, and nothing is counted")
     func nothingToProbe() async throws {
         let fixture = try await StoreFixture.make()

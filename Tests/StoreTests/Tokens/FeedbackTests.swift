@@ -37,6 +37,21 @@ struct FeedbackTests {
         #expect(try await fixture.store.storeFeedback(application: id, tokens: [], since: []) == 0)
     }
 
+    @Test("A time to come outweighs no registration that is to come; one that nobody can believe says nothing")
+    func future() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
+        let id = try await fixture.store.application(named: "shop-ios").id
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET push_token = 'aa0' || id")
+        let now = try required(try await fixture.sql("SELECT extract(epoch FROM now())::bigint"))
+        let times: [Int64] = [now + 3_600, -1, .max, .min, 253_402_300_800]
+        let tokens = ["aa01", "aa02", "aa02", "aa02", "aa02"]
+        #expect(try await fixture.store.storeFeedback(application: id, tokens: tokens, since: times) == 1)
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET registered_at = now() WHERE id = 1")
+        #expect(try await fixture.store.applyTokenEvents() == 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE enabled") == 2)
+    }
+
     @Test("What is said while effects are held waits, and goes with them")
     func held() async throws {
         let fixture = try await StoreFixture.make()

@@ -117,6 +117,40 @@ struct TokenEventTests {
         }
     }
 
+    @Test(
+        "A token that was registered after the claim is another one, whatever time the gateway gives; an earlier one counts"
+    )
+    func registeredSinceTheClaim() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET registered_at = now() - interval '1 hour'")
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        let now = part.claimedAt.microsecondsSince1970 / 1_000
+        // The first has got another token since the claim, the second is as it was, the third was registered before the claim and
+        // after the gateway's time.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET registered_at = clock_timestamp() WHERE id = \(loaded.subscriptionIDs[0])"
+        )
+        var batch = OutcomeBatch()
+        for (row, since) in [(0, now + 60_000), (1, now + 60_000), (2, now - 7_200_000)] {
+            batch.append(
+                part: part.id,
+                token: 1,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .failed,
+                httpStatus: 410,
+                reason: "Unregistered",
+                tokenEffect: .invalid(sinceMilliseconds: since)
+            )
+        }
+        _ = try await fixture.store.storeOutcomes(batch)
+        #expect(try await fixture.store.applyTokenEvents() == 3)
+        #expect(try await events(fixture, "applied") == 1)
+        let disabled = try await fixture.sql("SELECT id FROM pushmta_engine.subscription WHERE NOT enabled")
+        #expect(disabled == loaded.subscriptionIDs[1])
+    }
+
     @Test("A token that two deliveries found dead is disabled once")
     func twice() async throws {
         let (fixture, id) = try await refused(1)

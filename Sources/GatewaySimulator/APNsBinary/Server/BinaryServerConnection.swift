@@ -140,8 +140,13 @@ final class BinaryServerConnection: ChannelInboundHandler {
         packet.writeInteger(8 as UInt8)
         packet.writeInteger(status.code)
         packet.writeInteger(identifier)
-        context.writeAndFlush(wrapOutboundOut(packet), promise: nil)
         let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
+        guard !service.conditions.current.plan.closesAtOnce else {
+            // As a close with unread bytes does it: the packet, and a reset on its heels.
+            context.writeAndFlush(wrapOutboundOut(packet)).whenComplete { _ in connection.value.abort() }
+            return
+        }
+        context.writeAndFlush(wrapOutboundOut(packet), promise: nil)
         context.eventLoop.scheduleTask(in: Self.farewell) { connection.value.end() }
     }
 

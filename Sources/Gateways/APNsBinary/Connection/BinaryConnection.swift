@@ -26,7 +26,7 @@ final class BinaryConnection: ChannelInboundHandler {
         self.pool = pool
         let configuration = pool.configuration
         state = BinaryConnectionState(
-            silence: UInt64(clamping: configuration.presumedAcceptedMilliseconds) &* 1_000_000,
+            silence: UInt64(clamping: configuration.silenceMilliseconds) &* 1_000_000,
             timeout: UInt64(clamping: configuration.requestTimeoutMilliseconds) &* 1_000_000
         )
     }
@@ -64,6 +64,9 @@ final class BinaryConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A reset that follows the error packet in the same read comes as an error, and TLS keeps the packet for the end of the
+        // read, which then does not come.
+        if state.phase == .ready || state.phase == .draining { context.pipeline.fireChannelReadComplete() }
         close(String(describing: error))
     }
 
@@ -79,6 +82,8 @@ final class BinaryConnection: ChannelInboundHandler {
     /// - Parameter reason: nil if the connection ends as it should.
     func close(_ reason: String?) {
         if closeReason == nil { closeReason = reason }
+        // It may take TLS seconds to say goodbye; what is written into it until then would be lost.
+        perform(.broken)
         context?.close(promise: nil)
     }
 
@@ -121,6 +126,7 @@ final class BinaryConnection: ChannelInboundHandler {
             case .settle(let settled): pool.settled(settled)
             case .judged(let verdict): pool.judged(self, verdict)
             case .close(let reason): close(reason)
+            case .unproved(let number): pool.unproved(number)
             }
         }
     }

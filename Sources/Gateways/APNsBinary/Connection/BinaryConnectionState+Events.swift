@@ -7,6 +7,8 @@ extension BinaryConnectionState {
         case ready
         /// Takes no more messages; ends when the fate of the last one is known.
         case draining
+        /// Its TLS or its socket has failed: takes no more messages and presumes nothing more; a last word may still be read.
+        case breaking
         /// Was told to end, or the gateway said its last words: nothing more is written or read.
         case ending
         /// Is gone.
@@ -27,6 +29,8 @@ extension BinaryConnectionState {
         case tick
         /// No more messages; end when all is known.
         case drain
+        /// Something went wrong in it, and it is being closed.
+        case broken
         /// The connection is gone.
         case closed
     }
@@ -39,6 +43,8 @@ extension BinaryConnectionState {
         case judged(Verdict)
         /// End the connection; nil as reason: it is the end as it should be.
         case close(String?)
+        /// It ended, and so many messages had been presumed taken on it that no packet has proved to be.
+        case unproved(Int)
     }
 
     /// An error packet and what it did.
@@ -48,5 +54,7 @@ extension BinaryConnectionState {
         var hasProgress: Bool
         /// How many messages counted as taken before it came, and were not.
         var tooLate: Int
+        /// How many messages counted as taken before it came, of which it says nothing.
+        var unproved: Int
     }
 }

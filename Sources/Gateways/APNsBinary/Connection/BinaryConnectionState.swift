@@ -3,10 +3,12 @@
 /// The gateway says nothing about what it takes. It names the message that it refuses, closes, and throws away what came
 /// behind it: everything before is *taken*, the named one *refused*, everything behind *discarded* and sent again. Status 10
 /// names the last that was taken. A message of which nothing was heard for the window of silence is *presumed taken*: the
-/// protocol has no other way to say so. A connection that ends without a word leaves all others *in doubt*.
+/// protocol has no other way to say so. A connection that ends without a word leaves all others *in doubt*, and tells how many
+/// had been presumed taken: nothing has proved it.
 ///
-/// Silence counts only if the gateway could speak: the message's bytes must have been acknowledged by the gateway's host, so that
-/// nothing that lies in a buffer here is taken for delivered while the network is cut; and a message must have been old enough at
+/// Silence counts only if the gateway could speak: the message's bytes must have been acknowledged by the host at the other end of
+/// the connection (the gateway's or, on the way through a proxy, the proxy's), so that nothing that lies in a buffer here is taken
+/// for delivered while the network is cut. That the gateway itself has read them it does not say. And a message must have been old enough at
 /// the tick before, since between two ticks all that has come is read. So a process that stood still presumes nothing.
 struct BinaryConnectionState<Message: Sendable>: Sendable {
     /// The last identifier that a connection gives out; it is replaced before. Identifiers are its own and begin with 1.
@@ -27,6 +29,8 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
     /// The tick before, and what had been acknowledged then.
     private var lastTick: (time: UInt64, acknowledged: UInt64)?
     private var hasTimedOut = false
+    /// Messages that count as taken because of silence, with no word since that proves it.
+    private var presumed = 0
     /// Whether any message was taken or refused on it.
     private(set) var isProved = false
 
@@ -66,6 +70,9 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
         case .received(let bytes): return received(bytes, now)
         case .tick: return tick(now)
         case .drain: return drain()
+        case .broken:
+            if phase != .ending, phase != .closed { phase = .breaking }
+            return []
         case .closed: return closed(now)
         }
     }
@@ -88,13 +95,15 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
         case .ready:
             phase = .draining
             return endIfDone()
-        case .draining, .ending, .closed: return []
+        case .draining, .breaking, .ending, .closed: return []
         }
     }
 
     private mutating func endIfDone() -> [Action] {
         guard phase == .draining, window.isEmpty else { return [] }
         phase = .ending
+        // Ended from here, so that its end says nothing about them.
+        presumed = 0
         return [.close(nil)]
     }
 
@@ -127,7 +136,8 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
     // MARK: The gateway's word
 
     private mutating func received(_ bytes: [UInt8], _ now: UInt64) -> [Action] {
-        guard phase == .ready || phase == .draining else { return [] }
+        // One that breaks may have its last word before the break.
+        guard phase == .ready || phase == .draining || phase == .breaking else { return [] }
         switch decoder.read(bytes) {
         case .incomplete: return []
         case .nonsense(let byte):
@@ -140,14 +150,17 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
     }
 
     private mutating func judge(_ packet: BinaryErrorPacket, _ now: UInt64) -> [Action] {
-        var verdict = Verdict(packet: packet, hasProgress: false, tooLate: 0)
+        var verdict = Verdict(packet: packet, hasProgress: false, tooLate: 0, unproved: 0)
         var settled: [BinarySettled<Message>] = []
         let oldest = nextIdentifier &- UInt32(truncatingIfNeeded: window.count)
         // These two name the last one that is well, all others the first one that is not.
         let namesTaken = packet.status == BinaryErrorPacket.shutdown || packet.status == BinaryErrorPacket.noErrors
-        if packet.identifier == 0 || packet.identifier >= nextIdentifier {
+        // Identifiers begin with 1: the last one that is well is none, so that nothing at all was taken.
+        let tookNothing = packet.identifier == 0 && packet.status == BinaryErrorPacket.shutdown
+        if !tookNothing, packet.identifier == 0 || packet.identifier >= nextIdentifier {
             // It names none of the connection's: those before the refused one were taken, those behind it were not, and nobody
             // knows where it stood.
+            verdict.unproved = presumed
             takeAll(.inDoubt(.unknownIdentifier), now, &settled)
         } else {
             let before = packet.identifier &- oldest &+ (namesTaken ? 1 : 0)
@@ -167,14 +180,18 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
                 &settled
             )
         }
+        presumed = 0
         return (settled.isEmpty ? [] : [.settle(settled)]) + [.judged(verdict)]
     }
 
     private mutating func closed(_ now: UInt64) -> [Action] {
         guard phase != .closed else { return [] }
-        let actions = phase == .ending && !hasTimedOut ? [] : presume(now)
+        var actions = phase == .ending && !hasTimedOut ? [] : presume(now)
         phase = .closed
-        return actions + settleAll(.inDoubt(hasTimedOut ? .timeout : .connectionLost), now)
+        actions += settleAll(.inDoubt(hasTimedOut ? .timeout : .connectionLost), now)
+        if presumed > 0 { actions.append(.unproved(presumed)) }
+        presumed = 0
+        return actions
     }
 
     // MARK: Settling
@@ -196,6 +213,7 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
         case .taken, .presumedTaken, .refused: isProved = true
         case .discarded, .inDoubt: break
         }
+        if fate == .presumedTaken { presumed += 1 }
         settled.append(
             BinarySettled(message: entry.message, fate: fate, age: now > entry.sentAt ? now - entry.sentAt : 0)
         )

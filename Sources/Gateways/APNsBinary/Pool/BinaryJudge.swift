@@ -6,8 +6,10 @@ enum BinaryJudge {
     static func outcome(_ settled: BinarySettled<BinaryMessage>) -> (outcome: Outcome, verdict: Verdict?) {
         let row = settled.message.row
         switch settled.fate {
-        case .taken, .presumedTaken:
+        case .taken:
             return (Outcome(index: row, outcomeClass: .accepted), nil)
+        case .presumedTaken:
+            return (Outcome(index: row, outcomeClass: .accepted, reason: AnswerTable.silence), nil)
         case .discarded(let isFree):
             let meaning = AnswerTable.noAnswer(.apnsBinary, reason: NoAnswerReason.discarded, isWritten: false)
             let outcome = Outcome(

@@ -23,6 +23,8 @@ final class BinaryPool {
     var waiting = WaitingMessages()
     var sendAhead: SendAhead
     var reports: GatewayReports
+    /// Messages that were presumed taken on connections which ended without a proof of it.
+    private var unprovedInAll = 0
     private var ticker: RepeatedTask?
     private(set) var isStopping = false
     private var isStopped = false
@@ -59,7 +61,7 @@ final class BinaryPool {
         guard ticker == nil, !isStopping else { return }
         tlsContext = try configuration.tlsContext()
         // Silence is noticed to within two ticks.
-        let shortest = min(configuration.presumedAcceptedMilliseconds, configuration.requestTimeoutMilliseconds)
+        let shortest = min(configuration.silenceMilliseconds, configuration.requestTimeoutMilliseconds)
         let period = TimeAmount.milliseconds(max(5, min(250, shortest / 8)))
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.tick() }
@@ -108,11 +110,12 @@ final class BinaryPool {
         if !isShutdown { sendAhead.refused() }
         connections.removeAll { $0 === connection }
         _ = reports.closed(nil)
+        if verdict.tooLate > 0 {
+            tell(reports.tooLate(verdict.packet, verdict.tooLate, configuration.silenceMilliseconds))
+        }
+        unproved(verdict.unproved)
         guard !isStopping else { return finishStopping() }
         if isShutdown { tell(reports.shutdown(verdict.packet.identifier)) }
-        if verdict.tooLate > 0 {
-            tell(reports.tooLate(verdict.packet, verdict.tooLate, configuration.presumedAcceptedMilliseconds))
-        }
         if connection.wasGood {
             backOff.reset()
             pumpSoon()
@@ -121,6 +124,13 @@ final class BinaryPool {
                 reason: "the gateway ended the connection with status \(verdict.packet.status) before it took anything"
             )
         }
+    }
+
+    /// A connection has ended, and so many messages had been presumed taken that nothing has proved to be.
+    func unproved(_ number: Int) {
+        guard number > 0 else { return }
+        unprovedInAll += number
+        tell(reports.unproved(number, inAll: unprovedInAll, configuration.silenceMilliseconds))
     }
 
     func connectionClosed(_ connection: BinaryConnection, reason: String?) {

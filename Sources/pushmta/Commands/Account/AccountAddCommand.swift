@@ -29,6 +29,9 @@ struct AccountAddCommand: PushMTACommand {
         guard connector.chosen != nil else {
             throw ValidationError("Missing expected argument '--connector <connector>' or '--url <url>'")
         }
+        if environment == .sandbox, connector.chosen?.platform == .android {
+            throw ValidationError("--environment sandbox is for Apple's gateways: Google has one for everything.")
+        }
     }
 
     func execute(_ loaded: LoadedSettings) async throws {

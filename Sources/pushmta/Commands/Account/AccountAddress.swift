@@ -23,6 +23,11 @@ enum AccountAddress {
         }
     }
 
+    /// Whether two connectors speak to different gateways, so that a stand-in for the one is none for the other.
+    static func isElsewhere(_ connector: Connector, than other: Connector) -> Bool {
+        GatewayAddress.standard(connector, .production) != GatewayAddress.standard(other, .production)
+    }
+
     /// Apple's HTTP/2 gateway has its sandbox under two names.
     private static func hosts(_ connector: Connector) -> [String] {
         let standard = ApplicationEnvironment.allCases.compactMap { GatewayAddress.standard(connector, $0)?.host }

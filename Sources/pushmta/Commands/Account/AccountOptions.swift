@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushCore
 
 /// The options of an external account beside its address.
 struct AccountOptions: ParsableArguments {
@@ -37,7 +38,7 @@ struct AccountOptions: ParsableArguments {
 
     /// The options as the database keeps them; those that were not given stay as they are in `earlier`.
     func json(merging earlier: String?) -> String {
-        let known = earlier.flatMap { try? JSONDecoder().decode(Stored.self, from: Data($0.utf8)) } ?? Stored()
+        let known = earlier.flatMap { try? JSONBody.decode(Stored.self, from: $0.utf8) } ?? Stored()
         var pairs: [(String, Cell)] = []
         if let file = certificateAuthorityFile.map(Self.absolutePath) ?? known.caFile {
             pairs.append(("ca_file", .text(file)))

@@ -9,8 +9,9 @@ struct AccountSetCommand: PushMTACommand {
         commandName: "set",
         abstract: "Change an external account; what is not given stays.",
         discussion: """
-            With another connector an account at a gateway's own address goes to the own address of the new connector's gateway; \
-            a stand-in's address stays.
+            With another connector an account at a gateway's own address goes to the own address of the new connector's gateway. \
+            Where the new gateway of a stand-in's account is has to be said. Applications whose credential the new connector does not \
+            take keep the account from being changed.
             """
     )
 
@@ -35,6 +36,12 @@ struct AccountSetCommand: PushMTACommand {
 
     @OptionGroup var options: AccountOptions
 
+    func validate() throws {
+        guard options.isEmpty, connector.chosen == nil, environment == nil, host == nil, port == nil, active == nil
+        else { return }
+        throw ValidationError("Nothing is to be changed: give at least one option.")
+    }
+
     func execute(_ loaded: LoadedSettings) async throws {
         let (row, address) = try await StoreSession.run(loaded.values) { store in
             let accounts = try await store.accounts()
@@ -47,6 +54,7 @@ struct AccountSetCommand: PushMTACommand {
                 )
             }
             let address = try self.address(of: account)
+            if let wanted = connector.chosen { try await CredentialFit.require(wanted, of: account, store) }
             // What only the earlier connector had does not come along.
             let earlier =
                 connector.chosen.map { AccountOption.fitting(json: account.options, connector: $0) } ?? account.options
@@ -73,11 +81,15 @@ struct AccountSetCommand: PushMTACommand {
         let connector = connector.chosen ?? account.connector
         let present = GatewayAddress(host: account.host, port: Int(account.port))
         var address = present
-        let environment =
-            environment
-            ?? (connector == account.connector
-                ? nil : AccountAddress.environment(account.connector, host: present.host, port: present.port))
+        let own = AccountAddress.environment(account.connector, host: present.host, port: present.port)
+        let environment = environment ?? (connector == account.connector ? nil : own)
         if let environment, let standard = GatewayAddress.standard(connector, environment) { address = standard }
+        if environment == nil, port == nil, AccountAddress.isElsewhere(connector, than: account.connector) {
+            throw CommandFailure(
+                .data,
+                "External account \(name) goes to \(present), where a gateway of connector \(account.connector.rawValue) listens: say with --host and --port where one of \(connector.rawValue) does, or give --environment for the gateway's own address."
+            )
+        }
         if let host { address.host = host }
         if let port { address.port = Int(port) }
         if let problem = AccountAddress.problem(connector, host: address.host, port: address.port) {

@@ -8,16 +8,17 @@ enum AnswerListing {
         var table = Table([
             "gateway", "status", "reason", "class", "failureType", "failureReason", "retry", "token", "connection",
             "application",
-            "source", "condition", "delaySeconds", "doubtful", "explanation",
+            "statuses", "otherReasons", "source", "condition", "delaySeconds", "doubtful", "explanation",
         ])
         for row in rows {
             table.add([
-                .text(row.gateway.rawValue), .integer(Int64(row.status)), .text(row.reason),
+                .text(gateway(row)), .integer(Int64(row.status)), .text(key(row)),
                 .text(name(row.outcomeClass)),
                 Cell(row.failure?.type.name), Cell(row.failure?.reason.name), .flag(row.isRetried),
                 .text(row.token.rawValue),
-                .text(row.connection.rawValue), .text(row.application.rawValue), .text(row.source.rawValue),
-                .text(row.condition), Cell(row.delayMilliseconds.map { $0 / 1_000 }), .flag(row.isDoubtful),
+                .text(row.connection.rawValue), .text(row.application.rawValue), .text(status(row)),
+                .flag(standsForOthers(row)), .text(row.source.rawValue), .text(row.condition),
+                Cell(row.delayMilliseconds.map { $0 / 1_000 }), .flag(row.isDoubtful),
                 .text(row.explanation),
             ])
         }
@@ -31,7 +32,7 @@ enum AnswerListing {
         ])
         for row in rows {
             table.add([
-                .text(row.gateway.rawValue), .text(row.source.rawValue), .text(status(row)), .text(reason(row)),
+                .text(gateway(row)), .text(row.source.rawValue), .text(status(row)), .text(reason(row)),
                 .text(name(row.outcomeClass)), .text(failure(row)), .flag(row.isRetried), .text(row.token.rawValue),
                 .text(row.connection.rawValue), .text(row.application.rawValue),
             ])

@@ -14,7 +14,9 @@ struct AnswersCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "Only the rows of this gateway: apns-http2, apns-binary, fcm-v1 or fcm-legacy.")
+    @Option(
+        help: "Only the rows of this gateway: apns-http2, apns-binary, fcm-v1 or fcm-legacy; or of a part: fcm-oauth."
+    )
     var gateway: String?
 
     @Flag(help: "Print JSON.")
@@ -24,8 +26,8 @@ struct AnswersCommand: AsyncParsableCommand {
     var markdown = false
 
     func validate() throws {
-        if let gateway, AnswerGateway(rawValue: gateway) == nil {
-            let known = AnswerGateway.allCases.map(\.rawValue).joined(separator: ", ")
+        if let gateway, !AnswerListing.gateways.contains(gateway) {
+            let known = AnswerListing.gateways.joined(separator: ", ")
             throw ValidationError("'\(gateway)' is no gateway; there are \(known).")
         }
         if markdown, json || gateway != nil { throw ValidationError("--markdown goes with no other option.") }
@@ -33,7 +35,7 @@ struct AnswersCommand: AsyncParsableCommand {
 
     func run() async throws {
         if markdown { return StandardOutput.line(AnswersDocument.text.dropLast().description) }
-        let rows = AnswerTable.rows.filter { gateway == nil || $0.gateway.rawValue == gateway }
+        let rows = AnswerTable.rows.filter { row in gateway.map { AnswerListing.belongs(row, to: $0) } ?? true }
         (json ? AnswerListing.full(rows) : AnswerListing.brief(rows)).show(json: json)
     }
 }

@@ -24,10 +24,15 @@ enum AnswersDocument {
         * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device has registered since the
           time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
           than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
-          back with `pushmta quarantine undo`. What a mix-up of keys or environments would cause as well (*doubtful*) touches no token
-          when more than a fifth of an application's answers are so.
+          back with `pushmta quarantine undo`. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
+          touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so.
         * **connection**: *replace*: it takes no more messages, and another one takes its place.
-        * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the whole project waits.
+        * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the child
+          that hears it sends nothing of the application until the time that the gateway named, or for a minute; others hear it themselves.
+        * **JSON**: `gateway`, `status` and `reason` tell all rows apart. `status` is a number; `statuses` says for which it stands, as 400
+          may stand for all 4xx. An empty `reason` is a success, or every other reason (`otherReasons`). What a connection's GOAWAY says
+          has the gateway name `apns-http2-goaway` or `fcm-v1-goaway`, the endpoint of access tokens `fcm-oauth`; words such as `NotSent`,
+          `NoAnswer`, `NotSendable` and those in brackets are this program's.
 
         Sources are Apple's and Google's documents and Adobe's table of push error types. Where they disagree, the row is the one that loses
         no token and sends nothing twice.

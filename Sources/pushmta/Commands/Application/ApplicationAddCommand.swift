@@ -51,7 +51,10 @@ struct ApplicationAddCommand: PushMTACommand {
         if !declarations.isEmpty {
             change.declarations = try declarations.applied(to: ApplicationDeclarations(), platform: platform)
         }
-        let declared = change.icon == nil && change.declarations == nil ? nil : change
+        if let problem = BundleID.problem(bundleID, platform) {
+            throw CommandFailure(.data, "Application \(name): \(problem).")
+        }
+        let declared = change
         // Found missing before anything is created.
         if let material {
             _ = try CredentialKeyFile.keyring(loaded.values)
@@ -69,21 +72,32 @@ struct ApplicationAddCommand: PushMTACommand {
             account: account
         )
         let row = try await StoreSession.run(loaded.values) { store in
-            let row = try await store.createApplication(application)
-            if let declared { try await store.setApplication(name: name, declared) }
+            if let material, let account = try await store.accounts().first(where: { $0.name == account }) {
+                try CredentialFit.require(material.kind, account, application: name)
+            }
+            let sealed = try await self.sealed(material, CredentialWriter(store: store, settings: loaded.values))
+            // All of it or nothing: what is refused can be typed again.
+            let row = try await store.createApplication(
+                application,
+                declared,
+                credential: sealed,
+                allowsBothEnvironments: credential.bothEnvironments
+            )
+            StandardOutput.line(
+                "Application \(row.name) is there: integration key \(row.integrationKey), message ids \(row.messageIDFormat.rawValue)."
+            )
             if let material {
-                try await CredentialWriter(store: store, settings: loaded.values).save(
-                    material,
-                    application: name,
-                    allowsBothEnvironments: credential.bothEnvironments
-                )
+                StandardOutput.line("It has the credential \(material.fingerprint.prefix(16))…")
+                try await CredentialExpiry.tell(material, application: row.name, store)
             }
             return row
         }
-        StandardOutput.line(
-            "Application \(row.name) is there: integration key \(row.integrationKey), message ids \(row.messageIDFormat.rawValue)."
-        )
         if material == nil { StandardOutput.line("Next: pushmta credential set \(row.name) --key FILE") }
+    }
+
+    private func sealed(_ material: CredentialMaterial?, _ writer: CredentialWriter) async throws -> CredentialRow? {
+        guard let material else { return nil }
+        return try await writer.sealed(material, application: name, environment: environment, bundleID: bundleID)
     }
 
     /// Asks the person at the terminal; without one, the format that is right for every SDK of today.

@@ -37,6 +37,14 @@ struct ApplicationSetCommand: PushMTACommand {
     @Flag(help: "Take the icon away.")
     var removeIcon = false
 
+    func validate() throws {
+        if removeIcon, declarations.icon != nil { throw ValidationError("Give --icon or --remove-icon, not both.") }
+        let others: [Any?] = [label, bundleID, integrationKey, account, messageIDFormat, declarations.icon]
+        guard removeIcon || !declarations.isEmpty || others.contains(where: { $0 != nil }) else {
+            throw ValidationError("Nothing is to be changed: give at least one option.")
+        }
+    }
+
     func execute(_ loaded: LoadedSettings) async throws {
         var change = ApplicationChange()
         change.label = label
@@ -48,18 +56,20 @@ struct ApplicationSetCommand: PushMTACommand {
         change.removesIcon = removeIcon
         let wanted = change
         let row = try await StoreSession.run(loaded.values) { store in
-            var change = wanted
             let known = try await store.applications()
             guard let application = known.first(where: { $0.name == name }) else {
                 throw CommandFailure.unknownName("application", name, among: known.map(\.name), list: "app list")
             }
-            if !declarations.isEmpty {
-                change.declarations = try declarations.applied(
-                    to: try await store.declarations(application: name),
-                    platform: application.platform
-                )
+            if let id = application.credentialID, let kind = try await store.credential(id)?.kind,
+                let account = try await store.accounts().first(where: { $0.name == account })
+            {
+                try CredentialFit.require(kind, account, application: name)
             }
-            return try await store.setApplication(name: name, change)
+            guard !declarations.isEmpty else { return try await store.setApplication(name: name, wanted) }
+            let declarations = declarations
+            return try await store.setApplication(name: name, wanted) { application, declared in
+                try declarations.applied(to: declared, platform: application.platform)
+            }
         }
         StandardOutput.line("Application \(row.name) is changed. `pushmta app show \(row.name)` shows it.")
     }

@@ -69,9 +69,7 @@ struct DeclarationOptions: ParsableArguments {
     /// The icon, checked; nil if none was given.
     func checkedIcon() throws -> ApplicationIcon? {
         guard let icon else { return nil }
-        guard let data = FileManager.default.contents(atPath: icon) else {
-            throw CommandFailure(.data, "The icon \(icon) cannot be read: give the path of a PNG file.")
-        }
+        let data = try SmallFile.contents(icon, "icon", "give the path of a PNG file")
         do {
             return try ApplicationIcon(png: Array(data))
         } catch {
@@ -91,6 +89,9 @@ struct DeclarationOptions: ParsableArguments {
     }
 
     private func apply(to declared: inout ApplicationDeclarations, _ platform: Platform) throws(DeclarationError) {
+        try Self.refuseTwice(variables.map { String($0.prefix { $0 != ":" && $0 != "=" }) }, "variable")
+        try Self.refuseTwice((sounds + systemSounds).map { Self.halves($0).0 }, "sound")
+        try Self.refuseTwice(parameters.map { Self.halves($0).0 }, "subscription parameter")
         for text in variables {
             declared.declare(try variable(text, platform, among: declared.variables))
         }
@@ -157,6 +158,12 @@ struct DeclarationOptions: ParsableArguments {
     private func sound(_ text: String, isSystem: Bool) throws(DeclarationError) -> ApplicationSound {
         let (name, label) = Self.halves(text)
         return try ApplicationSound(name: name, label: label ?? "", isSystem: isSystem)
+    }
+
+    /// Of two declarations of one name the first would have no effect.
+    private static func refuseTwice(_ names: [String], _ thing: String) throws(DeclarationError) {
+        guard let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) else { return }
+        throw DeclarationError("\(thing) \"\(twice)\"", "it is given twice", "give it once")
     }
 
     private static func remove<Element>(

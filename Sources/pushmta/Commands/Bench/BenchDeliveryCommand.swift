@@ -20,6 +20,23 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     @Option(help: "The platform: ios measures APNs, android FCM.")
     var platform = Platform.ios
 
+    @Option(help: "The connector instead of the platform's usual one: ios-http2, ios-binary, android-v1 or android-v2.")
+    var connector: Connector?
+
+    @Option(
+        help: """
+            What the connector proves itself with instead of its usual credential: key, certificate, service-account, or \
+            project-key for FCM's legacy protocol.
+            """
+    )
+    var credential: TrialRoute.Proof?
+
+    @Flag(help: "No personalisation and no tracking, so that legacy FCM can share requests among messages.")
+    var equal = false
+
+    @Option(help: "An error packet of the binary gateway every so many messages; the messages that it is about fail.")
+    var errorEvery: Int64?
+
     @Option(help: "The most MTA children.")
     var children = 1
 
@@ -47,10 +64,23 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
         guard (1...64).contains(children) else {
             throw ValidationError("--children is \(children): give a number from 1 to 64.")
         }
+        guard let route else {
+            throw ValidationError(
+                "--credential is \(credential?.rawValue ?? ""): the connector takes "
+                    + TrialRoute.Proof.all(chosen).map(\.rawValue).joined(separator: " or ") + "."
+            )
+        }
+        if let errorEvery, errorEvery < 1 || route.connector != .iosBinary {
+            throw ValidationError("--error-every is for --connector ios-binary: give a number from 1 on.")
+        }
         guard (0...32).contains(readers) else {
             throw ValidationError("--readers is \(readers): give a number from 0 to 32.")
         }
     }
+
+    private var chosen: Connector { connector ?? TrialRoute.usual(platform).connector }
+
+    private var route: TrialRoute? { TrialRoute(chosen, credential) }
 
     func run() async throws {
         do {
@@ -59,7 +89,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
                 site: try TrialSite(folder: folder),
                 database: database,
                 messages: messages,
-                platform: platform,
+                route: route ?? .usual(platform),
+                isEqual: equal,
+                errorEvery: errorEvery,
                 children: children,
                 readers: readers
             )

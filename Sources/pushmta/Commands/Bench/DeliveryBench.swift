@@ -14,8 +14,12 @@ struct DeliveryBench: Sendable {
     let database: String?
     /// The number of messages.
     let messages: Int64
-    /// The platform.
-    let platform: Platform
+    /// The way of the messages.
+    let route: TrialRoute
+    /// Whether all messages are the same, so that a request can carry many where the protocol allows it.
+    let isEqual: Bool
+    /// The binary gateway answers every so many messages with an error packet; nil: it does not.
+    let errorEvery: Int64?
     /// The most children.
     let children: Int
     /// Readers that hold a snapshot from before the start until the end.
@@ -43,9 +47,13 @@ struct DeliveryBench: Sendable {
         return try await StoreSession.run(settings, role: "bench") { store in
             var audience = TrialAudience(store: store, settings: settings, simulator: simulator)
             audience.prefix = "bench-\(UInt64.random(in: 0...UInt64(UInt32.max)))"
-            let applications = try await audience.create([platform])
+            let applications = [try await audience.create(route)]
             tell("registering \(messages) simulated devices")
             try await audience.seed(applications, count: messages)
+            if let errorEvery {
+                let faults = #"{"gateway":"\#(route.gateway)","error_packets":{"every":\#(errorEvery),"status":8}}"#
+                try await SimulatorControl(simulator).post("/faults", faults)
+            }
             return try await deliver(store, applications, simulator, settings)
         }
     }
@@ -57,7 +65,11 @@ struct DeliveryBench: Sendable {
         _ trial: Settings
     ) async throws -> DeliveryBenchReport {
         let id = try await store.createDelivery(
-            NewDelivery(label: "Bench", applications: applications, content: TrialAudience.content)
+            NewDelivery(
+                label: "Bench",
+                applications: applications,
+                content: isEqual ? TrialAudience.equalContent : TrialAudience.content
+            )
         )
         if readers > 0 { tell("opening \(readers) snapshots") }
         let processes = BenchProcesses(site: site)
@@ -68,6 +80,7 @@ struct DeliveryBench: Sendable {
         return DeliveryBenchReport(
             progress: run.progress,
             messages: messages,
+            refused: errorEvery.map { messages / $0 } ?? 0,
             count: try await site.counters(simulator),
             stages: run.stages,
             cpu: run.cpu,

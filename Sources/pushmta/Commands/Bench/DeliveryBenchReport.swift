@@ -7,6 +7,8 @@ struct DeliveryBenchReport: Sendable {
     let progress: DeliveryProgress
     /// The messages that were asked for.
     let messages: Int64
+    /// Those that the gateway was told to refuse.
+    let refused: Int64
     /// The simulator's counts.
     let count: SimulatorCount
     /// When each stage was reached.
@@ -24,9 +26,10 @@ struct DeliveryBenchReport: Sendable {
     /// PostgreSQL's settings that decide about durability.
     let databaseSettings: [(name: String, value: String)]
 
-    /// Whether every message was sent, once, and both counts agree.
+    /// Whether every message that was not to be refused was sent, once, and both counts agree.
     var isComplete: Bool {
-        progress.state == .finished && progress.sent == messages && count.accepted == messages && count.duplicates == 0
+        progress.state == .finished && progress.sent == messages - refused && progress.failed == refused
+            && count.accepted == progress.sent && count.duplicates == 0
     }
 
     private var messagesPerSecond: Double {
@@ -44,7 +47,8 @@ struct DeliveryBenchReport: Sendable {
         Cell.object([
             ("messagesPerSecond", .number(messagesPerSecond)), ("messages", .integer(messages)),
             ("sent", .integer(progress.sent)),
-            ("pending", .integer(progress.pending)), ("accepted", .integer(count.accepted)),
+            ("failed", .integer(progress.failed)), ("pending", .integer(progress.pending)),
+            ("accepted", .integer(count.accepted)),
             ("duplicates", .integer(count.duplicates)), ("complete", .flag(isComplete)),
             (
                 "seconds",
@@ -67,7 +71,7 @@ struct DeliveryBenchReport: Sendable {
         let total = cpu.reduce(0) { $0 + $1.seconds }
         table.add([.text("all"), .number(total), .number(microseconds(total))])
         return """
-            \(progress.sent) of \(messages) messages sent, \(count.accepted) accepted by the simulator, \(count.duplicates) twice; \
+            \(progress.sent) of \(messages) messages sent\(refused > 0 ? ", \(progress.failed) refused" : ""), \(count.accepted) accepted by the simulator, \(count.duplicates) twice; \
             delivery \(progress.state.rawValue)\(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
             \(Int(messagesPerSecond)) messages a second from the start of the delivery to its last stored outcome
 

@@ -24,11 +24,12 @@ struct ContentText {
     ///
     /// - Throws: `CommandFailure` if it cannot be read.
     init(file path: String, of thing: String = "content") throws {
-        do {
-            text = try String(contentsOfFile: path, encoding: .utf8)
-        } catch {
-            throw CommandFailure(.data, "The \(thing) file \(path) cannot be read: give the path of a UTF-8 JSON file.")
+        let remedy = "give the path of a UTF-8 JSON file, or - for standard input"
+        let data = try SmallFile.contents(path, "\(thing) file", remedy, most: SmallFile.mostContentBytes)
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw CommandFailure(.data, "The \(thing) file \(path) is not UTF-8: save it as UTF-8.")
         }
+        self.text = text
     }
 
     /// The content of a delivery.

@@ -30,13 +30,9 @@ struct CredentialMaterial: Sendable {
         teamID: String? = nil,
         passphrase: () throws -> String = { "" }
     ) throws {
-        guard let data = FileManager.default.contents(atPath: file), !data.isEmpty else {
-            throw CommandFailure(
-                .data,
-                "The credential file \(file) cannot be read or is empty: check its path and your rights."
-            )
-        }
-        let contents = Array(data)
+        let contents = Array(
+            try SmallFile.contents(file, "credential file", "give \(CredentialForm.wanted(platform))")
+        )
         let form = CredentialForm(contents)
         guard form.platform == platform else {
             throw CommandFailure(

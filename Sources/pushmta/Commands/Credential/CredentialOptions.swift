@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PushCore
+import Store
 
 /// The flags that describe a credential.
 struct CredentialOptions: ParsableArguments {
@@ -57,6 +58,7 @@ struct CredentialOptions: ParsableArguments {
             teamID: teamID,
             passphrase: passphrase
         )
+        try refuseForeign(material.kind)
         if bothEnvironments { try material.requireBothEnvironments() }
         guard let expires else { return material }
         guard material.certificate == nil else {
@@ -66,9 +68,25 @@ struct CredentialOptions: ParsableArguments {
         return material
     }
 
+    /// What a credential of another form has would be taken without any effect.
+    private func refuseForeign(_ kind: CredentialRow.Kind) throws {
+        let options: [(name: String, isGiven: Bool, kind: CredentialRow.Kind)] = [
+            ("--key-id", keyID != nil, .apnsKey), ("--team-id", teamID != nil, .apnsKey),
+            ("--passphrase-file", passphraseFile != nil, .apnsCertificate),
+        ]
+        guard let foreign = options.first(where: { $0.isGiven && $0.kind != kind }) else { return }
+        throw CommandFailure(
+            .data,
+            "\(foreign.name) is for \(foreign.kind.text), and the file holds \(kind.text): leave the option out, or give the other file."
+        )
+    }
+
     private static func day(_ text: String) throws -> Date {
-        guard let day = try? Date("\(text)T00:00:00Z", strategy: .iso8601) else {
-            throw CommandFailure(.data, "--expires \(text) is no day: write it as 2027-03-31.")
+        // The 31st of February is read as a day of March.
+        guard let day = try? Date("\(text)T00:00:00Z", strategy: .iso8601),
+            day.formatted(.iso8601) == "\(text)T00:00:00Z"
+        else {
+            throw CommandFailure(.data, "--expires \(text) is no day that there is: write it as 2027-03-31.")
         }
         return day
     }
@@ -76,13 +94,7 @@ struct CredentialOptions: ParsableArguments {
     /// The passphrase, from where no other user of the machine can see it: never from the command line.
     private func passphrase() throws -> String {
         if let passphraseFile {
-            guard let data = FileManager.default.contents(atPath: passphraseFile) else {
-                throw CommandFailure(
-                    .data,
-                    "The passphrase file \(passphraseFile) cannot be read: check its path and your rights."
-                )
-            }
-            let text = String(decoding: data, as: UTF8.self)
+            let text = try SmallFile.passphrase(passphraseFile)
             // An editor ends the line; that is not part of the passphrase.
             return text.last?.isNewline == true ? String(text.dropLast()) : text
         }

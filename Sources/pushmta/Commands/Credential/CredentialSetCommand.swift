@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PushCore
 import Store
 
@@ -41,11 +40,7 @@ struct CredentialSetCommand: PushMTACommand {
 
     /// What the operator should know besides.
     private func say(of row: ApplicationRow, _ material: CredentialMaterial, _ store: Store) async throws {
-        if let expiresAt = material.expiresAt {
-            let now = try await store.databaseClock()
-            let left = expiresAt.timeIntervalSince1970 - Double(now.microsecondsSince1970) / 1_000_000
-            StandardOutput.line("It \(ExpiryNotice.text(secondsLeft: left)).")
-        }
+        try await CredentialExpiry.tell(material, application: row.name, store)
         guard let account = try await store.accounts().first(where: { $0.id == row.accountID }),
             !material.kind.suits(account.connector)
         else { return }

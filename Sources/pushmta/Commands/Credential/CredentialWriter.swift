@@ -9,24 +9,22 @@ struct CredentialWriter: Sendable {
     /// Where the key is named.
     let settings: Settings
 
-    /// Checks and seals `material` and makes it the application's credential.
-    ///
-    /// - Parameter allowsBothEnvironments: whether it may serve applications of both environments.
-    func save(
+    /// Checks and seals material for an application, which need not be there yet.
+    func sealed(
         _ material: CredentialMaterial,
         application: String,
-        allowsBothEnvironments: Bool = false
-    ) async throws {
-        let row = try await store.application(named: application)
+        environment: ApplicationEnvironment,
+        bundleID: String
+    ) async throws -> CredentialRow {
         let now = try await store.databaseClock()
         try material.check(
-            environment: row.environment,
-            bundleID: row.bundleID,
+            environment: environment,
+            bundleID: bundleID,
             now: Date(timeIntervalSince1970: Double(now.microsecondsSince1970) / 1_000_000)
         )
         let cipher = try CredentialKeyFile.keyring(settings).current
         let id = try await store.nextCredentialID()
-        let credential = CredentialRow(
+        return CredentialRow(
             id: id,
             kind: material.kind,
             name: "\(application)-\(id)",
@@ -37,6 +35,23 @@ struct CredentialWriter: Sendable {
             expiresAt: material.expiresAt.map {
                 DatabaseTime(microsecondsSince1970: Int64(clamping: $0.timeIntervalSince1970))
             }
+        )
+    }
+
+    /// Checks and seals `material` and makes it the application's credential.
+    ///
+    /// - Parameter allowsBothEnvironments: whether it may serve applications of both environments.
+    func save(
+        _ material: CredentialMaterial,
+        application: String,
+        allowsBothEnvironments: Bool = false
+    ) async throws {
+        let row = try await store.application(named: application)
+        let credential = try await sealed(
+            material,
+            application: application,
+            environment: row.environment,
+            bundleID: row.bundleID
         )
         try await store.saveCredential(
             credential,

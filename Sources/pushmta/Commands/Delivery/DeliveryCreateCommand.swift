@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushCore
 import Store
+import Supervisor
 
 /// `pushmta delivery create`.
 struct DeliveryCreateCommand: PushMTACommand {
@@ -107,7 +108,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             delivery.applications = try await checkedApplications(content.text, store)
             let id = try await store.createDelivery(delivery)
             try await target.apply(toDelivery: id, store)
-            if start { try await store.startDelivery(id) }
+            if start { try await begin(id, store) }
             return id
         }
         StandardOutput.line(String(id))
@@ -135,7 +136,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             delivery.applications = try await checkedApplications(merged.text, store)
             let id = try await store.createDelivery(delivery)
             try await target.apply(toDelivery: id, store)
-            if start { try await store.startDelivery(id) }
+            if start { try await begin(id, store) }
             return id
         }
         StandardOutput.line(String(id))
@@ -145,13 +146,24 @@ struct DeliveryCreateCommand: PushMTACommand {
     private func checkedApplications(_ content: String, _ store: Store) async throws -> [String] {
         let names = try await target.applications(applications, store)
         try await target.check(applications: names, store)
-        for name in names {
-            let problems = try await store.application(named: name).problems(content: content)
-            guard problems.isEmpty else {
-                throw CommandFailure(.data, "Application \(name): \(ContentError(problems: problems))")
-            }
+        do {
+            // What --check refuses would fail after the start, where nobody sees it.
+            _ = try await ContentCheck(ContentText(text: content)).findings(applications: names, store)
+        } catch let error as ContentError {
+            throw CommandFailure(.data, "The content is not right: \(error)")
         }
         return names
+    }
+
+    /// Starts a delivery that its preparation would not refuse.
+    private func begin(_ id: Int64, _ store: Store) async throws {
+        if let problem = PreparationCheck.problem(with: try await store.job(id)) {
+            throw CommandFailure(
+                .data,
+                "Delivery \(id) is created and not started: \(problem) Then start it with `pushmta delivery start \(id)`."
+            )
+        }
+        try await store.startDelivery(id)
     }
 
     private func examine(_ file: String, _ loaded: LoadedSettings) async throws {

@@ -18,23 +18,28 @@ struct DeliveryStatusCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (progress, outcomes, exclusions, target) = try await StoreSession.run(loaded.values) { store in
+        let (progress, outcomes, exclusions, target, inactive) = try await StoreSession.run(loaded.values) { store in
             (
                 try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
-                try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id)
+                try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id),
+                try await store.inactiveAccounts(delivery: id)
             )
         }
         let reasons = DeliveryReport.outcomes(outcomes, exclusions)
         guard json else {
             DeliveryTable.table([progress]).show(json: false)
             if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
+            for alarm in inactive.map(StatusAlarm.alarm) { StandardOutput.line("\nAlarm: \(alarm.text)") }
             if let words = Self.words(target) { StandardOutput.line("\n" + words) }
             return
         }
         let counts = Array(zip(DeliveryTable.columns, DeliveryTable.row(progress)))
         let list = Cell.list(reasons.rows.map { .object(Array(zip(reasons.columns, $0))) })
         let lists = Cell.list(target.excludedLists.map { .text($0) })
-        let chosen: [(String, Cell)] = [("filter", Cell(target.filter)), ("exclusion_lists", lists)]
+        let alarms = Cell.list(inactive.map { .text(StatusAlarm.alarm(of: $0).text) })
+        let chosen: [(String, Cell)] = [
+            ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
+        ]
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
     }
 

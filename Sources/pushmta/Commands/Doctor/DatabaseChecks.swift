@@ -85,8 +85,17 @@ struct DatabaseChecks: Sendable {
             if applications.isEmpty {
                 return [CheckResult("applications", .warning, "there is none: `pushmta app add` makes one")]
             }
+            let accounts = try await store.accounts()
+            let credentials = try await store.credentials()
             var results: [CheckResult] = []
-            for application in applications { results.append(await credential(of: application, store)) }
+            for application in applications {
+                results.append(await credential(of: application, store))
+                results += Self.route(
+                    of: application,
+                    accounts.first { $0.id == application.accountID },
+                    credentials.first { $0.id == application.credentialID }
+                )
+            }
             return results
         } catch {
             return [CheckResult("applications", .failed, "\(error)")]
@@ -111,6 +120,20 @@ struct DatabaseChecks: Sendable {
         } catch {
             return CheckResult(subject, .failed, "\(error)")
         }
+    }
+
+    /// What makes a gateway refuse each message of an application, though everything can be opened and reached; nothing if nothing
+    /// does.
+    static func route(of application: ApplicationRow, _ account: AccountRow?, _ credential: CredentialNotice?)
+        -> [CheckResult]
+    {
+        var problem = RouteCheck.problem(application, account, credential)
+        if let account, let credential, !credential.kind.suits(account.connector) {
+            problem =
+                problem
+                ?? "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external account '\(account.name)' does not take. Set another one, or choose another account"
+        }
+        return problem.map { [CheckResult("application \(application.name)", .failed, $0)] } ?? []
     }
 
     /// What is to be said of a credential that opens: it may be near its end, or over.

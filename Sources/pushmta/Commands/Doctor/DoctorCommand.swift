@@ -20,6 +20,7 @@ struct DoctorCommand: PushMTACommand {
             CheckResult("settings", .ok, loaded.file.map { "read from \($0)" } ?? "no file, defaults and environment")
         ]
         results.append(JournalFolderCheck(folder: loaded.values.mta.workingPath).result)
+        results += CredentialKeyFileCheck(settings: loaded.values).results
         results += await DatabaseChecks(settings: loaded.values).results()
         var table = Table(["check", "verdict", "finding"])
         for result in results {

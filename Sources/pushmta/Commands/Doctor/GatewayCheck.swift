@@ -40,7 +40,7 @@ struct GatewayCheck: Sendable {
     func result() async -> CheckResult {
         let subject = "gateway of \(account.name)"
         let address = GatewayAddress(host: account.host, port: Int(account.port)).description
-        let options = try? JSONDecoder().decode(Options.self, from: Data(account.options.utf8))
+        let options = try? JSONBody.decode(Options.self, from: account.options.utf8)
         let authorities = options?.caFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
         do {
             _ = try await CurlClient().perform(

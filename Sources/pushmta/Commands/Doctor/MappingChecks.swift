@@ -9,7 +9,13 @@ enum MappingChecks {
             for (row, problem) in try await store.mappings() {
                 let subject = "target mapping \(row.name)"
                 if let problem {
-                    results.append(CheckResult(subject, .failed, "\(problem) Deliveries that use it fail."))
+                    results.append(
+                        CheckResult(
+                            subject,
+                            .failed,
+                            "\(problem) Deliveries that use it wait, until their validity is over."
+                        )
+                    )
                     continue
                 }
                 let readsAll = try await store.readsWholeView(try await store.mapping(named: row.name))

@@ -23,7 +23,7 @@ struct AddresseeFile {
     ///
     /// - Parameter takesVariables: whether other columns are variables of the messages; if not, they are refused.
     init(path: String, takesVariables: Bool) throws {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
+        guard let handle = SmallFile.open(path) else {
             throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your rights.")
         }
         self.path = path

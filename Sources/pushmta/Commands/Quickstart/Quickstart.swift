@@ -27,7 +27,7 @@ struct Quickstart: Sendable {
             let result = try await deliver()
             StandardOutput.line(json ? result.json : result.text(site))
             if detach {
-                tell("Everything stays up. `./Deploy/quickstart stop` ends it.")
+                tell("Everything stays up. `./Deploy/quickstart stop --folder \(site.folder)` ends it.")
                 return result.isClean
             }
             if !json, StandardOutput.isTerminal {

@@ -19,6 +19,11 @@ struct ServiceSetCommand: PushMTACommand {
     @Option(help: "The target mapping with which its user keys reconcile; an empty name takes it away.")
     var mapping: String?
 
+    func validate() throws {
+        guard label == nil, mapping == nil else { return }
+        throw ValidationError("Nothing is to be changed: give --label or --mapping.")
+    }
+
     func execute(_ loaded: LoadedSettings) async throws {
         let row = try await StoreSession.run(loaded.values) { store in
             try await store.setService(name: name, label: label, mapping: mapping)

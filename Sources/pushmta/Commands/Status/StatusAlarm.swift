@@ -14,10 +14,28 @@ struct StatusAlarm: Sendable {
         children: [ChildOverview],
         applications: [ApplicationRow],
         health: [ApplicationHealthRow],
-        credentials: [CredentialNotice]
+        credentials: [CredentialNotice],
+        inactive: [InactiveAccount] = []
     ) -> [StatusAlarm] {
         hosts.flatMap(alarms) + versionAlarm(hosts) + children.compactMap(alarm)
-            + health.compactMap { alarm($0, applications) } + credentials.compactMap(alarm)
+            + health.compactMap { alarm($0, applications) } + credentials.compactMap(alarm) + inactive.map(alarm)
+    }
+
+    /// A target mapping whose view cannot be read.
+    static func alarm(ofMapping name: String, _ problem: String) -> StatusAlarm {
+        StatusAlarm(
+            subject: "target mapping \(name)",
+            text: "\(problem) Deliveries that use it wait until it can be read, or until their validity is over."
+        )
+    }
+
+    /// A delivery that nobody sends, because its account is not active.
+    static func alarm(of waiting: InactiveAccount) -> StatusAlarm {
+        StatusAlarm(
+            subject: "delivery \(waiting.deliveryID)",
+            text:
+                "its messages wait, as external account \(waiting.account) is not active: pushmta account set \(waiting.account) --enable-active"
+        )
     }
 
     /// A credential near its end.

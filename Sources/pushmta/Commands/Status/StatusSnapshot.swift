@@ -10,6 +10,8 @@ struct StatusSnapshot: Sendable {
     private let accounts: [AccountRow]
     private let health: [ApplicationHealthRow]
     private let expiring: [CredentialNotice]
+    private let mappings: [StatusAlarm]
+    private let inactive: [InactiveAccount]
     private let work: [ReadyWork]
     private let deliveries: [DeliveryProgress]
 
@@ -23,6 +25,10 @@ struct StatusSnapshot: Sendable {
         accounts = try await store.accounts()
         health = try await store.applicationHealth()
         expiring = try await store.expiringCredentials(withinDays: ExpiryNotice.firstDays)
+        mappings = try await store.mappings().compactMap { mapping in
+            mapping.problem.map { StatusAlarm.alarm(ofMapping: mapping.row.name, $0) }
+        }
+        inactive = try await store.inactiveAccounts()
         work = try await store.readyWork()
         deliveries = try await store.unfinishedDeliveries()
     }
@@ -46,9 +52,10 @@ struct StatusSnapshot: Sendable {
             children: children,
             applications: applications,
             health: health,
-            credentials: expiring
+            credentials: expiring,
+            inactive: inactive
         )
-        for alarm in alarms {
+        for alarm in alarms + mappings {
             table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table

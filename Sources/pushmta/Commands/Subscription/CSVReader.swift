@@ -1,23 +1,25 @@
-/// Reads CSV as RFC 4180 describes it (comma, double quotes, line ends of either kind), but one line is one record: a line
-/// end inside quotes is refused, so that a quote that is never closed spoils its own line and no other.
+/// Reads CSV as RFC 4180 describes it: comma, double quotes, line ends of either kind, which may stand inside quotes.
 ///
-/// Bytes go in piece by piece, records come out; a record with a wrong form is marked. Memory is bounded, whatever the file
-/// holds.
+/// Bytes go in piece by piece, records come out; a record with a wrong form is marked, and ends where it would if its form were right,
+/// so that nothing inside quotes is ever taken for a record of its own. A quote that is never closed takes the rest of the file
+/// along. Memory is bounded, whatever the file holds.
 struct CSVReader {
     /// The longest record in bytes: far more than any subscription, and little enough for a file that is no CSV at all.
     static let maximumRecordBytes = 64 * 1_024
 
     private enum State {
         case fieldStart, unquoted, quoted, quoteInQuoted
-        /// The rest of a line whose form is wrong.
-        case skipping
     }
 
     private var state = State.fieldStart
     private var fields: [String] = []
     private var field: [UInt8] = []
     private var line = 1
+    /// Where the record and its last quoted field begin.
+    private var firstLine = 1
+    private var quoteLine = 1
     private var recordBytes = 0
+    /// What is wrong with the record; its fields are not kept then.
     private var problem: String?
     private var isEmpty = true
 
@@ -32,18 +34,25 @@ struct CSVReader {
 
     /// Ends the input and returns its last record if the last line had no end.
     mutating func finish() -> CSVRecord? {
-        endRecord()
+        if state == .quoted {
+            fields = []
+            problem =
+                "the quote that opens on line \(quoteLine) is never closed, so nothing behind it is read: close it, and "
+                + "double the quotes inside a field"
+        }
+        return endRecord()
     }
 
     private mutating func consume(_ byte: UInt8) -> CSVRecord? {
-        if byte == UInt8(ascii: "\n") {
-            defer { line += 1 }
-            return endRecord()
-        }
+        let isLineEnd = byte == UInt8(ascii: "\n")
+        defer { if isLineEnd { line += 1 } }
+        if isLineEnd, state != .quoted { return endRecord() }
+        // The number of bytes of a file fits.
         recordBytes += 1
-        guard recordBytes <= Self.maximumRecordBytes else {
-            fail("the line is longer than \(Self.maximumRecordBytes) bytes: is this a CSV file?")
-            return nil
+        if recordBytes > Self.maximumRecordBytes {
+            fail(
+                "the record is longer than \(Self.maximumRecordBytes) bytes: is a quote not closed, or is this no CSV file?"
+            )
         }
         if byte == UInt8(ascii: "\r"), state != .quoted { return nil }
         isEmpty = false
@@ -53,49 +62,55 @@ struct CSVReader {
 
     private mutating func accept(_ byte: UInt8) {
         switch (state, byte) {
-        case (.fieldStart, UInt8(ascii: "\"")): state = .quoted
+        case (.fieldStart, UInt8(ascii: "\"")):
+            state = .quoted
+            quoteLine = line
         case (.quoted, UInt8(ascii: "\"")): state = .quoteInQuoted
         case (.quoteInQuoted, UInt8(ascii: "\"")):
-            field.append(byte)
+            keep(byte)
             state = .quoted
         case (.fieldStart, UInt8(ascii: ",")), (.unquoted, UInt8(ascii: ",")), (.quoteInQuoted, UInt8(ascii: ",")):
             endField()
-        case (.quoteInQuoted, _): fail("something follows a closing quote: double the quotes inside a field")
+        case (.quoteInQuoted, _):
+            fail("something follows a closing quote: double the quotes inside a field")
+            state = .unquoted
         case (.unquoted, UInt8(ascii: "\"")):
             fail("a quote stands inside a field without quotes: put the whole field in quotes")
         case (.fieldStart, _):
-            field.append(byte)
+            keep(byte)
             state = .unquoted
-        case (.unquoted, _), (.quoted, _): field.append(byte)
-        case (.skipping, _): break
+        case (.unquoted, _), (.quoted, _): keep(byte)
         }
     }
 
+    private mutating func keep(_ byte: UInt8) {
+        if problem == nil { field.append(byte) }
+    }
+
     private mutating func fail(_ text: String) {
-        problem = problem ?? text
-        state = .skipping
+        guard problem == nil else { return }
+        problem = text
+        fields = []
         field = []
     }
 
     private mutating func endField() {
-        if let text = String(validating: field, as: UTF8.self) {
-            fields.append(text)
-        } else {
-            problem = problem ?? "field \(fields.count + 1) is not UTF-8: save the file as UTF-8"
-            fields.append("")
-        }
-        field.removeAll(keepingCapacity: true)
         state = .fieldStart
+        guard problem == nil else { return }
+        guard let text = String(validating: field, as: UTF8.self) else {
+            return fail("field \(fields.count + 1) is not UTF-8: save the file as UTF-8")
+        }
+        fields.append(text)
+        field.removeAll(keepingCapacity: true)
     }
 
     private mutating func endRecord() -> CSVRecord? {
         defer { startRecord() }
         guard !isEmpty else { return nil }
-        if state == .quoted {
-            fail("a quote is not closed on its line: close it, and double the quotes inside a field")
-        }
-        if state != .skipping { endField() }
-        return CSVRecord(line: line, fields: fields, problem: problem)
+        endField()
+        // Who mends the file looks at all of its lines.
+        let place = problem != nil && line > firstLine ? " (lines \(firstLine) to \(line))" : ""
+        return CSVRecord(line: firstLine, fields: fields, problem: problem.map { $0 + place })
     }
 
     private mutating func startRecord() {
@@ -105,5 +120,6 @@ struct CSVReader {
         state = .fieldStart
         isEmpty = true
         recordBytes = 0
+        firstLine = line + 1
     }
 }

@@ -1,6 +1,6 @@
 /// One record of a CSV file.
 struct CSVRecord: Sendable, Equatable {
-    /// The number of its line, 1 for the first.
+    /// The number of its first line, 1 for the first.
     let line: Int
     /// Its fields, quotes taken away.
     let fields: [String]

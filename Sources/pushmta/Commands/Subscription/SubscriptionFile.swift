@@ -32,6 +32,11 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     /// - Throws: `CommandFailure` if the file is not there.
     init(path: String) throws {
         self.path = path
+        // How much comes through a pipe nobody knows.
+        guard path != "-" else {
+            size = 0
+            return
+        }
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else {
             throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your rights.")
         }
@@ -65,7 +70,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
         }
 
         private mutating func records() throws -> [CSVRecord] {
-            guard let handle = self.handle ?? FileHandle(forReadingAtPath: file.path) else {
+            guard let handle = self.handle ?? SmallFile.open(file.path) else {
                 throw CommandFailure(.data, "The file \(file.path) cannot be opened: check your rights.")
             }
             self.handle = handle

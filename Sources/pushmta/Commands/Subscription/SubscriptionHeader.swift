@@ -47,6 +47,12 @@ struct SubscriptionHeader: Sendable {
                 "\(file), line \(record.line): two columns are named \(twice). Rename or remove one."
             )
         }
+        if let place = names.firstIndex(where: { $0.isEmpty || $0 == Self.parameterPrefix }) {
+            throw CommandFailure(
+                .data,
+                "\(file), line \(record.line): column \(place + 1) has no name. Name it, or remove it."
+            )
+        }
         columns = names.map { name in
             if let column = Self.fixed[name] { return column }
             guard name.hasPrefix(Self.parameterPrefix) else { return .recipient(name) }

@@ -16,7 +16,7 @@ struct SubscriptionImportCommand: PushMTACommand {
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(help: "The file.")
+    @Argument(help: "The file; - for standard input.")
     var file: String
 
     @Option(name: .customLong("app"), help: "The application that the subscriptions belong to.")

@@ -1,0 +1,45 @@
+import PushCore
+
+/// What can be said against an application's way to its gateway before the gateway says it, of each message anew.
+public enum RouteCheck {
+    /// Why the application's messages cannot go over the account, with the way out; nil if they can.
+    ///
+    /// Whether the credential is of a kind that the connector takes is another question (`CredentialRow.Kind.suits`).
+    public static func problem(_ application: ApplicationRow, _ account: AccountRow) -> String? {
+        guard application.platform == .ios, let environment = ApplicationEnvironment(gatewayHost: account.host),
+            environment != application.environment
+        else { return nil }
+        return
+            "it is of the \(application.environment.rawValue) environment and its external account '\(account.name)' goes to "
+            + "\(account.host), which is for \(environment.rawValue): there every push token is a bad one. "
+            + "Choose an account of the \(application.environment.rawValue) environment"
+    }
+
+    /// Why the gateway will not take the application's messages with the credential, with the way out; nil if it may.
+    public static func problem(_ application: ApplicationRow, _ credential: CredentialNotice) -> String? {
+        guard credential.kind == .apnsCertificate else { return nil }
+        if !credential.environments.isEmpty, !credential.environments.contains(application.environment.rawValue) {
+            return
+                "its certificate is for the \(credential.environments.joined(separator: ", ")) environment and it is of the "
+                + "\(application.environment.rawValue) one. Set another certificate with 'pushmta credential set'"
+        }
+        let id = application.bundleID
+        // As the certificate's own check has it: one for voip may be the only one that an application needs.
+        guard !credential.topics.isEmpty, !credential.topics.contains(id),
+            !credential.topics.contains(where: { $0.hasPrefix(id + ".") })
+        else { return nil }
+        return
+            "its certificate may send to \(credential.topics.prefix(5).joined(separator: ", ")) and its bundle id is \(id). "
+            + "Set the certificate of this application with 'pushmta credential set', or correct the bundle id"
+    }
+
+    /// All that can be said: of the bundle id, the account and the credential.
+    public static func problem(_ application: ApplicationRow, _ account: AccountRow?, _ credential: CredentialNotice?)
+        -> String?
+    {
+        if application.platform == .ios, let problem = BundleID.problem(application.bundleID, .ios) {
+            return "\(problem). 'pushmta app set \(application.name) --bundle-id' sets it"
+        }
+        return account.flatMap { problem(application, $0) } ?? credential.flatMap { problem(application, $0) }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOTLS
+import PushCore
+import Testing
+
+@testable import Gateways
+
+/// A connection whose channel fails, without a network.
+@Suite("A binary connection that breaks", .timeLimit(.minutes(1)))
+struct BinaryBreakTests {
+    /// In the place of TLS: it keeps what was read for the end of the read, and takes its time to close.
+    private final class SlowTLS: ChannelDuplexHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundIn = ByteBuffer
+
+        private var read: [NIOAny] = []
+        private(set) var isClosing = false
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            read.append(data)
+        }
+
+        func channelReadComplete(context: ChannelHandlerContext) {
+            let all = read
+            read = []
+            for data in all { context.fireChannelRead(data) }
+            context.fireChannelReadComplete()
+        }
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            isClosing = true
+            promise?.succeed()
+        }
+    }
+
+    private struct Break: Error {}
+
+    private struct Site {
+        let channel = EmbeddedChannel()
+        let tls = SlowTLS()
+        let pool: BinaryPool
+        let connection: BinaryConnection
+
+        init(_ fixture: Fixture) throws {
+            let certificate = try fixture.clientCertificate
+            let configuration = APNsBinaryGatewayConfiguration(
+                address: GatewayAddress(host: "h", port: 1),
+                certificateChain: certificate.certificateChain,
+                privateKey: certificate.privateKey
+            )
+            pool = BinaryPool(
+                configuration: configuration,
+                now: { Date() },
+                eventLoop: channel.embeddedEventLoop,
+                delegate: fixture.collector
+            )
+            connection = BinaryConnection(pool: pool)
+            try channel.pipeline.syncOperations.addHandlers([tls, connection])
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            pool.connections = [connection]
+            channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        }
+
+        func send(_ batch: GatewayRequestBatch) {
+            let messages = (0..<Int32(batch.count)).map { BinaryMessage(batch: batch, row: $0) }
+            connection.send(messages, now: 0)
+        }
+    }
+
+    @Test("While TLS takes its time to close, nothing more is written into it")
+    func noRoom() async throws {
+        try await Fixture.run { fixture in
+            let site = try Site(fixture)
+            #expect(site.connection.room(10) == 10)
+            site.send(fixture.binaryBatch(count: 3))
+            site.channel.pipeline.fireErrorCaught(Break())
+            #expect(site.tls.isClosing && site.connection.state.phase != .closed, "it is not gone yet")
+            #expect(site.connection.room(10) == 0)
+            site.pool.submit(fixture.binaryBatch(id: 2, count: 4))
+            #expect(fixture.collector.announced(2, 4) == [0, 0, 0, 0], "they wait for another connection")
+            site.channel.pipeline.fireChannelInactive()
+            #expect(fixture.collector.classes(1) == [.ambiguous: 3])
+            site.pool.cancelQueued()
+            #expect(fixture.collector.outcomes(2).values.allSatisfy { $0.neverLeft })
+        }
+    }
+
+    @Test("An error packet that came in one read with a reset is heard")
+    func lastWord() async throws {
+        try await Fixture.run { fixture in
+            let site = try Site(fixture)
+            site.send(fixture.binaryBatch(count: 5))
+            site.channel.pipeline.fireChannelRead(ByteBuffer(bytes: [8, 8, 0, 0, 0, 2]))
+            // No end of the read comes behind an error.
+            site.channel.pipeline.fireErrorCaught(Break())
+            site.channel.pipeline.fireChannelInactive()
+            #expect(fixture.collector.classes(1) == [.accepted: 1, .permanent: 1, .unprocessed: 3])
+        }
+    }
+}
