@@ -89,6 +89,7 @@ let targets: [Target] = [
         ]
     ),
     module("Supervisor", ["ProcessProtocol", "Store", "PostgresClient", "PushCore", .subprocess, .system, .logging]),
+    module("FeedbackWorker", ["Store", "PushCore", .logging]),
     module(
         "WebServer",
         [
@@ -106,7 +107,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Supervisor", "MTAChild", "WebServer", "Gateways", "Store", "ProcessProtocol", "PostgresClient",
+            "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Gateways", "Store", "ProcessProtocol",
+            "PostgresClient",
             "CurlClient", "HTTP2", "PushCore",
             .crypto, .argumentParser, .configuration, .logging, .serviceLifecycle, .unixSignals, .subprocess, .system,
             .histogram, .yams,
@@ -154,9 +156,14 @@ let targets: [Target] = [
         ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]
     ),
     tests(
+        "FeedbackWorkerTests",
+        ["FeedbackWorker", "Store", "PostgresClient", "PushCore", "TestSupport", .logging]
+    ),
+    tests(
         "WebServerTests",
         [
-            "WebServer", "Store", "PostgresClient", "PushCore", "TestSupport", .nioCore, .nioPosix, .nioSSL, .logging,
+            "WebServer", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird, .httpTypes, .nioCore,
+            .nioPosix, .nioSSL, .logging,
         ]
     ),
     tests(

@@ -26,6 +26,7 @@ public final class GatewaySimulator: Sendable {
     public let credentials: SimulatorCredentials
 
     let core: SimulatorCore
+    let fleet: DeviceFleet
     private let group: MultiThreadedEventLoopGroup
     private let apns: GatewayListener<APNsRules>
     private let fcm: GatewayListener<FCMRules>
@@ -58,6 +59,7 @@ public final class GatewaySimulator: Sendable {
         caFile = parts.caFile
         credentials = parts.credentials
         core = parts.core
+        fleet = parts.fleet
         group = parts.group
         apns = parts.apns
         fcm = parts.fcm
@@ -70,6 +72,7 @@ public final class GatewaySimulator: Sendable {
 
     /// Stops listening, ends every connection and its threads. Files in the state folder stay.
     public func stop() async {
+        fleet.stop()
         await control.stop()
         await oauth.stop()
         await apns.stop()

@@ -3,6 +3,7 @@ import NIOPosix
 /// Everything that a running simulator is made of.
 struct SimulatorParts {
     var core: SimulatorCore
+    var fleet: DeviceFleet
     var group: MultiThreadedEventLoopGroup
     var apns: GatewayListener<APNsRules>
     var fcm: GatewayListener<FCMRules>

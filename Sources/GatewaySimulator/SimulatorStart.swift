@@ -15,6 +15,7 @@ struct SimulatorStart {
         var recordFile: RecordFile?
         if let path = options.recordFile { recordFile = try RecordFile(path: path) }
         let core = try SimulatorCore(options: options, recordFile: recordFile)
+        let fleet = DeviceFleet(group: group)
         let book = AccessTokenBook()
         let (oauth, credentials) = try await startTokenEndpoint(folder, authority, core, book)
 
@@ -28,11 +29,11 @@ struct SimulatorStart {
         fcmSettings.violationDebugData = FCMRules.violationDebugData
         var apnsSettings = HTTP2ServerSettings(maxConcurrentStreams: APNsRules.firstStreamLimit)
         apnsSettings.violationDebugData = APNsRules.violationDebugData
-        let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, apnsSettings)
-        let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fcmSettings)
+        let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, fleet, apnsSettings)
+        let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fleet, fcmSettings)
         let legacy = try await listenLegacy(credentials, authority, core)
         let binary = try await listenBinary(authority, core)
-        let endpoint = ControlEndpoint(core: core, feedback: binary.service.feedback)
+        let endpoint = ControlEndpoint(core: core, feedback: binary.service.feedback, fleet: fleet)
         let control = try await explained("the control port", options.controlPort) {
             try await HTTP1Listener.start(
                 group: group,
@@ -45,6 +46,7 @@ struct SimulatorStart {
         let simulator = GatewaySimulator(
             SimulatorParts(
                 core: core,
+                fleet: fleet,
                 group: group,
                 apns: apns,
                 fcm: fcm,
@@ -104,6 +106,7 @@ struct SimulatorStart {
         _ port: Int,
         _ authority: CertificateAuthority,
         _ core: SimulatorCore,
+        _ fleet: DeviceFleet,
         _ settings: HTTP2ServerSettings
     ) async throws -> GatewayListener<Rules> {
         let conditions = core.conditions(Rules.gateway)
@@ -115,6 +118,7 @@ struct SimulatorStart {
                     eventLoop: eventLoop,
                     rules: rules,
                     recorder: recorder,
+                    fleet: fleet,
                     conditions: conditions,
                     seed: UInt64.random(in: 0...UInt64.max)
                 )

@@ -14,6 +14,8 @@ public final class GatewayRequestBatch: Sendable {
     public let attributes: MessageAttributes
     /// A collapse id for each message, null for none; nil when ``attributes`` say all there is.
     public let collapseIDs: ByteColumn?
+    /// Whether it goes before what waits for a stream, where the gateway has streams.
+    public let isUrgent: Bool
 
     /// The number of messages.
     public var count: Int { tokens.count }
@@ -33,7 +35,8 @@ public final class GatewayRequestBatch: Sendable {
         messageIDs: [MessageUUID],
         bodies: ByteColumn,
         attributes: MessageAttributes,
-        collapseIDs: ByteColumn? = nil
+        collapseIDs: ByteColumn? = nil,
+        isUrgent: Bool = false
     ) {
         precondition(
             messageIDs.count == tokens.count && bodies.count == tokens.count
@@ -46,5 +49,6 @@ public final class GatewayRequestBatch: Sendable {
         self.bodies = bodies
         self.attributes = attributes
         self.collapseIDs = collapseIDs
+        self.isUrgent = isUrgent
     }
 }

@@ -166,12 +166,13 @@ struct ChildService: Sendable {
     private func obey(_ commands: AsyncStream<CommandReader.Input>, _ watcher: ControlWatcher) async {
         for await input in commands {
             switch input {
-            case .command(.wake):
+            case .command(.wake, let detail):
                 sender.claimSignal.fire()
-                watcher.signal.fire()
-            case .command(.drain): control.drain(.drained)
-            case .command(.hurry): control.hurry(.drained)
-            case .command(.reload): preparer.forget()
+                // A message changes no delivery's state.
+                if detail != SupervisorMessage.messageDetail { watcher.signal.fire() }
+            case .command(.drain, _): control.drain(.drained)
+            case .command(.hurry, _): control.hurry(.drained)
+            case .command(.reload, _): preparer.forget()
             case .ended: control.drain(.supervisorGone)
             }
             if control.isDraining { sender.claimSignal.fire() }

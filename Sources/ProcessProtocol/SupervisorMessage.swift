@@ -7,6 +7,9 @@ public struct SupervisorMessage: ProtocolMessage, Equatable {
     /// The payload of the database's notification that caused a wake-up, if there was one; at most 8,000 bytes.
     public var detail: String?
 
+    /// The detail of a wake-up for a message of a continuous delivery: nothing else has changed.
+    public static let messageDetail = "message"
+
     /// Makes a message in the current version.
     public init(_ command: SupervisorCommand, detail: String? = nil) {
         version = ProtocolVersion.current

@@ -24,12 +24,13 @@ struct PushMTA: AsyncParsableCommand {
             """,
         version: ProductVersion.text,
         subcommands: [
-            SupervisorCommand.self, WebCommand.self, MTAChildCommand.self, MigrateCommand.self, DoctorCommand.self,
+            SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, MTAChildCommand.self, MigrateCommand.self,
+            DoctorCommand.self,
             StatusCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,
-            DeliveryCommand.self, TemplateCommand.self, SeedCommand.self,
+            DeliveryCommand.self, MessageCommand.self, TemplateCommand.self, SeedCommand.self, KeyCommand.self,
             ContentCommand.self, BenchCommand.self,
             QuickstartCommand.self, DrillCommand.self,
         ]

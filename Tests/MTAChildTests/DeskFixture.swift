@@ -64,7 +64,9 @@ enum DeskFixture {
         policy: AmbiguityPolicy = .resend,
         state: DeliveryState = .inProgress,
         isProbe: Bool = false,
-        believesRefusals: Bool = false
+        believesRefusals: Bool = false,
+        priority: Int16 = 0,
+        validUntilMilliseconds: Int64? = nil
     ) -> ClaimedPart {
         ClaimedPart(
             id: id,
@@ -73,7 +75,7 @@ enum DeskFixture {
             size: Int32(size),
             attempt: 1,
             logDay: LogDay(daysSince2000: 9_800),
-            priority: 0,
+            priority: priority,
             dispatchMark: 0,
             applicationID: 1,
             isDense: true,
@@ -81,7 +83,8 @@ enum DeskFixture {
             ambiguityPolicy: policy,
             deliveryState: state,
             isProbe: isProbe,
-            believesRefusals: believesRefusals
+            believesRefusals: believesRefusals,
+            validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) }
         )
     }
 

@@ -177,6 +177,47 @@ import Testing
         #expect(desk.isEmpty && desk.unsettled == 0)
     }
 
+    @Test func aMessageOfItsOwnHasItsOwnEnd() throws {
+        var desk = desk()
+        let delivery = try DeskFixture.delivery(validUntilMilliseconds: now + 10_000)
+        var part = DeskFixture.part(1, size: 1, delivery: delivery)
+        part.claimed = DeskFixture.claimed(1, size: 1, validUntilMilliseconds: now + 100)
+        send(&desk, part)
+        send(&desk, DeskFixture.part(2, size: 1, delivery: delivery))
+        #expect(!leaves(&desk, 100, at: now + 101))
+        #expect(leaves(&desk, 200, at: now + 101), "another one of the delivery has the delivery's")
+        _ = desk.handle(.settled(batchID: 100, outcomes: unsent(1)), now: now + 101)
+        _ = desk.handle(.settled(batchID: 200, outcomes: [accepted(0)]), now: now + 101)
+        let (batch, _) = try #require(store(&desk, closed: [1, 2]))
+        let ends = Dictionary(uniqueKeysWithValues: batch.closing.map { ($0.holding.part, $0.restStatus) })
+        #expect(ends == [1: .ignored, 2: nil] && batch.count == 1)
+        #expect(desk.isEmpty && desk.unsettled == 0)
+    }
+
+    @Test func aMessageThatHasExpiredWhenItIsLoadedIsNotSent() throws {
+        var desk = desk()
+        var part = DeskFixture.part(1, size: 1, delivery: try DeskFixture.delivery())
+        part.claimed = DeskFixture.claimed(1, size: 1, validUntilMilliseconds: now - 1)
+        let actions = desk.handle(.prepared(part), now: now)
+        #expect(!actions.contains { if case .mark = $0 { true } else { false } })
+        let (batch, _) = try #require(store(&desk, closed: [1]))
+        #expect(batch.closing.first?.restStatus == .ignored && batch.closing.first?.restReason == "expired")
+        #expect(desk.isEmpty)
+    }
+
+    @Test func anUrgentPartPassesThoseThatWait() throws {
+        var desk = SendDesk(window: 2, batchSize: 1_000, applicationID: 1)
+        let delivery = try DeskFixture.delivery()
+        send(&desk, DeskFixture.part(1, size: 6, slice: 2, delivery: delivery))
+        send(&desk, DeskFixture.part(2, size: 1, delivery: delivery))
+        for id in [Int64(3), 4] {
+            var part = DeskFixture.part(id, size: 1, delivery: delivery)
+            part.claimed = DeskFixture.claimed(id, size: 1, priority: 50)
+            send(&desk, part)
+        }
+        #expect(desk.waiting.map(\.part) == [3, 4, 1, 2])
+    }
+
     // MARK: The application
 
     @Test func aProjectWide429CostsNoAttempt() throws {

@@ -4,14 +4,14 @@ import Foundation
 ///
 /// Foundation's `Process` learns of the end by a socket that a daemon would inherit and keep open, so it is of no use
 /// for `pg_ctl start`.
-enum Command {
+public enum Command {
     /// Runs it and returns its output (both streams); throws when it does not end with status 0.
     ///
     /// - Parameters:
     ///   - user: runs it as another user (needs root).
     ///   - log: the file that takes the output, which is read back at the end.
     @discardableResult
-    static func run(
+    public static func run(
         _ executable: String,
         _ arguments: [String],
         asUser user: String? = nil,

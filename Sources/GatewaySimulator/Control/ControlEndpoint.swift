@@ -69,6 +69,7 @@ struct ControlEndpoint: Sendable {
 
     let core: SimulatorCore
     let feedback: FeedbackBook
+    let fleet: DeviceFleet
 
     /// Answers one request.
     func answer(_ request: HTTP1Request) -> HTTP1Answer {
@@ -87,6 +88,9 @@ struct ControlEndpoint: Sendable {
             case ("POST", "/devices"): return try setDevices(request.body)
             case ("GET", "/feedback"): return HTTP1Answer(["tokens": feedback.count])
             case ("POST", "/feedback"): return try addFeedback(request.body)
+            case ("GET", "/fleet"): return HTTP1Answer(fleet.counters)
+            case ("POST", "/fleet"): return try setFleet(request.body)
+            case ("POST", "/fleet/devices"): return try registerDevices(request.body)
             case ("POST", "/oauth"): return try setTokenAnswer(request.body)
             case ("POST", "/credentials"): return try setCredentials(request.body)
             case ("POST", "/environment"): return try setEnvironment(request.body)

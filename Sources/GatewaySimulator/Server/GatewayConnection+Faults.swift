@@ -38,6 +38,7 @@ extension GatewayConnection {
     }
 
     private func answerInTime(_ judgement: Judgement, _ request: HTTP2ServerRequest) {
+        loop.deliver(judgement, request.body)
         let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
         guard loop.delaysAnswers else {
             loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: true)

@@ -90,6 +90,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
         var judgement = loop.rules.judge(request, &state, now: loop.now)
         if judgement.scripted != nil, play(&judgement, request) { return }
         loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: true)
+        loop.deliver(judgement, request.body)
         let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
         answer(judgement, id: id, streamID: request.streamID)
     }

@@ -6,6 +6,8 @@ import NIOCore
 final class GatewayLoop<Rules: GatewayRules> {
     let eventLoop: any EventLoop
     let recorder: GatewayRecorder
+    /// The devices that accepted pushes come to.
+    let fleet: DeviceFleet
     private let conditions: SharedConditions
     private var knownVersion = 0
     private var knownDrops = 0
@@ -34,11 +36,18 @@ final class GatewayLoop<Rules: GatewayRules> {
     /// When the stall ends; nil when there is none, the greatest number when nobody knows.
     var stallEnds: UInt64?
 
-    init(eventLoop: any EventLoop, rules: Rules, recorder: GatewayRecorder, conditions: SharedConditions, seed: UInt64)
-    {
+    init(
+        eventLoop: any EventLoop,
+        rules: Rules,
+        recorder: GatewayRecorder,
+        fleet: DeviceFleet,
+        conditions: SharedConditions,
+        seed: UInt64
+    ) {
         self.eventLoop = eventLoop
         self.rules = rules
         self.recorder = recorder
+        self.fleet = fleet
         self.conditions = conditions
         dice = FaultDice(seed: seed)
         refresh()
@@ -83,6 +92,13 @@ final class GatewayLoop<Rules: GatewayRules> {
                 isAnswered: isAnswered
             )
         )
+    }
+
+    /// Brings an accepted push to its device, if devices report what they get.
+    @inline(__always)
+    func deliver(_ judgement: Judgement, _ body: @autoclosure () -> [UInt8]) {
+        guard fleet.isReporting, judgement.isAccepted, judgement.isRecorded else { return }
+        fleet.deliver(body())
     }
 
     /// Remembers that the answer of a push that was recorded before leaves now.

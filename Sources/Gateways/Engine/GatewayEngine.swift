@@ -78,6 +78,7 @@ final class GatewayEngine {
         }
         for flight in made {
             flights[flight.requests.tag] = flight
+            flight.requests.isUrgent = waitingRows.batch.isUrgent
             client?.submit(flight.requests)
         }
     }

@@ -30,6 +30,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     /// A number of the caller's, to find what the batch belongs to.
     public let tag: Int64
+    /// Whether it goes before what waits for a stream; set it before the batch is submitted.
+    public var isUrgent = false
     private(set) var arena: UnsafeMutableRawPointer
     private var used = 0
     private var capacity: Int

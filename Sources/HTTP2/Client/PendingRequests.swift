@@ -1,4 +1,4 @@
-/// Requests that wait for a stream, in the order in which they were submitted.
+/// Requests that wait for a stream, in the order in which they were submitted; urgent batches go before the others.
 struct PendingRequests {
     private struct Span {
         var batch: HTTP2RequestBatch
@@ -14,8 +14,32 @@ struct PendingRequests {
 
     mutating func append(_ batch: HTTP2RequestBatch) {
         guard batch.count > 0 else { return }
-        spans.append(Span(batch: batch, next: 0, end: Int32(batch.count)))
+        let span = Span(batch: batch, next: 0, end: Int32(batch.count))
         count += batch.count
+        if batch.isUrgent { spans.insert(span, at: placeForUrgent()) } else { spans.append(span) }
+    }
+
+    /// The place behind what the owner has been told of and behind other urgent batches; a batch that was announced in part is cut
+    /// there.
+    private mutating func placeForUrgent() -> Int {
+        var position = head
+        var known = announced
+        while position < spans.count {
+            let length = Int(spans[position].end - spans[position].next)
+            if known >= length {
+                known -= length
+            } else if known > 0 {
+                var rest = spans[position]
+                rest.next += Int32(known)
+                spans[position].end = rest.next
+                spans.insert(rest, at: position + 1)
+                known = 0
+            } else if !spans[position].batch.isUrgent {
+                break
+            }
+            position += 1
+        }
+        return position
     }
 
     /// The request that has waited longest.

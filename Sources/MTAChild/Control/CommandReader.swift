@@ -4,7 +4,7 @@ import ProcessProtocol
 /// Reads the supervisor's commands from standard input, on a thread of its own, as a pipe's end has no event to wait for.
 enum CommandReader {
     enum Input: Sendable {
-        case command(SupervisorCommand)
+        case command(SupervisorCommand, detail: String? = nil)
         /// The supervisor is gone.
         case ended
     }
@@ -19,7 +19,9 @@ enum CommandReader {
                 let count = read(STDIN_FILENO, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
-                for message in parser.parse(buffer[..<count]) { continuation.yield(.command(message.command)) }
+                for message in parser.parse(buffer[..<count]) {
+                    continuation.yield(.command(message.command, detail: message.detail))
+                }
             }
             continuation.yield(.ended)
             continuation.finish()

@@ -10,6 +10,10 @@ final class Claimer: Sendable {
     private static let pollInterval = Duration.seconds(1)
     /// Parts of one claim: enough to hide the round trips, few enough that other children get theirs.
     private static let mostPartsAtOnce = 4
+    /// Parts of one claim when the last one brought single messages: then so many more of them are worth a round trip…
+    private static let mostSmallPartsAtOnce = 64
+    /// …and no part with more messages than this is among them.
+    private static let smallPart: Int32 = 16
 
     /// An answer that took longer says too little about what the database's clock shows now.
     private static let freshAnswer = Duration.seconds(1)
@@ -56,6 +60,7 @@ final class Claimer: Sendable {
     /// Runs until the child drains.
     func run() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(10))
+        var wantsSmall = false
         while !control.isDraining {
             do {
                 // The database may see other parts with this child than the child does.
@@ -64,8 +69,18 @@ final class Claimer: Sendable {
                     await sender.claimSignal.wait(atMost: Self.pollInterval)
                     continue
                 }
-                let parts = try await claim(atMost: max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize)))
+                let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize))
+                let parts =
+                    wantsSmall
+                    ? try await claim(atMost: Self.mostSmallPartsAtOnce, largest: Self.smallPart)
+                    : try await claim(atMost: usual)
                 backOff.reset()
+                if wantsSmall {
+                    // The next claim is of all parts again, the urgent ones first: nothing is kept waiting for being large.
+                    wantsSmall = false
+                    continue
+                }
+                wantsSmall = parts.count == usual && parts.allSatisfy { $0.size <= Self.smallPart }
                 if parts.isEmpty { await sender.claimSignal.wait(atMost: Self.pollInterval) }
             } catch {
                 if !Task.isCancelled { logger.warning("no parts could be claimed, trying again: \(error)") }
@@ -108,14 +123,15 @@ final class Claimer: Sendable {
         return true
     }
 
-    private func claim(atMost limit: Int) async throws -> [ClaimedPart] {
+    private func claim(atMost limit: Int, largest: Int32? = nil) async throws -> [ClaimedPart] {
         let holdsNothing = sender.desk.withLock { $0.heldTokens.isEmpty }
         let moment = ContinuousClock.now
         let parts = try await store.claimParts(
             application: arguments.applicationID,
             account: arguments.accountID,
             child: arguments.childID,
-            limit: limit
+            limit: limit,
+            largest: largest
         )
         if !parts.isEmpty { CrashPoint.afterClaim.reached() }
         if let last = parts.last { setClock(last, askedAt: moment) }

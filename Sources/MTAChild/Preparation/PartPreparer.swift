@@ -105,7 +105,7 @@ final class PartPreparer: Sendable {
         // Under `report` nobody sends again what is in doubt, so the soft answer was the last word.
         prepared.unanswered = delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
-        var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
+        var renderer = SliceRenderer(delivery: delivery, loaded: loaded, isUrgent: part.validUntil != nil)
         var start = 0
         while start < rows.count {
             let end = min(start + Self.sliceSize, rows.count)

@@ -13,12 +13,15 @@ struct SliceRenderer {
 
     private let delivery: CompiledDelivery
     private let loaded: LoadedPart
+    private let isUrgent: Bool
     /// The bytes of an average body, learnt from the last slice.
     private var bodySize = 256
 
-    init(delivery: CompiledDelivery, loaded: LoadedPart) {
+    /// - Parameter isUrgent: whether its messages go before those that wait for a stream.
+    init(delivery: CompiledDelivery, loaded: LoadedPart, isUrgent: Bool = false) {
         self.delivery = delivery
         self.loaded = loaded
+        self.isUrgent = isUrgent
     }
 
     /// Renders some messages: one batch, or several where the headers of their locales differ.
@@ -66,7 +69,8 @@ struct SliceRenderer {
             messageIDs: slice.ids,
             bodies: slice.bodies,
             attributes: templates[head].attributes,
-            collapseIDs: slice.collapseIDs
+            collapseIDs: slice.collapseIDs,
+            isUrgent: isUrgent
         )
         rendered.batches.append((slice.rows, batch))
     }

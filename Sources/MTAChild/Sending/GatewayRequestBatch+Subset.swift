@@ -20,7 +20,8 @@ extension GatewayRequestBatch {
             messageIDs: indexes.map { messageIDs[Int($0)] },
             bodies: bodies,
             attributes: attributes,
-            collapseIDs: collapseIDs
+            collapseIDs: collapseIDs,
+            isUrgent: isUrgent
         )
     }
 }

@@ -33,6 +33,10 @@ struct HeldPart: Sendable {
     var isFenced = false
     /// The end of the part is in a batch for the database.
     var isClosing = false
+    /// Nothing of it is sent after this moment, in milliseconds on the database's clock; nil if only the delivery says until when.
+    let ownValidUntil: Int64?
+    /// Whether that moment has passed.
+    var isExpired = false
 
     init(_ prepared: PreparedPart) {
         claimed = prepared.claimed
@@ -47,9 +51,21 @@ struct HeldPart: Sendable {
         withErrors = prepared.withErrors
         unanswered = prepared.unanswered
         resent = prepared.resent
+        ownValidUntil = prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 }
     }
 
     var holding: PartToken { PartToken(part: claimed.id, token: claimed.fencingToken) }
+
+    /// Until when its messages are sent: as the delivery and the part itself say.
+    var validUntilMilliseconds: Int64? {
+        guard let own = ownValidUntil else { return delivery.validUntilMilliseconds }
+        return min(own, delivery.validUntilMilliseconds ?? own)
+    }
+
+    /// Whether nothing of it is sent any more at a moment.
+    func isExpired(atMilliseconds now: Int64) -> Bool {
+        delivery.isExpired(atMilliseconds: now) || ownValidUntil.map { now > $0 } ?? false
+    }
 
     /// A message has its outcome: nothing about it is in doubt any more.
     mutating func isDecided(_ row: Int32) {

@@ -105,7 +105,7 @@ extension SendDesk {
             retryAfterMilliseconds: outcome.retryAfterMilliseconds,
             isAdvice: outcome.isPauseAdvice,
             nowMilliseconds: now,
-            validUntilMilliseconds: part.delivery.validUntilMilliseconds,
+            validUntilMilliseconds: part.validUntilMilliseconds,
             using: &random
         )
     }

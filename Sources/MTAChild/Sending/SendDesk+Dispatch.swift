@@ -9,8 +9,8 @@ extension SendDesk {
         counters.progress += 1
         if let halt = Halt(prepared.claimed.deliveryState) { halts[prepared.claimed.deliveryID] = halt }
         if prepared.claimed.isProbe, circuit == .closed { circuit = .probing }
-        if let end = prepared.delivery.validUntilMilliseconds { nextExpiry = min(nextExpiry, end) }
-        let isHalted = halt(of: part) != nil || prepared.delivery.isExpired(atMilliseconds: now)
+        if let end = part.validUntilMilliseconds { nextExpiry = min(nextExpiry, end) }
+        let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
         for decided in prepared.decided where !isHalted || decided.status == .unknown {
             switch decided.status {
             case .failed: counters.failed += 1
@@ -31,8 +31,14 @@ extension SendDesk {
         if !isHalted { counters.retried += Int64(part.retries.count) }
         // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
         parts[part.holding] = part
-        if !part.slices.isEmpty { waiting.append(part.holding) }
+        if !part.slices.isEmpty { wait(part) }
         closeIfDone(part.holding, now)
+    }
+
+    /// Puts a part behind all that are as urgent, and before those that are less so.
+    private mutating func wait(_ part: HeldPart) {
+        let place = waiting.firstIndex { (parts[$0]?.claimed.priority ?? .min) < part.claimed.priority }
+        waiting.insert(part.holding, at: place ?? waiting.endIndex)
     }
 
     /// What kind of failure it is that a message cannot be made.

@@ -6,6 +6,7 @@ extension SendDesk {
     mutating func closeIfDone(_ holding: PartToken, _ now: Int64) {
         guard var part = parts[holding], part.open == 0, !part.isFenced, !part.isClosing else { return }
         // What is left of a stopped or expired delivery has no retry.
+        if part.isExpired { return }
         if case .close = halts[part.claimed.deliveryID] { return }
         part.isClosing = true
         part.lastBatch = batchNumber

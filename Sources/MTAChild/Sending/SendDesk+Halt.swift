@@ -18,8 +18,9 @@ extension SendDesk.Halt {
 extension SendDesk {
     /// Why nothing more of the part leaves; nil if it may.
     func halt(of part: HeldPart) -> Halt? {
-        if let halt = halts[part.claimed.deliveryID] { return halt }
-        return isHurrying ? .giveBack : nil
+        let halt = halts[part.claimed.deliveryID]
+        if part.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
+        return halt ?? (isHurrying ? .giveBack : nil)
     }
 
     mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
@@ -40,12 +41,28 @@ extension SendDesk {
 
     mutating func haltExpired(_ now: Int64, _ actions: inout [Action]) {
         nextExpiry = .max
+        expireParts(now, &actions)
         for part in parts.values where !part.isFenced {
             guard let end = part.delivery.validUntilMilliseconds else { continue }
             if now <= end {
                 nextExpiry = min(nextExpiry, end)
             } else if halts[part.claimed.deliveryID].map({ $0 == .giveBack }) ?? true {
                 halts[part.claimed.deliveryID] = .close(.ignored, reason: "expired")
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    /// A message of its own has its own end, whatever others of its delivery have.
+    private mutating func expireParts(_ now: Int64, _ actions: inout [Action]) {
+        for part in parts.values where part.ownValidUntil != nil && !part.isFenced && !part.isExpired && !part.isClosing
+        {
+            guard let end = part.ownValidUntil else { continue }
+            if now <= end {
+                nextExpiry = min(nextExpiry, end)
+            } else {
+                parts[part.holding]?.isExpired = true
+                hasExpired = true
                 actions.append(.cancelQueued)
             }
         }
@@ -68,7 +85,8 @@ extension SendDesk {
 
     /// Ends the parts of halted deliveries of which nothing is on the wire any more.
     mutating func settleHalted(_ actions: inout [Action]) {
-        guard isHurrying || !halts.isEmpty else { return }
+        guard isHurrying || hasExpired || !halts.isEmpty else { return }
+        if hasExpired { hasExpired = parts.values.contains { $0.isExpired && !$0.isClosing } }
         // In the order of the parts, so that the same events have the same effects.
         for holding in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
             guard let part = parts[holding], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }

@@ -43,8 +43,10 @@ struct SendDesk: Sendable {
     var releasing: Set<PartToken> = []
     /// Deliveries of which nothing more leaves.
     var halts: [Int64: Halt] = [:]
-    /// When the first of the held deliveries expires, in milliseconds on the database's clock.
+    /// When the first of the held deliveries or parts expires, in milliseconds on the database's clock.
     var nextExpiry = Int64.max
+    /// Whether a part may have expired that is not at its end.
+    var hasExpired = false
     var circuit = Circuit.closed
     var massFailure = MassFailureGuard()
     /// The number of the outcome batch that gathers, and of the last one that is stored.

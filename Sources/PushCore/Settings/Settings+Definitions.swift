@@ -1,7 +1,7 @@
 extension Settings {
     /// Every setting, in the order of the file.
     public static let definitions: [SettingDefinition] =
-        generalDefinitions + masterDefinitions + childDefinitions + webDefinitions
+        generalDefinitions + masterDefinitions + childDefinitions + webDefinitions + feedbackDefinitions
 
     private static let generalDefinitions: [SettingDefinition] = [
         .init("database.url", unit: "libpq connection string or URI", .text(\.database.url), mayHoldSecret: true),

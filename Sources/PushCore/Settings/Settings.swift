@@ -16,6 +16,8 @@ public struct Settings: Sendable, Equatable {
     public var nmac = NMACSettings()
     /// The web process: registration and tracking of devices.
     public var web = WebSettings()
+    /// The feedback worker: token events, statistics, retention.
+    public var feedback = FeedbackSettings()
 
     /// Creates the settings with their defaults.
     public init() {}

@@ -22,6 +22,8 @@ public struct NewDelivery: Sendable {
     public var maxRetries: Int32
     /// Seconds before the first retry, 1 to 31,536,000; doubles with each.
     public var retryPeriodSeconds: Int32
+    /// Whether messages are added to it after its start; then its validity counts for each of them.
+    public var isContinuous = false
 
     /// A delivery to all subscribers of the applications.
     public init(

@@ -26,11 +26,12 @@ extension StoreError {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002", "PM040", "PM041", "PM050": .notFound
-            case "PM003", "PM006", "PM008", "PM042", "PM051": .conflict
+            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070": .notFound
+            case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064":
+                .conflict
             default: .invalid
             }
-        self.init(code, error.message, hint: Self.remedies[state])
+        self.init(code, error.message, hint: Self.remedies[state], sqlState: state)
     }
 
     /// The way out of each refusal, as the functions' hints say it.
@@ -42,6 +43,12 @@ extension StoreError {
         "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
         "PM006": "set targets and exclusions before the start",
         "PM008": "pushmta delivery list shows the deliveries and their states",
+        "PM060": "pushmta delivery create --continuous makes one that is",
+        "PM061": "pushmta delivery start or resume it",
+        "PM062": "pushmta subscription list shows them",
+        "PM063": "take a new key for another message",
+        "PM064": "pushmta subscription list shows why and since when",
+        "PM070": "pushmta subscription list shows them",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
         "PM040": "pushmta template list shows the templates",

@@ -26,12 +26,15 @@ public struct StoreError: Error, CustomStringConvertible {
     public let message: String
     /// What to do next, when the database gave a hint.
     public let hint: String?
+    /// What the schema's own function refused, an SQLSTATE of class `PM`; nil for every other error.
+    public let sqlState: String?
 
     /// An error of the given kind.
-    public init(_ code: Code, _ message: String, hint: String? = nil) {
+    public init(_ code: Code, _ message: String, hint: String? = nil, sqlState: String? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
+        self.sqlState = sqlState
     }
 
     /// The message, with the hint behind it.

@@ -71,7 +71,8 @@ extension Store {
         ORDER BY 1
         """
 
-    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it. One that another
+    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it. A continuous one ends
+    /// with the last of its days. One that another
     /// transaction has locked is left to a later call and does not hold up the others.
     private static let endedSQL = """
         UPDATE pushmta_engine.delivery d SET finished_at = now(), changed_at = now()
@@ -79,6 +80,8 @@ extension Store {
             SELECT e.id FROM pushmta_engine.delivery e
             WHERE e.state IN ('stopped', 'failed') AND e.finished_at IS NULL AND NOT EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = e.id AND p.state <> 'done')
+                AND NOT EXISTS (SELECT FROM pushmta_engine.delivery c WHERE c.parent_delivery_id = e.id AND c.kind = 'continuous'
+                    AND c.finished_at IS NULL)
             FOR NO KEY UPDATE OF e SKIP LOCKED))
         """
 }

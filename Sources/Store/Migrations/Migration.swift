@@ -21,6 +21,7 @@ struct Migration: Sendable {
     static let all: [Migration] = [
         .foundations, .deliveries, .parts, .logs, .status, .views, .functions, .roles,
         .endurance, .control, .tokenEffects, .accounts, .fairLock, .safeguards,
-        .credentials, .answers, .targets, .templates, .registration, .tracking,
+        .credentials, .answers, .targets, .templates, .registration, .tracking, .messages,
+        .feedback, .api,
     ]
 }

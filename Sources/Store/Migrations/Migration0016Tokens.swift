@@ -4,7 +4,7 @@ enum TokenEventScripts {
     static let answers = [invalid, notes, replacement, errors, healing, undo].joined(separator: "\n\n")
 
     /// Since when a subscription `s` has its token: what was said before is about another one.
-    private static let tokenSince = """
+    static let tokenSince = """
         greatest(s.registered_at, (SELECT max(c.applied_at) FROM token_event c
                     WHERE c.subscription_id = s.id AND c.kind = 'canonical' AND c.state = 'applied' AND c.old_token IS NOT NULL))
         """

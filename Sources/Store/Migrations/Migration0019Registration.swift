@@ -98,8 +98,7 @@ extension Migration {
                 WHERE g.target >= 0
             ), changed AS (
                 UPDATE subscription s SET registered_at = now(), enabled = true, disabled_at = NULL, disabled_reason = '',
-                    -- An SDK registers only while its user is opted in.
-                    opted_out = false,
+                    -- opted_out stays: who opted out through the API is opted in by the API alone, as an SDK registers by itself.
                     device_id = f.device_id, device = coalesce(f.device::jsonb, s.device),
                     locale = CASE WHEN f.locale = '' THEN s.locale ELSE f.locale END,
                     time_zone = CASE WHEN f.time_zone = '' THEN s.time_zone ELSE f.time_zone END,
@@ -115,9 +114,14 @@ extension Migration {
                 RETURNING 1
             ), made AS (
                 INSERT INTO subscription (application_id, push_token, user_key, device_id, locale, time_zone, device, recipient,
-                    parameters, extra)
+                    parameters, extra, opted_out)
                 SELECT f.application_id, f.push_token, f.user_key, f.device_id, f.locale, f.time_zone, f.device::jsonb,
-                    f.recipient::jsonb, f.parameters::jsonb, f.extra::jsonb
+                    f.recipient::jsonb, f.parameters::jsonb, f.extra::jsonb,
+                    -- The same user on the same device, which has another token now.
+                    CASE WHEN ended IS NULL OR f.device_id IS NULL THEN false ELSE coalesce((
+                        SELECT bool_or(o.opted_out) FROM (SELECT x.id, x.opted_out, x.user_key FROM subscription x
+                            WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
+                        WHERE o.id = ANY(ended) AND o.user_key = f.user_key), false) END
                 FROM given f WHERE f.target = 0 ORDER BY f.n
                 RETURNING 1
             )

@@ -113,7 +113,9 @@ enum PartClosing {
         ), \(PartTargets.sql(parts: "SELECT DISTINCT part_id FROM wanted")), retry AS MATERIALIZED (
             SELECT w.part_id, w.number, array_agg(w.sequence ORDER BY w.sequence) AS sequences, count(*)::integer AS size,
                 array_agg(t.subscription_ids[x.place] ORDER BY w.sequence) AS subscription_ids,
-                array_agg(t.target_ids[x.place] ORDER BY w.sequence) AS target_ids
+                array_agg(t.target_ids[x.place] ORDER BY w.sequence) AS target_ids,
+                -- They are the same for the whole part.
+                (array_agg(t.variables))[1] AS variables
             FROM wanted w
             JOIN target t ON t.part_id = w.part_id
             CROSS JOIN LATERAL (SELECT \(PartTargets.place(of: "w.sequence"))) x(place)
@@ -130,7 +132,7 @@ enum PartClosing {
             WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $12
                 AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
             RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
-                p.has_variables, p.fencing_token
+                p.has_variables, p.valid_until, p.fencing_token
         ), doubted AS (
             INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
             SELECT k.id, k.fencing_token, array_agg(DISTINCT a.sequence)
@@ -148,23 +150,23 @@ enum PartClosing {
             ON CONFLICT (part_id, fencing_token) DO NOTHING
         ), made AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS new_id, k.*, r.sequences, r.size,
-                r.subscription_ids, r.target_ids, s.delay
+                r.subscription_ids, r.target_ids, r.variables, s.delay
             FROM closed k
             JOIN retry r ON r.part_id = k.id
             JOIN unnest($6::bigint[], $7::integer[], $8::bigint[]) s(part_id, number, delay)
                 ON s.part_id = r.part_id AND s.number = r.number
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, not_before, application_id,
-                external_account_id, log_day, size, priority, attempt, has_variables, state)
+                external_account_id, log_day, size, priority, attempt, has_variables, valid_until, state)
             SELECT m.new_id, m.delivery_id, m.id, now() + m.delay * interval '1 millisecond', m.application_id,
-                m.external_account_id, m.log_day, m.size, m.priority, m.attempt + 1, m.has_variables,
+                m.external_account_id, m.log_day, m.size, m.priority, m.attempt + 1, m.has_variables, m.valid_until,
                 \(DeliveryLock.partState)
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences,
-                subscription_ids, target_ids)
+                subscription_ids, target_ids, variables)
             SELECT m.new_id, m.delivery_id, m.log_day, m.sequences[1], m.sequences, m.subscription_ids,
-                CASE WHEN m.has_variables THEN m.target_ids END
+                CASE WHEN m.has_variables AND m.variables IS NULL THEN m.target_ids END, m.variables
             FROM made m
         )
         SELECT k.id, (SELECT count(*) FROM made m WHERE m.id = k.id), k.fencing_token FROM closed k

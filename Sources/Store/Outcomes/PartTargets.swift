@@ -5,7 +5,8 @@ enum PartTargets {
         """
         target AS MATERIALIZED (
             SELECT p.id AS part_id, p.delivery_id, p.log_day, t.first_sequence, t.sequences || '{}'::integer[] AS sequences,
-                t.subscription_ids || '{}'::bigint[] AS subscription_ids, t.target_ids || '{}'::bigint[] AS target_ids
+                t.subscription_ids || '{}'::bigint[] AS subscription_ids, t.target_ids || '{}'::bigint[] AS target_ids,
+                t.variables
             FROM pushmta_engine.delivery_part p
             JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
             WHERE p.id = ANY(ARRAY(\(parts)))

@@ -78,6 +78,7 @@ struct CarefulPass {
             rows.filter { !isHeld($0.holding, found) }.map { Message(part: $0.holding.part, sequence: $0.sequence) }
         )
         try await count(inserted, homes, late, transaction)
+        try await note(inserted.filter { found[$0.message.part]?.state == .done }, transaction)
         try await insertTokenEvents(inserted, transaction)
         var report = StoreReport()
         report.late = inserted.count { late.contains($0.message) }
@@ -244,6 +245,13 @@ struct CarefulPass {
     /// Whether the part ended under the owner's own token: an earlier attempt of this batch did it.
     private func isClosed(_ holding: PartToken, _ found: [Int64: Found]) -> Bool {
         found[holding.part].map { $0.token == holding.token && $0.state == .done } ?? false
+    }
+
+    private func note(_ late: [Inserted], _ transaction: PostgresTransaction) async throws {
+        guard !late.isEmpty else { return }
+        try await transaction.execute(
+            LateOutcomeInsert.statement(parts: late.map(\.message.part), sequences: late.map(\.message.sequence))
+        )
     }
 
     private func insertTokenEvents(_ inserted: [Inserted], _ transaction: PostgresTransaction) async throws {

@@ -34,6 +34,8 @@ public struct ClaimedPart: Sendable {
     public let believesRefusals: Bool
     /// The database's clock at the claim.
     public let claimedAt: DatabaseTime
+    /// Nothing of it is sent after this moment; nil if only its delivery says until when.
+    public let validUntil: DatabaseTime?
 
     /// Whether an earlier owner may have left outcomes or sent messages: then read `knownOutcomes` and `recovery` first.
     public var mayHaveHistory: Bool { fencingToken > 1 }
@@ -55,7 +57,8 @@ public struct ClaimedPart: Sendable {
         deliveryState: DeliveryState = .inProgress,
         isProbe: Bool = false,
         believesRefusals: Bool = false,
-        claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0)
+        claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
+        validUntil: DatabaseTime? = nil
     ) {
         self.id = id
         self.deliveryID = deliveryID
@@ -73,5 +76,6 @@ public struct ClaimedPart: Sendable {
         self.isProbe = isProbe
         self.believesRefusals = believesRefusals
         self.claimedAt = claimedAt
+        self.validUntil = validUntil
     }
 }

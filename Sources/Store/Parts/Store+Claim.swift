@@ -7,11 +7,22 @@ extension Store {
     /// Nothing is claimed over an account that is not active, while the application's circuit is not closed, or of a delivery
     /// that is held back. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
     /// history.
-    public func claimParts(application: Int32, account: Int32, child: Int64, limit: Int) async throws -> [ClaimedPart] {
-        let result = try await query(
-            Self.claimSQL,
-            [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))]
-        )
+    ///
+    /// - Parameter largest: messages of a part at most, and larger ones are left to a later claim; nil for all.
+    public func claimParts(
+        application: Int32,
+        account: Int32,
+        child: Int64,
+        limit: Int,
+        largest: Int32? = nil
+    ) async throws -> [ClaimedPart] {
+        let parameters: [PostgresValue] = [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))]
+        let result =
+            if let largest {
+                try await query(Self.claimSmallSQL, parameters + [.int32(largest)])
+            } else {
+                try await query(Self.claimSQL, parameters)
+            }
         let parts = try all(result) { rows, row in
             (due: try rows.timestamp(row, 12), part: try Self.claimedPart(rows, row))
         }
@@ -23,10 +34,17 @@ extension Store {
 
     /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update. Account and
     /// circuit are looked up once.
-    static let claimSQL = """
+    static let claimSQL = claimSQL(more: "")
+
+    /// A statement of its own: what a condition on the size is thought to leave over would change the plan of the other.
+    private static let claimSmallSQL = claimSQL(more: "AND p.size <= $5")
+
+    private static func claimSQL(more: String) -> String {
+        """
         WITH picked AS MATERIALIZED (
             SELECT p.id FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
+                \(more)
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
                 AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen))
                 AND \(claimableDelivery)
@@ -39,6 +57,7 @@ extension Store {
         WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
         RETURNING \(claimedColumns)
         """
+    }
 
     /// The state of its parts decides already; this is for parts that a program of an older version left ready.
     static let claimableDelivery = """
@@ -49,7 +68,7 @@ extension Store {
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
             p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
             EXISTS (SELECT FROM pushmta_engine.application_health b
-                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id)
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -69,7 +88,8 @@ extension Store {
             deliveryState: try choice(rows, row, 13),
             isProbe: isProbe,
             believesRefusals: try rows.bool(row, 15),
-            claimedAt: try rows.time(row, 14)
+            claimedAt: try rows.time(row, 14),
+            validUntil: try rows.timeOrNil(row, 16)
         )
     }
 

@@ -97,11 +97,12 @@ extension Store {
         return loaded
     }
 
-    /// Whoever is a seed address and nothing else is in the target of proofs alone.
+    /// Whoever is a seed address and nothing else is in the target of proofs alone. Variables are those of a row of the list of
+    /// targets, or of the part itself when it was made for one message.
     static func sparseSQL(_ fields: MessageFields, variables: Bool) -> String {
         """
         SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadVerdict.sql) END,
-            s.push_token\(fields.columnsSQL(from: 3, variables: variables ? "v.variables" : nil))
+            s.push_token\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, t.variables)" : nil))
         FROM pushmta_engine.delivery_part_target t
         CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) WITH ORDINALITY u(subscription_id, target_id, place)
         LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id\(fields.joinSQL)

@@ -6,6 +6,8 @@ public final class WakeUpListener: Sendable {
 
     /// `start_delivery` notifies on this channel, with the delivery's id as payload.
     static let channel = "pushmta_wake"
+    /// `send_message` notifies with this one.
+    private static let messagePayload = "message"
 
     init(configuration: PostgresConfiguration) {
         keeper = ConnectionKeeper(configuration, prepare: { try await $0.listen(Self.channel) })
@@ -19,7 +21,24 @@ public final class WakeUpListener: Sendable {
     ///
     /// After a lost connection the next call makes a new one and counts as a wake-up missed: poll when this throws.
     public func next(deadline: ContinuousClock.Instant) async throws -> Bool {
-        try await keeper.withConnection { try await $0.nextNotification(deadline: deadline) != nil }
+        try await nextWakeUp(deadline: deadline) != nil
+    }
+
+    /// What there is to do, for the next wake-up.
+    public enum WakeUp: Sendable {
+        /// A message of a continuous delivery is ready to be sent.
+        case message
+        /// Something else has changed.
+        case change
+    }
+
+    /// Waits for the next wake-up as ``next(deadline:)`` does, and says what for; nil at the deadline.
+    public func nextWakeUp(deadline: ContinuousClock.Instant) async throws -> WakeUp? {
+        try await keeper.withConnection { connection in
+            try await connection.nextNotification(deadline: deadline).map {
+                $0.payload == Self.messagePayload ? .message : .change
+            }
+        }
     }
 
     /// Closes the connection.

@@ -50,6 +50,10 @@ public struct DeliveryProgress: Sendable {
     public let finishedAt: DatabaseTime?
     /// The database's time at this snapshot.
     public let now: DatabaseTime
+    /// Whether its target is frozen at its start, or messages are added to it.
+    public let kind: DeliveryKind
+    /// The continuous delivery of which it is a day, nil for every other.
+    public let parentID: Int64?
 
     /// The counts of a delivery.
     public init(
@@ -76,7 +80,9 @@ public struct DeliveryProgress: Sendable {
         prepared: Bool,
         startedAt: DatabaseTime?,
         finishedAt: DatabaseTime?,
-        now: DatabaseTime
+        now: DatabaseTime,
+        kind: DeliveryKind = .batch,
+        parentID: Int64? = nil
     ) {
         self.id = id
         self.label = label
@@ -102,5 +108,7 @@ public struct DeliveryProgress: Sendable {
         self.startedAt = startedAt
         self.finishedAt = finishedAt
         self.now = now
+        self.kind = kind
+        self.parentID = parentID
     }
 }

@@ -35,6 +35,8 @@ public struct HostReport: Sendable {
     public var journalReplayed: Int64
     /// Trouble to show, "" if none.
     public var alarm: String
+    /// Whether it has to be woken for a message, as it looks for messages once a second at most.
+    public var isAsleep: Bool
 
     /// A report; counters start at zero.
     public init(
@@ -52,7 +54,8 @@ public struct HostReport: Sendable {
         residentBytes: Int64 = 0,
         journalFreeBytes: Int64 = 0,
         journalReplayed: Int64 = 0,
-        alarm: String = ""
+        alarm: String = "",
+        isAsleep: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -69,5 +72,6 @@ public struct HostReport: Sendable {
         self.journalFreeBytes = journalFreeBytes
         self.journalReplayed = journalReplayed
         self.alarm = alarm
+        self.isAsleep = isAsleep
     }
 }

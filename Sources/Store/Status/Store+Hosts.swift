@@ -7,8 +7,8 @@ extension Store {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, last_beat)
-            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, clock_timestamp(), clock_timestamp())
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, started_at, last_beat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp(), clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, drain_requested = false, \(Self.hostColumns)
             """,
             Self.hostParameters(report)
@@ -21,8 +21,8 @@ extension Store {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, last_beat)
-            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, clock_timestamp())
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, last_beat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
             RETURNING drain_requested
             """,
@@ -71,7 +71,7 @@ extension Store {
     private static let hostColumns = [
         "name", "pid", "version", "schema_version", "state", "journal_folder", "children", "max_children", "cores",
         "load",
-        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "last_beat",
+        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "last_beat",
     ].map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     /// The host id travels as text: it is read from a file, and PostgreSQL checks it.
@@ -82,7 +82,7 @@ extension Store {
             .text(report.state.rawValue), .text(report.journalFolder), .int32(report.children),
             .int32(report.maxChildren),
             .int32(report.cores), .double(report.load), .int64(report.residentBytes), .int64(report.journalFreeBytes),
-            .int64(report.journalReplayed), .text(report.alarm),
+            .int64(report.journalReplayed), .text(report.alarm), .bool(report.isAsleep),
         ]
     }
 

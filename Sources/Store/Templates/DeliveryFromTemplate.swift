@@ -24,6 +24,8 @@ public struct DeliveryFromTemplate: Sendable {
     public var maxRetries: Int32?
     /// Seconds before the first retry.
     public var retryPeriodSeconds: Int32?
+    /// Whether messages are added to it after its start.
+    public var isContinuous = false
 
     /// A delivery as its template has it.
     public init(template: String, label: String, applications: [String], content: String? = nil) {

@@ -72,11 +72,12 @@ extension Store {
     public func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
         let result = try await query(
             """
-            SELECT pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3,
+            SELECT CASE WHEN $12 THEN pushmta.make_continuous(c.id) ELSE c.id END
+            FROM pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3,
                 content => $4::text::jsonb, priority => $5::integer,
                 validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
                 one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
-                retry_period_seconds => $11::integer)
+                retry_period_seconds => $11::integer) c(id)
             """,
             [
                 .text(delivery.template), .text(delivery.label), .textArray(delivery.applications),
@@ -85,7 +86,7 @@ extension Store {
                 delivery.explicitTargets.map(PostgresValue.bool) ?? .null,
                 delivery.onePerUser.map(PostgresValue.bool) ?? .null, .textOrNull(delivery.ambiguityPolicy?.rawValue),
                 delivery.maxRetries.map(PostgresValue.int32) ?? .null,
-                delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null,
+                delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
             ]
         )
         return try result.int64(0, 0)

@@ -53,4 +53,18 @@ extension Store {
         let low = [b.8, b.9, b.10, b.11, b.12, b.13, b.14, b.15].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return .uuid(high: high, low: low)
     }
+
+    /// How many messages of a delivery were received and clicked on, whatever the number of their hits.
+    public func firstHits(delivery id: Int64) async throws -> FirstHits {
+        let result = try await query(
+            """
+            SELECT count(*) FILTER (WHERE t.kind = 1), count(*) FILTER (WHERE t.kind = 2)
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.tracking_log t ON t.log_day = d.log_day AND t.delivery_id = d.id AND t.first
+            WHERE d.id = $1
+            """,
+            [.int64(id)]
+        )
+        return FirstHits(received: try result.int64(0, 0), clicked: try result.int64(0, 1))
+    }
 }

@@ -13,6 +13,8 @@ final class HostCondition: Sendable {
         var hasWork = false
         /// Deliveries are under way, here or elsewhere: parts may become ready, or come to their end, without a notification.
         var hasOpenDeliveries = false
+        /// Messages are looked for so seldom that who makes one has to wake this host.
+        var isAsleep = true
         /// Outcomes taken from journals since the start.
         var journalReplayed: Int64 = 0
         /// Kinds of children that die too early to be started.

@@ -52,7 +52,8 @@ struct HostReporter: Sendable {
             residentBytes: Machine.residentBytes() + registry.residentBytes,
             journalFreeBytes: Machine.freeBytes(at: folder.path.string),
             journalReplayed: values.journalReplayed,
-            alarm: values.alarm
+            alarm: values.alarm,
+            isAsleep: values.isAsleep
         )
     }
 }

@@ -42,6 +42,7 @@ extension SupervisorLoop {
 
     private func launch(_ generation: Int32, _ id: Int64, _ kind: ChildKind) -> ChildLaunch {
         let settings = settings.withLock { $0 }
+        let isStanding = standing.withLock { $0.contains(kind) }
         let arguments = ChildArguments(
             childID: id,
             hostID: folder.hostID,
@@ -53,7 +54,7 @@ extension SupervisorLoop {
             bootID: bootID,
             installationID: installationID.withLock { $0.isEmpty ? nil : $0 },
             journalVersion: JournalHeader.version,
-            globalOptions: settings.globalOptions + leaseOptions
+            globalOptions: settings.globalOptions + leaseOptions + (isStanding ? settings.standingOptions : [])
         )
         let own = settings.executablePath
         return ChildLaunch(

@@ -73,16 +73,14 @@ extension SupervisorLoop {
                 let isMore = try await stores.preparation.settleRest(limit: Self.restLimit) == Self.restLimit
                 return isMore ? .zero : self.pollInterval
             },
-            duty("Applying token events") {
-                let rules = self.settings.withLock(\.quarantine)
-                let decided = try await stores.preparation.applyTokenEvents(limit: Self.restLimit, rules: rules)
-                return decided >= Self.restLimit ? .zero : min(self.pollInterval, Self.tokenInterval)
-            },
+            duty("Applying token events") { try await self.applyTokenEvents(stores.preparation) },
             duty("Finishing deliveries", bell: finishBell) {
                 try await self.finishDeliveries(stores.preparation)
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },
+            duty("Looking after continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
+            duty("Looking for messages", bell: messageBell) { try await self.lookForMessages(stores.main) },
             duty("Watching credentials") {
                 try await self.watchCredentials(stores.main)
                 return Self.credentialInterval
@@ -108,7 +106,7 @@ extension SupervisorLoop {
     }
 
     /// One second while children run, parts are ready or deliveries are open, else `dataBasePoolPeriodSec`.
-    private var pollInterval: Duration {
+    var pollInterval: Duration {
         let now = condition.current
         if now.hasWork || now.hasOpenDeliveries || now.children > 0 { return Self.workInterval }
         return .seconds(settings.withLock(\.dataBasePoolPeriodSec))

@@ -12,6 +12,7 @@ extension SupervisorLoop {
             }
             tell(.kinds(kinds))
         }
+        try await lookForStandingKinds(store)
         let work = try await store.readyWork().map { ready in
             WorkOnOffer(
                 kind: ChildKind(
@@ -24,6 +25,15 @@ extension SupervisorLoop {
             )
         }
         tell(.work(work))
+    }
+
+    /// The feedback worker does it. While none acts, whoever prepares deliveries does it, so that dead tokens are not sent to forever
+    /// where none was set up.
+    func applyTokenEvents(_ store: Store) async throws -> Duration {
+        if try await store.isFeedbackWorkerActing() { return Self.tokenInterval }
+        let rules = settings.withLock(\.quarantine)
+        let decided = try await store.applyTokenEvents(limit: Self.restLimit, rules: rules)
+        return decided >= Self.restLimit ? .zero : min(pollInterval, Self.tokenInterval)
     }
 
     func finishDeliveries(_ store: Store) async throws {
@@ -48,7 +58,11 @@ extension SupervisorLoop {
         wake()
         do {
             while !Task.isCancelled {
-                if try await listener.next(deadline: .now + Self.listenInterval) { wake() }
+                switch try await listener.nextWakeUp(deadline: .now + Self.listenInterval) {
+                case .message?: messageCame()
+                case .change?: wake()
+                case nil: break
+                }
             }
         } catch {
             await listener.close()

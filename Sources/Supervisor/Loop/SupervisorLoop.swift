@@ -41,6 +41,12 @@ final class SupervisorLoop: Sendable {
     let restBell = Bell()
     /// Rung when there may be parts to send.
     let workBell = Bell()
+    /// Rung when a message has come.
+    let messageBell = Bell()
+    /// Whether messages are looked for often.
+    let wakefulness = Mutex(Wakefulness())
+    /// Kinds of children for which a message may come at any moment.
+    let standing = Mutex<Set<ChildKind>>([])
 
     init(
         _ supervisor: Supervisor,

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import Store
 
 /// Everything that can happen to a supervisor.
 enum SupervisorEvent: Sendable, Equatable {
@@ -6,12 +7,16 @@ enum SupervisorEvent: Sendable, Equatable {
     case tick
     /// The kinds that could be asked for: enabled applications with their enabled accounts, likely ones first.
     case kinds([ChildKind])
+    /// The kinds of open continuous deliveries: a message of theirs may come at any moment, and finds a child.
+    case standing([ChildKind])
     /// What can be claimed now, as the last look at the database showed it.
     case work([WorkOnOffer])
     /// The database has answered, or cannot be reached.
     case databaseAvailable(Bool)
     /// Why the disk of the journals takes nothing, nil if it does; said when that changes.
     case journalDisk(trouble: String?)
+    /// Messages wait for the children of their kinds.
+    case messages(Set<ReadyMessagePart>)
     /// Something in the database has changed, so children should look.
     case wake(detail: String?)
     /// A child wrote a status line.

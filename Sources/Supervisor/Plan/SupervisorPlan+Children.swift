@@ -1,10 +1,22 @@
 import Logging
 import ProcessProtocol
+import Store
 
 extension SupervisorPlan {
     mutating func wakeChildren(_ detail: String?, _ actions: inout [SupervisorAction]) {
         for generation in children.keys.sorted() where children[generation]?.isActive == true {
             actions.append(.command(generation: generation, .wake, detail: detail))
+        }
+    }
+
+    mutating func wakeChildren(for parts: Set<ReadyMessagePart>, _ actions: inout [SupervisorAction]) {
+        for generation in children.keys.sorted() {
+            guard let child = children[generation], child.isActive,
+                parts.contains(where: {
+                    $0.applicationID == child.kind.applicationID && $0.accountID == child.kind.accountID
+                })
+            else { continue }
+            actions.append(.command(generation: generation, .wake, detail: SupervisorMessage.messageDetail))
         }
     }
 

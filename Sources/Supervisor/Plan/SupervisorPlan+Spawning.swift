@@ -59,7 +59,7 @@ extension SupervisorPlan {
 
     /// The kind that the next child should have, whether or not there is room for it.
     private func nextKind(at now: ContinuousClock.Instant) -> ChildKind? {
-        kindWithWork(at: now) ?? spareKind(at: now)
+        kindWithWork(at: now) ?? standingKind(at: now) ?? spareKind(at: now)
     }
 
     /// The kind with work and too few children: those without any child first, unless theirs could send nothing, then the more
@@ -77,6 +77,16 @@ extension SupervisorPlan {
             if left.priority != right.priority { return left.priority > right.priority }
             return (leftCount, left.kind) < (rightCount, right.kind)
         }?.kind
+    }
+
+    /// A kind without a child for which a message may come at any moment: a process takes far longer to start than a message may
+    /// take to be sent.
+    private func standingKind(at now: ContinuousClock.Instant) -> ChildKind? {
+        guard aliveCount < settings.maxSpareServers else { return nil }
+        return standing.first { kind in
+            activeCount(kind) == 0 && isOpen(kind, at: now) && !openCircuits.contains(kind)
+                && !isStandingBack(kind, at: now)
+        }
     }
 
     /// A kind to keep in stock, while there are fewer children than `minSpareServers`, or `startSpareServers` at the start.

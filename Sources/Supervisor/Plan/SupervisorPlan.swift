@@ -23,6 +23,8 @@ struct SupervisorPlan: Sendable {
     var starvingSince: [ChildKind: ContinuousClock.Instant] = [:]
     var work: [WorkOnOffer] = []
     var kinds: [ChildKind] = []
+    /// Kinds that have a child, if there is a place for it, whether or not there is work.
+    var standing: [ChildKind] = []
     /// False until the database has answered once: children could do nothing without it.
     private(set) var isDatabaseAvailable = false
     /// Since when the database has been away, if it was there before.
@@ -58,10 +60,12 @@ struct SupervisorPlan: Sendable {
         switch event {
         case .tick: break
         case .kinds(let known): kinds = known
+        case .standing(let kinds): standing = kinds
         case .work(let offers): offered(offers.filter { $0.readyParts > 0 })
         case .databaseAvailable(let available): databaseAnswered(available, at: now)
         case .journalDisk(let trouble): journalDiskProbed(trouble, &actions)
         case .wake(let detail): wakeChildren(detail, &actions)
+        case .messages(let parts): wakeChildren(for: parts, &actions)
         case .childStatus(let generation, let status): heard(generation, status, at: now)
         case .childEnded(let generation, let termination, let outOfMemory):
             childEnded(generation, termination, outOfMemory, at: now, &actions)

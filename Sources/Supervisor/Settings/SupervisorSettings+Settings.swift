@@ -28,5 +28,6 @@ extension SupervisorSettings {
         quarantine = settings.mta.quarantine
         leaseSec = settings.mta.lease.durationSec
         leaseRenewalSec = settings.mta.lease.renewalSec
+        idleChildTimeoutSec = settings.mta.child.idleChildTimeoutSec
     }
 }

@@ -43,6 +43,8 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var leaseSec = 15
     /// The time between two renewals by an owner, in seconds.
     public var leaseRenewalSec = 5
+    /// How long a child without work waits for some before it ends, in seconds.
+    public var idleChildTimeoutSec = 60
 
     /// Makes settings with the defaults.
     public init() {}
@@ -67,6 +69,12 @@ public struct SupervisorSettings: Sendable, Equatable {
     /// change of which the sweep knows nothing yet: then their parts would be taken while they live and believe in them.
     var leaseOptions: [String] {
         ["--set", "mta.lease.durationSec=\(leaseSec)", "--set", "mta.lease.renewalSec=\(leaseRenewalSec)"]
+    }
+
+    /// A child for which a message may come at any moment waits ten minutes at least: without it the message waits for the start
+    /// of another.
+    var standingOptions: [String] {
+        ["--set", "mta.child.idleChildTimeoutSec=\(max(600, idleChildTimeoutSec))"]
     }
 
     var spawn: SpawnSettings {

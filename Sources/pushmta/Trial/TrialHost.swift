@@ -57,13 +57,18 @@ struct TrialHost: Sendable {
 
     /// Starts the supervisor with the host's settings; it starts its children when there is work.
     func start() async throws {
+        try await start(supervisor, "supervisor")
+    }
+
+    /// Starts one of the product's processes with the host's settings.
+    func start(_ process: BackgroundProcess, _ subcommand: String) async throws {
         // Settings of the caller's environment would reach the processes and override the host's.
         let inherited = ProcessInfo.processInfo.environment.keys.filter {
             $0.hasPrefix(SettingsLoader.environmentPrefix + "_")
         }
         var variables: [String: String?] = Dictionary(uniqueKeysWithValues: inherited.map { ($0, nil) })
         for (name, value) in environment { variables[name] = value }
-        let command = wrapper + [programs.pushmta, "supervisor", "--config", settingsFile]
-        try await supervisor.start(command[0], Array(command.dropFirst()), environment: variables)
+        let command = wrapper + [programs.pushmta, subcommand, "--config", settingsFile]
+        try await process.start(command[0], Array(command.dropFirst()), environment: variables)
     }
 }

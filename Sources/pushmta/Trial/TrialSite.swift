@@ -1,7 +1,8 @@
 import Foundation
 import PushCore
 
-/// Everything that a trial needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor.
+/// Everything that a trial needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; and a
+/// feedback worker and a web process for those that have devices.
 struct TrialSite: Sendable {
     /// The name of the site's database.
     static let databaseName = "pushmta"
@@ -21,6 +22,10 @@ struct TrialSite: Sendable {
     var simulator: BackgroundProcess { gateways.process }
     /// The supervisor's process, whose children are its own.
     var supervisor: BackgroundProcess { host.supervisor }
+    /// The web process.
+    let web: BackgroundProcess
+    /// The feedback worker.
+    let feedback: BackgroundProcess
     /// The settings of the processes.
     var settingsFile: String { host.settingsFile }
     /// The journals.
@@ -38,6 +43,16 @@ struct TrialSite: Sendable {
         cluster = try PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
         gateways = TrialSimulator(site: folder)
         host = TrialHost(folder: folder, programs: self.programs)
+        web = BackgroundProcess(
+            name: "web process",
+            recordFile: folder + "/run/web.pid",
+            logFile: folder + "/log/web.log"
+        )
+        feedback = BackgroundProcess(
+            name: "feedback worker",
+            recordFile: folder + "/run/feedback.pid",
+            logFile: folder + "/log/feedback.log"
+        )
     }
 
     /// Ends what an earlier run left, and makes the folder and, with a cluster, an empty database.
@@ -68,6 +83,8 @@ struct TrialSite: Sendable {
 
     private func stopProcesses() async throws {
         try await supervisor.stop()
+        try await web.stop()
+        try await feedback.stop()
         try await simulator.stop()
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pushmta
 
-/// The whole product, as real processes: PostgreSQL, simulator, supervisor, children.
+/// The whole product, as real processes: PostgreSQL, simulator, supervisor, children, web process, feedback worker.
 @Suite(.serialized) struct QuickstartTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -23,7 +23,7 @@ import Testing
     /// Whether any process of the site runs.
     private func isAnythingUp() async throws -> Bool {
         let site = try TrialSite(folder: folder.path + "/site")
-        if site.simulator.running != nil || site.supervisor.running != nil { return true }
+        if [site.simulator, site.supervisor, site.web, site.feedback].contains(where: { $0.running != nil }) { return true }
         return await site.cluster.isRunning()
     }
 
@@ -42,6 +42,13 @@ import Testing
         #expect(line["apns"] as? Int == messages - messages / 2)
         #expect(line["fcm"] as? Int == messages / 2)
         #expect(line["seconds"] is Double)
+        // Every device says that it has got its message; every tenth person looks at it.
+        #expect(line["received"] as? Int == messages)
+        #expect(line["clicked"] as? Int == messages / 10)
+        #expect((line["web"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
+        let applications = try #require(line["applications"] as? [[String: String]])
+        #expect(applications.map { $0["platform"] } == ["ios", "android"])
+        #expect(applications.allSatisfy { $0["integrationKey"]?.isEmpty == false })
         return try #require(line["database"] as? String)
     }
 

@@ -107,6 +107,35 @@ import Testing
         }
     }
 
+    @Test func urgentRequestsGoBehindWhatIsAnnouncedAndBeforeTheRest() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var pending = PendingRequests()
+        var model: [(name: String, isUrgent: Bool)] = []
+        var known = 0
+        for tag in 0..<2_000 as Range<Int64> {
+            let batch = TestBatch.make(Int.random(in: 0...5, using: &random), tag: tag)
+            batch.isUrgent = Int.random(in: 0..<3, using: &random) == 0
+            pending.append(batch)
+            let new = (0..<batch.count).map { (name: "\(tag).\($0)", isUrgent: batch.isUrgent) }
+            let place = batch.isUrgent ? model[known...].firstIndex { !$0.isUrgent } ?? model.count : model.count
+            model.insert(contentsOf: new, at: place)
+            let leaving = Int.random(in: 0...model.count, using: &random)
+            var told: [HTTP2Departure] = []
+            pending.announce(leaving, into: &told)
+            let names = told.flatMap { departure in departure.range.map { "\(departure.batch.tag).\($0)" } }
+            try #require(names == model[min(known, leaving)..<leaving].map(\.name), "seed \(seed)")
+            known = max(known, leaving)
+            for _ in 0..<Int.random(in: 0...6, using: &random) {
+                guard let (batch, index) = pending.next() else { break }
+                try #require("\(batch.tag).\(index)" == model.removeFirst().name, "seed \(seed)")
+                known = max(0, known - 1)
+            }
+            try #require(pending.count == model.count, "seed \(seed)")
+        }
+    }
+
     /// A queue that never runs empty must not hold the memory of what it has given out long ago.
     @Test func letsGoOfBatchesThatAreDone() {
         var pending = PendingRequests()

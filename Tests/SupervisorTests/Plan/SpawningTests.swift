@@ -1,4 +1,5 @@
 import ProcessProtocol
+import Store
 import Testing
 
 @testable import Supervisor
@@ -53,6 +54,35 @@ import Testing
         harness.status(1, 2, .idle)
         #expect(harness.gone(60, 1, .exited(status: 0)).count == 1, "one is above the minimum")
         #expect(harness.gone(61, 2, .exited(status: 0)).contains(.spawn(generation: 3, PlanHarness.droid)))
+    }
+
+    @Test func aKindForWhichAMessageMayComeHasAChild() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 2))
+        harness.at(0, .standing([PlanHarness.push]))
+        #expect(harness.start() == [.spawn(generation: 1, PlanHarness.push)])
+        harness.status(1, 1, .idle)
+        #expect(harness.at(2, .standing([PlanHarness.push])).isEmpty, "one is enough")
+        #expect(harness.gone(60, 1, .exited(status: 0)).contains(.spawn(generation: 2, PlanHarness.push)))
+        harness.status(61, 2, .idle)
+        #expect(harness.at(70, .standing([])).isEmpty)
+        #expect(!harness.gone(120, 2, .exited(status: 0)).contains(.spawn(generation: 3, PlanHarness.push)))
+    }
+
+    @Test func aMessageWakesTheChildrenOfItsKind() {
+        var harness = PlanHarness()
+        harness.start([PlanHarness.offer(PlanHarness.push), PlanHarness.offer(PlanHarness.droid)])
+        let part = ReadyMessagePart(id: 7, applicationID: 2, accountID: 20)
+        let woken = harness.at(1, .messages([part]))
+        #expect(woken == [.command(generation: 2, .wake, detail: SupervisorMessage.messageDetail)])
+        #expect(harness.at(1, .messages([ReadyMessagePart(id: 8, applicationID: 2, accountID: 10)])).isEmpty)
+    }
+
+    @Test func itTakesNoPlaceFromWork() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 1))
+        harness.at(0, .standing([PlanHarness.droid]))
+        #expect(harness.start([PlanHarness.offer(PlanHarness.push)]) == [.spawn(generation: 1, PlanHarness.push)])
+        harness.status(1, 1)
+        #expect(harness.at(20, .standing([PlanHarness.droid])).isEmpty)
     }
 
     @Test func aChildThatCouldNotBeRegisteredWaitsForTheDatabase() {

@@ -14,6 +14,7 @@ final class WebSite: Sendable {
     let folder: String
     let port: Int
     let server: WebServer
+    let api: WebAPI
     private let running: Task<Void, any Error>
 
     static let iosKey = "integrationKey"
@@ -25,6 +26,7 @@ final class WebSite: Sendable {
         folder: String,
         port: Int,
         server: WebServer,
+        api: WebAPI,
         running: Task<Void, any Error>
     ) {
         self.database = database
@@ -32,6 +34,7 @@ final class WebSite: Sendable {
         self.folder = folder
         self.port = port
         self.server = server
+        self.api = api
         self.running = running
     }
 
@@ -57,13 +60,20 @@ final class WebSite: Sendable {
         change(&settings.web)
         var logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
+        let api = WebAPI(
+            settings: settings.web,
+            database: database.configuration(role: "web"),
+            version: "1.0",
+            logger: logger
+        )
         let server = try WebServer(
             WebSetup(
                 settings: settings,
                 database: database.configuration(role: "web"),
                 hostName: "tracking-1",
                 version: "1.0",
-                logger: logger
+                logger: logger,
+                addRoutes: { api.addRoutes(to: $0) }
             )
         )
         let (opened, open) = AsyncStream.makeStream(of: WebPorts.self)
@@ -83,6 +93,7 @@ final class WebSite: Sendable {
             folder: folder,
             port: settings.web.port,
             server: server,
+            api: api,
             running: running
         )
         if waits { try await site.waitUntilReady() }
@@ -139,6 +150,7 @@ final class WebSite: Sendable {
     func drain() async throws {
         server.drain()
         try await running.value
+        await api.close()
         await admin.close()
     }
 

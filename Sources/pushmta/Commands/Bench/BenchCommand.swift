@@ -5,6 +5,6 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure how fast this machine is.",
-        subcommands: [BenchDeliveryCommand.self, BenchHTTP2Command.self]
+        subcommands: [BenchDeliveryCommand.self, BenchMessageCommand.self, BenchHTTP2Command.self]
     )
 }

@@ -42,10 +42,20 @@ struct DeliveryControl: Sendable {
                     "Delivery \(id) is \(progress.state.rawValue) again: somebody else changed it while this command waited."
                 )
             }
-            guard progress.partsClaimed > 0 else { return progress }
+            guard try await isHeld(progress) else { return progress }
             display.show("Waiting for delivery \(id): \(Self.words(progress))")
             try await Task.sleep(for: Self.interval)
         }
+    }
+
+    /// Whether a child holds a part of the delivery, or of a day of it.
+    private func isHeld(_ progress: DeliveryProgress) async throws -> Bool {
+        if progress.partsClaimed > 0 { return true }
+        guard progress.kind == .continuous else { return false }
+        for day in try await store.days(ofDelivery: id) where day.state != .finished {
+            if try await store.deliveryProgress(day.id).partsClaimed > 0 { return true }
+        }
+        return false
     }
 
     /// The counts that matter here.

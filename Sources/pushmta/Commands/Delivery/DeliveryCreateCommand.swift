@@ -10,7 +10,8 @@ struct DeliveryCreateCommand: PushMTACommand {
         abstract: "Create a delivery; prints its id.",
         discussion: """
             It goes to all enabled subscriptions of the applications, or, with --explicit-targets, to the rows that you write \
-            into pushmta.delivery_target before its start. --check FILE creates nothing: it says whether the content in the file \
+            into pushmta.delivery_target before its start. One that is --continuous goes on until it is stopped, and each message \
+            is added to it with `pushmta message send` or pushmta.send_message; --validity is then that of a message. --check FILE creates nothing: it says whether the content in the file \
             can be sent, with --app by these applications, and without one needs no database; exit status 65 if it cannot.
             """
     )
@@ -34,6 +35,9 @@ struct DeliveryCreateCommand: PushMTACommand {
 
     @Flag(inversion: .prefixedNo, help: "The target is what stands in pushmta.delivery_target.")
     var explicitTargets: Bool?
+
+    @Flag(help: "Messages are added to it one by one after its start.")
+    var continuous = false
 
     @Option(help: "Greater goes first; 0 is normal.")
     var priority: Int16?
@@ -75,6 +79,11 @@ struct DeliveryCreateCommand: PushMTACommand {
         guard applications.isEmpty == (target.service != nil) else {
             throw ValidationError("Missing expected argument '--app <app>' or '--service <service>', one of them.")
         }
+        if continuous, explicitTargets == true || target.filter != nil {
+            throw ValidationError(
+                "--continuous takes no --explicit-targets and no --filter: each message says whom it goes to."
+            )
+        }
         if content == nil, template == nil {
             throw ValidationError("Missing expected argument '--content <content>' or '--template <template>'")
         }
@@ -104,6 +113,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             maxRetries: maxRetries ?? 5,
             retryPeriodSeconds: retryPeriod ?? 60
         )
+        delivery.isContinuous = continuous
         let id = try await StoreSession.run(loaded.values) { store in
             delivery.applications = try await checkedApplications(content.text, store)
             let id = try await store.createDelivery(delivery)
@@ -129,6 +139,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         delivery.onePerUser = onePerUser
         delivery.maxRetries = maxRetries
         delivery.retryPeriodSeconds = retryPeriod
+        delivery.isContinuous = continuous
         let id = try await StoreSession.run(loaded.values) { store in
             // Only together they say what the delivery says.
             let merged = ContentText(text: try await store.content(ofTemplate: template, merging: content?.text))

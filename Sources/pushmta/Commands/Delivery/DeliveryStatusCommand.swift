@@ -18,11 +18,12 @@ struct DeliveryStatusCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (progress, outcomes, exclusions, target, inactive) = try await StoreSession.run(loaded.values) { store in
+        let (progress, outcomes, exclusions, target, inactive, days) = try await StoreSession.run(loaded.values) {
+            store in
             (
                 try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
                 try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id),
-                try await store.inactiveAccounts(delivery: id)
+                try await store.inactiveAccounts(delivery: id), try await store.days(ofDelivery: id)
             )
         }
         let reasons = DeliveryReport.outcomes(outcomes, exclusions)
@@ -30,7 +31,8 @@ struct DeliveryStatusCommand: PushMTACommand {
             DeliveryTable.table([progress]).show(json: false)
             if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
             for alarm in inactive.map(StatusAlarm.alarm) { StandardOutput.line("\nAlarm: \(alarm.text)") }
-            if let words = Self.words(target) { StandardOutput.line("\n" + words) }
+            if let words = Self.words(target, progress) { StandardOutput.line("\n" + words) }
+            if !days.isEmpty { StandardOutput.line("\n" + DeliveryTable.table(days).text) }
             return
         }
         let counts = Array(zip(DeliveryTable.columns, DeliveryTable.row(progress)))
@@ -39,14 +41,20 @@ struct DeliveryStatusCommand: PushMTACommand {
         let alarms = Cell.list(inactive.map { .text(StatusAlarm.alarm(of: $0).text) })
         let chosen: [(String, Cell)] = [
             ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
+            ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),
         ]
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
     }
 
     /// Whom it goes to; nil for all subscribers.
-    private static func words(_ target: DeliveryTargeting) -> String? {
+    private static func words(_ target: DeliveryTargeting, _ progress: DeliveryProgress) -> String? {
         var words: [String] = []
-        if target.isExplicit { words.append("It goes to explicit targets.") }
+        if let whole = progress.parentID {
+            words.append("It is a day of the continuous delivery \(whole).")
+        } else if progress.kind == .continuous {
+            words.append("It is continuous: its messages are counted with their days.")
+        }
+        if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
         if let filter = target.filter { words.append("Filter: \(filter)") }
         if target.hasRawSQL { words.append("A condition in SQL chooses too.") }
         if !target.excludedLists.isEmpty {

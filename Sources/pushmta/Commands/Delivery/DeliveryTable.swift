@@ -7,6 +7,7 @@ enum DeliveryTable {
     static let columns = [
         "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled",
         "unknown", "excluded", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "reason",
+        "kind",
     ]
 
     /// One delivery's row.
@@ -16,8 +17,21 @@ enum DeliveryTable {
             .integer(progress.pending), .integer(progress.sent), .integer(progress.failed), .integer(progress.ignored),
             .integer(progress.notApplicable), .integer(progress.canceled), .integer(progress.unknown),
             .integer(progress.excluded), .integer(progress.resentAfterAmbiguity), .integer(progress.journalReplayed),
-            .integer(progress.lateOutcomes), .text(progress.stateReason),
+            .integer(progress.lateOutcomes), .text(progress.stateReason), .text(progress.kind.rawValue),
         ]
+    }
+
+    /// The days of a continuous delivery.
+    static func table(_ days: [DeliveryDay]) -> Table {
+        let statuses: [MessageStatus] = [.pending, .sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
+        var table = Table(["day", "id", "state", "target"] + statuses.map(\.name))
+        for day in days {
+            table.add(
+                [.text("\(day.logDay)"), .integer(day.id), .text(day.state.rawValue), .integer(day.target)]
+                    + statuses.map { .integer(day.counts[$0, default: 0]) }
+            )
+        }
+        return table
     }
 
     /// The table of some deliveries.

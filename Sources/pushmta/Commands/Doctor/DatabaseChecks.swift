@@ -33,6 +33,7 @@ struct DatabaseChecks: Sendable {
         results += await durability(store)
         results += await applications(store)
         results += await MappingChecks.results(store)
+        results += await FeedbackCheck.results(store)
         results += await gateways(store)
         await store.close()
         return results

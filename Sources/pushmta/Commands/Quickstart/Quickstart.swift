@@ -44,24 +44,35 @@ struct Quickstart: Sendable {
     }
 
     private func deliver() async throws -> QuickstartResult {
-        tell("Starting PostgreSQL, the gateway simulator and a supervisor in \(site.folder)")
+        tell(
+            "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker and a web process in \(site.folder)"
+        )
         try await site.prepare()
-        let settings = try site.writeSettings(children: Self.children)
+        let settings = try site.writeSettings(children: Self.children, webPort: try await FreePort.any())
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
         let simulator = try await site.startSimulator()
         try await site.startSupervisor()
+        try await site.startFeedback()
+        let base = try await site.startWeb(settings)
         return try await StoreSession.run(settings, role: "quickstart") { store in
             let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
-            let applications = try await audience.create()
-            tell("Registering \(messages) simulated devices")
-            try await audience.seed(applications, count: messages)
-            let progress = try await send(store, to: applications)
+            let names = try await audience.create()
+            let applications = try await store.registrableApplications().filter { names.contains($0.name) }
+            let devices = TrialDevices(site: site, control: SimulatorControl(simulator))
+            tell("Registering \(messages) simulated devices at \(base)")
+            try await devices.register(applications, count: messages, at: settings.web.port)
+            let progress = try await send(store, to: names)
+            let reports = try await devices.reports()
             return QuickstartResult(
                 progress: progress,
                 count: try await site.counters(simulator),
+                reports: reports,
+                tracked: try await store.firstHits(delivery: progress.id),
                 messages: messages,
                 seconds: try await store.secondsToLastOutcome(delivery: progress.id) ?? 0,
-                database: site.database
+                database: site.database,
+                web: base,
+                applications: applications
             )
         }
     }
@@ -73,7 +84,7 @@ struct Quickstart: Sendable {
         try await store.startDelivery(id)
         tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
         let watch = DeliveryWatch(store: store, id: id, isQuiet: json, patience: Self.patience) {
-            try site.checkProcesses()
+            try site.checkProcesses(withDevices: true)
         }
         return try await watch.untilOver()
     }

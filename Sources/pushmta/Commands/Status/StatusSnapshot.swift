@@ -14,6 +14,8 @@ struct StatusSnapshot: Sendable {
     private let inactive: [InactiveAccount]
     private let work: [ReadyWork]
     private let deliveries: [DeliveryProgress]
+    private let workers: [FeedbackWorkerRow]
+    private let backlog: FeedbackBacklog
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -31,6 +33,8 @@ struct StatusSnapshot: Sendable {
         inactive = try await store.inactiveAccounts()
         work = try await store.readyWork()
         deliveries = try await store.unfinishedDeliveries()
+        workers = try await store.feedbackWorkers()
+        backlog = try await store.feedbackBacklog()
     }
 
     /// The tables with their names.
@@ -40,6 +44,7 @@ struct StatusSnapshot: Sendable {
         var tables = [
             ("alarms", alarmTable), ("hosts", HostTable.table(hosts)), ("children", childTable.running(children)),
             ("applications", circuits.table), ("queues", workTable), ("deliveries", DeliveryTable.table(deliveries)),
+            ("feedback", FeedbackTable.table(workers)),
         ]
         if let ended { tables.append(("ended_children", childTable.ended(ended))) }
         return tables
@@ -55,7 +60,8 @@ struct StatusSnapshot: Sendable {
             credentials: expiring,
             inactive: inactive
         )
-        for alarm in alarms + mappings {
+        let feedback = FeedbackNotice(backlog).map { StatusAlarm(subject: "feedback", text: $0.text) }
+        for alarm in alarms + mappings + [feedback].compactMap(\.self) {
             table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table

@@ -9,7 +9,7 @@ import WebServer
 struct WebCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
-        abstract: "Run the web process: registration and tracking of devices.",
+        abstract: "Run the web process: registration and tracking of devices, and the API.",
         discussion: """
             SIGTERM or SIGINT: take no new connections, answer what is under way, end. It starts while the database is away: \
             hits are kept on disk (web.workingPath) until it is back, registrations are refused.
@@ -22,13 +22,16 @@ struct WebCommand: PushMTACommand {
         var settings = loaded.values
         if !settings.web.databaseUrl.isEmpty { settings.database.url = settings.web.databaseUrl }
         let logger = ProcessLog.logger("web", settings)
+        let database = StoreSession.configuration(settings, role: "web")
+        let api = WebAPI(settings: settings.web, database: database, version: ProductVersion.text, logger: logger)
         let server = try WebServer(
             WebSetup(
                 settings: settings,
-                database: StoreSession.configuration(settings, role: "web"),
+                database: database,
                 hostName: ProcessInfo.processInfo.hostName,
                 version: ProductVersion.text,
-                logger: logger
+                logger: logger,
+                addRoutes: { api.addRoutes(to: $0) }
             )
         )
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
@@ -39,9 +42,15 @@ struct WebCommand: PushMTACommand {
             }
         }
         defer { watcher.cancel() }
-        try await server.run { ports in
-            let open = [ports.plain.map { "HTTP on port \($0)" }, ports.tls.map { "HTTPS on port \($0)" }]
-            logger.notice("Serving \(open.compactMap(\.self).joined(separator: " and ")).")
+        do {
+            try await server.run { ports in
+                let open = [ports.plain.map { "HTTP on port \($0)" }, ports.tls.map { "HTTPS on port \($0)" }]
+                logger.notice("Serving \(open.compactMap(\.self).joined(separator: " and ")).")
+            }
+        } catch {
+            await api.close()
+            throw error
         }
+        await api.close()
     }
 }

@@ -26,7 +26,7 @@ struct HTTP2Bench: Sendable {
         try Data().write(to: URL(fileURLWithPath: folder + "/root" + Self.path))
         try Data(Self.body.utf8).write(to: URL(fileURLWithPath: folder + "/body.json"))
         try await makeCertificate()
-        let port = try await freePort()
+        let port = try await FreePort.any()
         let server = BackgroundProcess(
             name: "nghttpd",
             recordFile: folder + "/nghttpd.pid",
@@ -55,15 +55,6 @@ struct HTTP2Bench: Sendable {
                 "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem",
             ]
         )
-    }
-
-    /// A port that was free a moment ago.
-    private func freePort() async throws -> Int {
-        let group = MultiThreadedEventLoopGroup.singleton
-        let channel = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
-        let port = channel.localAddress?.port ?? 0
-        try await channel.close()
-        return port
     }
 
     private func measure(_ port: Int) async throws -> HTTP2BenchReport {

@@ -1,0 +1,70 @@
+import PushCore
+import Store
+
+/// Carries out pieces of the worker's duties.
+struct FeedbackRounds: Sendable {
+    let store: Store
+    let worker: String
+    let settings: Settings
+
+    /// Events of one transaction: a tenth of a second, so that nobody waits for its locks.
+    static let events = 2_000
+    /// Messages or hits that one transaction counts: a tenth of a second, too.
+    static let counted = 10_000
+    /// Rows that one transaction deletes.
+    static let deleted = 2_000
+
+    /// Does a piece of a duty; nil if another worker acts.
+    func run(_ duty: FeedbackDuty) async throws -> FeedbackRound? {
+        let kept = settings.feedback.retention
+        switch duty {
+        case .tokenEvents:
+            let rules = settings.mta.quarantine
+            let count = try await store.applyTokenEvents(worker: worker, limit: Self.events, rules: rules)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.events) }
+        case .outcomes:
+            let count = try await store.countOutcomes(worker: worker, messages: Self.counted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .lateOutcomes:
+            let count = try await store.countLateOutcomes(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
+        case .hits:
+            let count = try await store.countHits(worker: worker, limit: Self.counted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.counted) }
+        case .partitions:
+            return try await dropPartitions()
+        case .disabledSubscriptions:
+            guard kept.disabledSubscriptionDays > 0 else { return .idle }
+            let days = kept.disabledSubscriptionDays
+            let count = try await store.purgeSubscriptions(worker: worker, limit: Self.deleted, days: days)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
+        case .oldTokenEvents:
+            guard kept.tokenEventDays > 0 else { return .idle }
+            let days = kept.tokenEventDays
+            let count = try await store.purgeTokenEvents(worker: worker, limit: Self.deleted, days: days)
+            // Of the oldest rows some may have to stay.
+            return count.map { FeedbackRound(count: $0, isMore: $0 > Self.deleted / 2) }
+        }
+    }
+
+    private func dropPartitions() async throws -> FeedbackRound? {
+        var dropped: Int64 = 0
+        for table in PartitionedTable.allCases {
+            let days = days(of: table)
+            guard days > 0 else { continue }
+            guard let name = try await store.dropOldPartition(worker: worker, of: table, days: days) else { return nil }
+            dropped += name.isEmpty ? 0 : 1
+        }
+        return FeedbackRound(count: dropped, isMore: dropped > 0)
+    }
+
+    private func days(of table: PartitionedTable) -> Int {
+        let kept = settings.feedback.retention
+        return switch table {
+        // Without the one nobody can tell what the other says.
+        case .broadLog, .partTarget: kept.broadLogDays
+        case .trackingLog: kept.trackingLogDays
+        case .exclusionLog: kept.exclusionLogDays
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// One connection of the simulated devices to their web server, kept open; everything runs on its event loop.
+final class FleetLine {
+    private let number: Int
+    private let fleet: DeviceFleet
+    private let loop: any EventLoop
+    private var channel: (any Channel)?
+    private var host = ""
+    private var isConnecting = false
+    private var isOver = false
+    /// Waiting for its answer.
+    private var current: FleetRequest?
+
+    /// Between two attempts to reach a server that is not there.
+    private static let pause = TimeAmount.milliseconds(100)
+
+    init(number: Int, fleet: DeviceFleet, loop: any EventLoop) {
+        self.number = number
+        self.fleet = fleet
+        self.loop = loop
+    }
+
+    /// Connects to the server that is named now, though there may be a connection to another one.
+    func reconnect() {
+        // The end of a connection leads to a new one.
+        if let channel { channel.close(promise: nil) } else { connect() }
+    }
+
+    private func connect() {
+        guard !isOver, !isConnecting, channel == nil, let server = fleet.server else { return }
+        isConnecting = true
+        host = server.hostField
+        let line = NIOLoopBound(self, eventLoop: loop)
+        ClientBootstrap(group: loop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(FleetLineHandler(line.value))
+                }
+            }
+            .connect(host: server.host, port: server.port)
+            .hop(to: loop)
+            .whenComplete { line.value.connected($0) }
+    }
+
+    /// Ends the connection for good.
+    func close() {
+        isOver = true
+        channel?.close(promise: nil)
+    }
+
+    /// Goes on if it has nothing to do.
+    func proceed() {
+        guard let channel, current == nil, let request = fleet.next(number) else { return }
+        current = request
+        var head = HTTPRequestHead(version: .http1_1, method: request.body == nil ? .GET : .POST, uri: request.path)
+        head.headers.add(name: "host", value: host)
+        head.headers.add(name: "user-agent", value: "Mozilla/5.0 (simulated device)")
+        if let body = request.body {
+            head.headers.add(name: "content-type", value: "application/x-www-form-urlencoded;charset=UTF-8")
+            head.headers.add(name: "content-length", value: String(body.utf8.count))
+        }
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        if let body = request.body {
+            channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
+        }
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+    }
+
+    /// The answer has come to its end.
+    func answered(_ status: Int) {
+        guard let request = current else { return }
+        current = nil
+        fleet.finish(request, status: status)
+        proceed()
+    }
+
+    /// The connection is gone.
+    func closed() {
+        channel = nil
+        if let request = current {
+            current = nil
+            fleet.finish(request, status: nil)
+        }
+        connectSoon()
+    }
+
+    private func connected(_ result: Result<any Channel, any Error>) {
+        isConnecting = false
+        switch result {
+        case .success(let channel):
+            guard channel.isActive else { return connectSoon() }
+            self.channel = channel
+            if isOver { channel.close(promise: nil) } else { proceed() }
+        case .failure: connectSoon()
+        }
+    }
+
+    private func connectSoon() {
+        guard !isOver else { return }
+        let line = NIOLoopBound(self, eventLoop: loop)
+        loop.scheduleTask(in: Self.pause) { line.value.connect() }
+    }
+}

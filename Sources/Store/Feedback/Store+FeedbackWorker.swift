@@ -1,0 +1,92 @@
+import PostgresClient
+
+extension Store {
+    /// After so long without a beat another worker acts in the place of one. It is the lease of everything else.
+    public static let feedbackLeaseSeconds = 15
+    /// After so long without a beat of a worker others do the most urgent of its work.
+    public static let feedbackSilenceSeconds = 30
+
+    /// Keeps a worker's row, and lets it act if nobody else does; returns whether it is the one that acts.
+    public func feedbackBeat(_ beat: FeedbackBeat, leaseSeconds: Int = Store.feedbackLeaseSeconds) async throws -> Bool
+    {
+        try await query(
+            """
+            SELECT pushmta_engine.feedback_beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 second')
+            """,
+            [
+                .text(beat.worker), .text(beat.host), .int32(beat.pid), .text(beat.version), .text(beat.lastAction),
+                .int64(beat.tokenEvents), .int64(beat.messagesCounted), .int64(beat.hitsCounted),
+                .int32(Int32(clamping: leaseSeconds)),
+            ]
+        ).bool(0, 0)
+    }
+
+    /// Says that a worker has ended in order, so that another one acts at once.
+    public func feedbackStop(worker: String) async throws {
+        try await query("SELECT pushmta_engine.feedback_stop($1::uuid)", [.text(worker)])
+    }
+
+    /// Whether a worker acts that was heard of lately.
+    public func isFeedbackWorkerActing() async throws -> Bool {
+        try await query(
+            "SELECT pushmta_engine.feedback_is_acting($1 * interval '1 second')",
+            [.int32(Int32(Self.feedbackSilenceSeconds))]
+        ).bool(0, 0)
+    }
+
+    /// Whether somebody sends: background work then leaves the processors to him.
+    public func isSending() async throws -> Bool {
+        try await query("SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part WHERE state = 'claimed')").bool(0, 0)
+    }
+
+    /// All workers that were heard of in the last week, the one that acts first.
+    public func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
+        let result = try await query(
+            """
+            SELECT id::text, host, pid, version, state, acting_since, beat_age_seconds, last_action, token_events, messages_counted,
+                hits_counted
+            FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_beat DESC, id
+            """
+        )
+        return try all(result) { rows, row in
+            FeedbackWorkerRow(
+                id: try rows.text(row, 0),
+                host: try rows.text(row, 1),
+                pid: try rows.int32(row, 2),
+                version: try rows.text(row, 3),
+                state: try rows.text(row, 4),
+                actingSince: try rows.timeOrNil(row, 5),
+                beatAgeSeconds: try rows.double(row, 6),
+                lastAction: try rows.text(row, 7),
+                tokenEvents: try rows.int64(row, 8),
+                messagesCounted: try rows.int64(row, 9),
+                hitsCounted: try rows.int64(row, 10)
+            )
+        }
+    }
+
+    /// What waits for a worker; read from indexes of what is open.
+    public func feedbackBacklog() async throws -> FeedbackBacklog {
+        let result = try await query(
+            """
+            SELECT extract(epoch FROM now() - least(
+                    (SELECT e.created_at FROM pushmta_engine.token_event e
+                        WHERE e.state = 'pending' AND e.kind = 'invalid' ORDER BY e.id LIMIT 1),
+                    (SELECT e.created_at FROM pushmta_engine.token_event e
+                        WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success') ORDER BY e.id LIMIT 1)
+                ))::double precision,
+                (SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.state = 'done' AND NOT p.counted),
+                extract(epoch FROM now() - (SELECT u.created_at FROM pushmta_engine.tracking_uncounted u
+                    ORDER BY u.id LIMIT 1))::double precision,
+                pushmta_engine.feedback_is_acting($1 * interval '1 second')
+            """,
+            [.int32(Int32(Self.feedbackSilenceSeconds))]
+        )
+        return FeedbackBacklog(
+            oldestTokenEventSeconds: try result.doubleOrNil(0, 0),
+            uncountedParts: try result.int64(0, 1),
+            oldestHitSeconds: try result.doubleOrNil(0, 2),
+            isWorkerActing: try result.bool(0, 3)
+        )
+    }
+}

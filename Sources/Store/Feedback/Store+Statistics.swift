@@ -1,0 +1,66 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Adds the outcomes of parts that are done to the statistics, up to about so many messages, as the worker that acts.
+    ///
+    /// - Returns: the number of messages, 0 if no part was left; nil if another worker acts.
+    public func countOutcomes(worker: String, messages: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.count_parts($2)", worker, [.int32(Int32(clamping: messages))])
+    }
+
+    /// Adds outcomes to the statistics that came after the end of their part, as the worker that acts.
+    ///
+    /// - Returns: the number of outcomes; nil if another worker acts.
+    public func countLateOutcomes(worker: String, limit: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.count_late_outcomes($2)", worker, [.int32(Int32(clamping: limit))])
+    }
+
+    /// Adds hits to the statistics, up to about so many, as the worker that acts.
+    ///
+    /// - Returns: the number of hits; nil if another worker acts.
+    public func countHits(worker: String, limit: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.count_hits($2)", worker, [.int32(Int32(clamping: limit))])
+    }
+
+    /// Applies token events as the worker that acts, else as ``applyTokenEvents(limit:rules:)``.
+    ///
+    /// - Returns: the number of events decided and of subscriptions healed by time; nil if another worker acts.
+    public func applyTokenEvents(worker: String, limit: Int, rules: QuarantineSettings) async throws -> Int64? {
+        let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
+        let open = try await query(Self.openTokenEventSQL, [healing])
+        let most = PostgresValue.int32(Int32(clamping: limit))
+        var decided: Int64 = 0
+        if try open.bool(0, 0) {
+            let count = try await fenced(
+                "pushmta_engine.apply_token_effects($2, $3, $4 * interval '1 second', $5 * interval '1 day')",
+                worker,
+                [
+                    most, .int32(Int32(clamping: rules.maxSoftErrors)),
+                    .int32(Int32(clamping: rules.significantErrorDelaySec)), healing,
+                ]
+            )
+            guard let count else { return nil }
+            decided += count
+        }
+        if try open.bool(0, 1) {
+            let count = try await fenced(
+                "pushmta_engine.heal_soft_errors($2, $3 * interval '1 day')",
+                worker,
+                [most, healing]
+            )
+            guard let count else { return nil }
+            decided += count
+        }
+        return decided
+    }
+
+    /// What a function returns, called as the worker that acts; nil if another one does. In one transaction, in which the worker
+    /// stays the one that acts.
+    func fenced(_ call: String, _ worker: String, _ parameters: [PostgresValue]) async throws -> Int64? {
+        try await query(
+            "SELECT CASE WHEN pushmta_engine.feedback_fence($1::uuid) THEN \(call)::bigint END",
+            [.text(worker)] + parameters
+        ).int64OrNil(0, 0)
+    }
+}

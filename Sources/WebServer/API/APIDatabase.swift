@@ -1,0 +1,147 @@
+import Logging
+import PostgresClient
+import Store
+import Synchronization
+
+/// The API's way to the database: some connections, each made when it is needed first, under the role of the web process.
+///
+/// A call that waits for a lock or reads much holds up only those behind it on the same connection. Nobody waits longer than a
+/// time, and no more calls than a number are under way, whatever the database does.
+final class APIDatabase: Sendable {
+    private struct Lane {
+        /// Calls that have not ended, whether somebody still waits for them or not.
+        var calls = 0
+        var isConnecting = false
+    }
+
+    private let stores: [Store]
+    private let lanes: Mutex<[Lane]>
+    private let logger: Logger
+
+    /// Calls under way on all connections.
+    private static let mostCalls = 64
+    /// How long a call may wait for a connection, and how long it may take; clients of an API give up after some ten seconds.
+    private static let connectingLimit = Duration.seconds(2)
+    private static let callLimit = Duration.seconds(10)
+    private static let lookPause = Duration.milliseconds(10)
+    /// Attempts that meet somebody else's change of the same rows; each is over in milliseconds.
+    private static let mostConflicts = 6
+
+    init(_ configuration: PostgresConfiguration, connections: Int, logger: Logger) {
+        stores = (0..<connections).map { _ in Store(configuration: configuration, role: Store.webRole) }
+        lanes = Mutex(Array(repeating: Lane(), count: connections))
+        self.logger = logger
+    }
+
+    func close() async {
+        for store in stores { await store.close() }
+    }
+
+    /// Runs one transaction, again if it met somebody else's; other failures become problems.
+    func run<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws(APIProblem)
+        -> Value
+    {
+        guard let lane = take() else {
+            throw .unavailable("Too many requests wait for the database.", retryAfter: 1)
+        }
+        let store = stores[lane]
+        guard await connect(lane, store) else {
+            release(lane)
+            throw .unavailable("The database is away.")
+        }
+        var conflicts = 0
+        while true {
+            switch await attempt(lane, store, work) {
+            case .success(let value): return value
+            case .failure(let error as APIProblem): throw error
+            case .failure(let error as StoreError): throw problem(error)
+            case nil: throw .resultUnknown
+            case .failure(let error):
+                switch DatabaseTrouble(error) {
+                case .conflict where conflicts < Self.mostConflicts:
+                    conflicts += 1
+                    try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * conflicts)))
+                    hold(lane)
+                case .conflict: throw .unavailable("Somebody else changes the same things.", retryAfter: 1)
+                case .value where (error as? PostgresError)?.code != .type:
+                    logger.info("The database refuses a value of a request of the API: \(error)")
+                    throw .refusedValue
+                case .away:
+                    logger.warning("A request of the API failed: \(error)")
+                    throw .resultUnknown
+                case .value, .other:
+                    logger.error("A request of the API failed: \(error)")
+                    throw .failed
+                }
+            }
+        }
+    }
+
+    private func attempt<Value: Sendable>(
+        _ lane: Int,
+        _ store: Store,
+        _ work: @escaping @Sendable (Store) async throws -> Value
+    ) async -> Result<Value, any Error>? {
+        await Attempt<Value>().run(within: Self.callLimit) { [self] in
+            // It counts until it has really ended.
+            defer { release(lane) }
+            return try await work(store)
+        }
+    }
+
+    /// The connection with the fewest calls; nil if there are too many on all of them.
+    private func take() -> Int? {
+        lanes.withLock { lanes in
+            guard lanes.reduce(0, { $0 + $1.calls }) < Self.mostCalls else { return nil }
+            guard let best = lanes.indices.min(by: { lanes[$0].calls < lanes[$1].calls }) else { return nil }
+            lanes[best].calls += 1
+            return best
+        }
+    }
+
+    private func hold(_ lane: Int) {
+        lanes.withLock { $0[lane].calls += 1 }
+    }
+
+    private func release(_ lane: Int) {
+        lanes.withLock { $0[lane].calls -= 1 }
+    }
+
+    /// Waits for a connection for a while; one attempt at a time goes on by itself.
+    private func connect(_ lane: Int, _ store: Store) async -> Bool {
+        let deadline = ContinuousClock.now + Self.connectingLimit
+        while !store.isConnected {
+            let starts = lanes.withLock { lanes in
+                defer { lanes[lane].isConnecting = true }
+                return !lanes[lane].isConnecting
+            }
+            if starts {
+                Task {
+                    try? await store.awaitConnection()
+                    lanes.withLock { $0[lane].isConnecting = false }
+                }
+            }
+            guard .now < deadline else { return false }
+            try? await Task.sleep(for: Self.lookPause)
+        }
+        return true
+    }
+
+    private func problem(_ error: StoreError) -> APIProblem {
+        let remedy = error.hint.map { Self.sentence($0) } ?? "Look at what the request names."
+        switch error.code {
+        case .notFound: return APIProblem(.notFound, error.message, remedy)
+        case .conflict: return APIProblem(.conflict, error.message, remedy)
+        case .invalid: return APIProblem(.invalidValue, error.message, remedy)
+        case .unavailable, .schema: return .unavailable(error.message)
+        case .unbalancedPart, .unexpectedAnswer:
+            logger.error("A request of the API failed: \(error)")
+            return .failed
+        }
+    }
+
+    /// Hints stand in brackets elsewhere.
+    private static func sentence(_ hint: String) -> String {
+        hint.prefix(1).uppercased() + hint.dropFirst() + (hint.hasSuffix(".") ? "" : ".")
+    }
+}

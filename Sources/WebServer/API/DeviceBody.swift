@@ -1,0 +1,64 @@
+import PushCore
+import Store
+
+/// The body of a device's registration.
+struct DeviceBody: Sendable {
+    let application: String
+    private let pushToken: String
+    private let userKey: String
+    private let deviceID: String?
+    private let locale: String
+    private let timeZone: String
+    private let device: [String: String]
+    private let parameters: [String: String]
+
+    /// A time zone's name is a few words.
+    private static let longestTimeZone = 64
+    private static let longestName = 1_000
+    /// A value's bytes; the body's limit is over all of them.
+    private static let longestValue = 8_192
+
+    init(_ body: JSONValue) throws(APIProblem) {
+        var reader = JSONReader(body)
+        application = reader.text("application", required: true, most: Self.longestName) ?? ""
+        pushToken =
+            reader.text("pushToken", required: true, most: PushTokenForm.androidLength.upperBound, mayBeEmpty: false)
+            ?? ""
+        userKey = reader.text("userKey", most: DeviceRegistration.longestKey) ?? ""
+        let given = reader.text("deviceId", most: DeviceRegistration.longestKey)
+        deviceID = given.flatMap { $0.isEmpty ? nil : $0 }
+        locale = reader.text("locale", most: DeviceRegistration.longestLocale) ?? ""
+        timeZone = reader.text("timeZone", most: Self.longestTimeZone) ?? ""
+        device = reader.texts("device", most: Self.longestValue) ?? [:]
+        parameters = reader.texts("parameters", most: Self.longestValue) ?? [:]
+        try reader.close()
+    }
+
+    /// The registration, with each value where the application's declarations keep it.
+    func placed(_ application: RegistrableApplication) throws(APIProblem) -> PlacedRegistration {
+        guard let token = PushTokenForm.normalised(pushToken, application.platform) else {
+            throw .invalid("/pushToken", "it is not \(PushTokenForm.words(application.platform))")
+        }
+        do {
+            var placed = try PlacedRegistration(
+                DeviceRegistration(
+                    platform: application.platform,
+                    integrationKey: application.integrationKey,
+                    pushToken: token,
+                    userKey: userKey,
+                    deviceID: deviceID,
+                    locale: locale,
+                    device: device,
+                    parameters: parameters
+                ),
+                application: application.id,
+                declarations: application.declarations
+            )
+            // A parameter that the application declares for it goes before.
+            if placed.timeZone.isEmpty { placed.timeZone = timeZone }
+            return placed
+        } catch {
+            throw .invalid("/parameters", error.description)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// `/devices`: what devices say of themselves through an SDK, said for them by a server.
+struct DeviceRoutes: Sendable {
+    let database: APIDatabase
+
+    /// Devices of one answer: of a user or a token there are a few.
+    private static let mostDevices: Int32 = 100
+
+    var routes: [APIRoute] {
+        [
+            APIRoute(
+                method: .post,
+                path: "/devices",
+                operation: "registerDevice",
+                summary: "Register a device, or update it",
+                details:
+                    "As a registration by an SDK: the same application, push token and user are the same device, another user on the token is a new one and the old one is disabled, as is the one that has another token under the same deviceId. An opt-out stays.",
+                scope: .writeDevices,
+                body: .required(schema: "NewDevice"),
+                answers: [200: "Device", 201: "Device"],
+                problems: [.notFound],
+                handle: register
+            ),
+            APIRoute(
+                method: .get,
+                path: "/devices",
+                operation: "findDevices",
+                summary: "The devices of a user, or with a push token",
+                details:
+                    "At most \(Self.mostDevices), those that registered last first; give exactly one of userKey and pushToken.",
+                scope: .readDevices,
+                parameters: [
+                    .query("userKey", #"{"type": "string", "minLength": 1}"#, "Whose they are."),
+                    .query("pushToken", #"{"type": "string", "minLength": 1}"#, "The token that the gateway knows."),
+                    .query("application", #"{"type": "string", "minLength": 1}"#, "Of this application only."),
+                ],
+                answers: [200: "DeviceList"],
+                problems: [.notFound],
+                handle: find
+            ),
+            one(.get, "", "readDevice", "A device by its id", .readDevices) { _, _ in },
+            APIRoute(
+                method: .delete,
+                path: "/devices/{id}",
+                operation: "unregisterDevice",
+                summary: "Send nothing more to a device, until it registers again",
+                scope: .writeDevices,
+                parameters: [APIRoute.idParameter],
+                answers: [204: ""],
+                problems: [.notFound],
+                handle: unregister
+            ),
+            one(.put, "/opt-out", "optOut", "Note that the person behind a device wants nothing", .writeDevices) {
+                try await $0.setOptOut($1, true)
+            },
+            one(
+                .delete,
+                "/opt-out",
+                "optIn",
+                "Note that the person behind a device wants messages again",
+                .writeDevices
+            ) {
+                try await $0.setOptOut($1, false)
+            },
+        ]
+    }
+
+    /// A route that does something to one device and answers with it.
+    private func one(
+        _ method: HTTPRequest.Method,
+        _ tail: String,
+        _ operation: String,
+        _ summary: String,
+        _ scope: APIScope,
+        _ change: @escaping @Sendable (Store, Int64) async throws -> Void
+    ) -> APIRoute {
+        APIRoute(
+            method: method,
+            path: "/devices/{id}" + tail,
+            operation: operation,
+            summary: summary,
+            scope: scope,
+            parameters: [APIRoute.idParameter],
+            answers: [200: "Device"],
+            problems: [.notFound],
+            handle: { call in
+                var query = call.query
+                try query.close()
+                let id = try call.id("device")
+                let row = try await database.run { store in
+                    let row = try await store.device(id)
+                    guard call.allows(row.applicationID) else { throw APIProblem.notFound("device \(id)") }
+                    try await change(store, id)
+                    return tail.isEmpty ? row : try await store.device(id)
+                }
+                return APIReply(.ok, DeviceJSON.json(row))
+            }
+        )
+    }
+
+    private func register(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let given = try DeviceBody(call.body)
+        let (row, isNew) = try await database.run { store in
+            let application = try await Self.applications(store).first { $0.name == given.application }
+            guard let application, call.allows(application.id) else {
+                throw APIProblem.notFound("application of this name")
+            }
+            let placed = try given.placed(application)
+            let report = try await store.register([placed])
+            let rows = try await store.devices(pushToken: placed.pushToken, applications: [application.id], limit: 1)
+            guard let row = rows.first else { throw APIProblem.failed }
+            return (row, report.created > 0)
+        }
+        var reply = APIReply(isNew ? .created : .ok, DeviceJSON.json(row))
+        if isNew { reply.headers[.location] = "\(WebAPI.base)/devices/\(row.id)" }
+        return reply
+    }
+
+    private static func applications(_ store: Store) async throws -> [RegistrableApplication] {
+        do {
+            return try await store.registrableApplications()
+        } catch let error as StoreError where error.code == .invalid {
+            // Declarations that cannot be read are the operator's fault, and not that of who registers a device.
+            throw StoreError(.unexpectedAnswer, error.message)
+        }
+    }
+
+    private func find(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        let user = query.text("userKey", most: DeviceRegistration.longestKey)
+        let token = query.text("pushToken", most: PushTokenForm.androidLength.upperBound)
+        let application = query.text("application", most: 1_000)
+        if query.faults.isEmpty, (user == nil) == (token == nil) {
+            query.note("userKey", "exactly one of userKey and pushToken is expected")
+        }
+        try query.close()
+        let rows = try await database.run { store in
+            var wanted = call.applications
+            var platforms = Set(Platform.allCases)
+            if let application {
+                let row = try await store.apiApplications().first { $0.name == application && call.allows($0.id) }
+                guard let row else { throw APIProblem.notFound("application of this name") }
+                wanted = [row.id]
+                platforms = [row.platform]
+            }
+            guard let token else {
+                return try await store.devices(userKey: user ?? "", applications: wanted, limit: Self.mostDevices)
+            }
+            // APNs tokens are kept in lower case; FCM tokens are other ones then.
+            let forms = Set(platforms.map { PushTokenForm.normalised(token, $0) ?? token })
+            var found: [DeviceRow] = []
+            for form in forms.sorted() {
+                found += try await store.devices(pushToken: form, applications: wanted, limit: Self.mostDevices)
+            }
+            return found
+        }
+        return APIReply(.ok, .members(("devices", .array(rows.map(DeviceJSON.json)))))
+    }
+
+    private func unregister(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("device")
+        try await database.run { store in
+            let row = try await store.device(id)
+            guard call.allows(row.applicationID) else { throw APIProblem.notFound("device \(id)") }
+            try await store.unregisterDevice(id)
+        }
+        return APIReply(.noContent)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import PostgresClient
+import PushCore
+import Store
+
+/// The product's own API, JSON below `/api/v1`, for the web process's router: see ``WebSetup/addRoutes``.
+///
+/// Its connections to the database are its own and are made when the first request needs them. Call ``close()`` when the web
+/// process has ended.
+public final class WebAPI: Sendable {
+    /// Where it begins; a change that breaks clients makes another one.
+    static let base = "/api/v1"
+
+    private let settings: WebSettings
+    private let database: APIDatabase
+    private let keyDatabase: APIDatabase
+    private let keyring: APIKeyring
+    private let logger: Logger
+    /// The paths and methods that there are.
+    let routes: [APIRoute]
+    /// The OpenAPI document.
+    let document: String
+
+    /// Connections for requests; one more serves the keys.
+    private static let connections = 3
+
+    /// Makes the API; nothing is opened.
+    public init(settings: WebSettings, database configuration: PostgresConfiguration, version: String, logger: Logger) {
+        self.settings = settings
+        self.logger = logger
+        database = APIDatabase(configuration, connections: Self.connections, logger: logger)
+        keyDatabase = APIDatabase(configuration, connections: 1, logger: logger)
+        keyring = APIKeyring(database: keyDatabase)
+        let described =
+            ApplicationRoutes(database: database).routes + DeviceRoutes(database: database).routes
+            + DeliveryRoutes(database: database).routes + TargetRoutes(database: database).routes
+            + OutcomeRoutes(database: database).routes + MessageRoutes(database: database).routes
+        let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
+        let document = OpenAPIDocument(routes: described + [documentRoute], version: version).json
+        self.document = document.compactText
+        routes = described + [OpenAPIDocument.route(handle: { _ in APIReply(.ok, document) })]
+    }
+
+    /// Adds its routes to a router.
+    public func addRoutes<Routes: RouterMethods>(to router: Routes) where Routes.Context == WebContext {
+        let trimmed = settings.pathPrefix.split(separator: "/").joined(separator: "/")
+        // A proxy may take the prefix away or not.
+        let bases = trimmed.isEmpty ? [Self.base] : [Self.base, "/" + trimmed + Self.base]
+        _ = router.add(middleware: APIFrame(bases: bases, routes: routes))
+        for base in bases {
+            for route in routes {
+                router.on(RouterPath(base + route.path), method: route.method) { [self] request, context in
+                    await answer(route, request, context)
+                }
+            }
+        }
+    }
+
+    /// Closes its connections.
+    public func close() async {
+        await database.close()
+        await keyDatabase.close()
+    }
+
+    private func answer(_ route: APIRoute, _ request: Request, _ context: WebContext) async -> Response {
+        do {
+            let call = try await call(route, request, context)
+            return APIAnswer.response(try await route.handle(call))
+        } catch let problem as APIProblem {
+            return APIAnswer.response(problem, requestID: context.requestID)
+        } catch {
+            logger.error("Request \(context.requestID) of the API failed: \(error)")
+            return APIAnswer.response(.failed, requestID: context.requestID)
+        }
+    }
+
+    private func call(_ route: APIRoute, _ request: Request, _ context: WebContext) async throws -> APICall {
+        var key: VerifiedAPIKey?
+        if let scope = route.scope {
+            let verified = try await keyring.verify(request.headers[.authorization])
+            guard verified.scopes.contains(scope) else { throw APIProblem.missingScope(scope) }
+            key = verified
+        }
+        let body = try await APIBody(mostBytes: settings.limits.maxBodyKb << 10).read(request, route.body)
+        var path: [String: String] = [:]
+        for parameter in route.parameters where parameter.place == "path" {
+            guard let text = context.parameters.get(parameter.name)?.removingPercentEncoding else {
+                throw APIProblem.invalid("path:\(parameter.name)", "it is not UTF-8 with sound escapes")
+            }
+            path[parameter.name] = text
+        }
+        return APICall(
+            path: path,
+            query: try APIQuery(WebTarget(request.head).query),
+            head: request.headers,
+            body: body,
+            key: key
+        )
+    }
+}

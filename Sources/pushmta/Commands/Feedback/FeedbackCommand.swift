@@ -1,0 +1,51 @@
+import ArgumentParser
+import FeedbackWorker
+import Foundation
+import Logging
+import PushCore
+import Store
+import UnixSignals
+
+/// `pushmta feedback`: the process that applies token events, counts outcomes and hits, and throws away what is old.
+struct FeedbackCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "feedback",
+        abstract: "Run the feedback worker: token events, statistics, retention.",
+        discussion: """
+            Any number may run, on any hosts: one acts, the others stand by and one of them takes over when nothing was heard of it \
+            for 15 s; `pushmta status` shows which. SIGTERM or SIGINT: end; another one acts at once. It waits for a database that is \
+            away.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let settings = loaded.values
+        let logger = ProcessLog.logger("feedback", settings)
+        let worker = FeedbackWorker(
+            FeedbackSetup(
+                settings: settings,
+                connect: { role in
+                    let limit = Store.lockTimeoutMilliseconds
+                    return try await Store.connect(
+                        StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
+                    )
+                },
+                hostName: ProcessInfo.processInfo.hostName,
+                version: ProductVersion.text,
+                logger: logger
+            )
+        )
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let watcher = Task {
+            for await signal in signals {
+                logger.notice("\(signal): ending.")
+                worker.drain()
+            }
+        }
+        defer { watcher.cancel() }
+        logger.notice("Feedback worker \(worker.id) started.")
+        await worker.run()
+    }
+}

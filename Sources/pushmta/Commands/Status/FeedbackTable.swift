@@ -1,0 +1,20 @@
+import Store
+
+/// Feedback workers as a table; columns are named as in the view `pushmta.feedback_worker` where the thing is the same.
+enum FeedbackTable {
+    /// The table of some workers.
+    static func table(_ workers: [FeedbackWorkerRow]) -> Table {
+        var table = Table([
+            "worker", "host", "pid", "version", "state", "beat_age", "last_action", "token_events", "messages_counted",
+            "hits_counted",
+        ])
+        for worker in workers {
+            table.add([
+                .text(worker.id), .text(worker.host), Cell(worker.pid), .text(worker.version), .text(worker.state),
+                .number(worker.beatAgeSeconds), .text(worker.lastAction), .integer(worker.tokenEvents),
+                .integer(worker.messagesCounted), .integer(worker.hitsCounted),
+            ])
+        }
+        return table
+    }
+}

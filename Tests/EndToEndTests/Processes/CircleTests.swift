@@ -1,0 +1,132 @@
+import Foundation
+import PostgresClient
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+/// The whole circle with real processes: devices register, get what is delivered, and tell of it with the ids that they got.
+@Suite(.serialized) struct CircleTests {
+    private static let devices: Int64 = 40
+
+    /// A content, and whether a person sees anything to click on.
+    private struct Kind {
+        let name: String
+        let platform: Platform
+        let content: String
+        let isVisible: Bool
+    }
+
+    private static let kinds = [
+        Kind(name: "iOS", platform: .ios, content: #"{"ios":{"title":"Hello {{firstName}}"}}"#, isVisible: true),
+        Kind(name: "silent", platform: .ios, content: #"{"ios":{"silent":true}}"#, isVisible: false),
+        Kind(
+            name: "Android notification",
+            platform: .android,
+            content: #"{"android":{"kind":"notification","title":"Hello {{firstName}}"}}"#,
+            isVisible: true
+        ),
+        Kind(
+            name: "Android data",
+            platform: .android,
+            content: #"{"android":{"kind":"data","variables":{"title":"Hello {{firstName}}"}}}"#,
+            isVisible: true
+        ),
+    ]
+
+    @Test func whatIsDeliveredComesBackAsReceiptsAndClicks() async throws {
+        let folder = try TemporaryFolder()
+        let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
+        let site = try TrialSite(folder: folder.path + "/site", programs: beside)
+        do {
+            try await circle(site)
+        } catch {
+            try? await site.stop()
+            try? site.remove()
+            throw error
+        }
+        try await site.stop()
+        try site.remove()
+    }
+
+    private func circle(_ site: TrialSite) async throws {
+        try await site.prepare()
+        let settings = try site.writeSettings(children: 2, webPort: try await FreePort.any())
+        _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
+        let simulator = try await site.startSimulator()
+        try await site.startSupervisor()
+        try await site.startFeedback()
+        _ = try await site.startWeb(settings)
+        try await StoreSession.run(settings, role: "test") { store in
+            let names = try await TrialAudience(store: store, settings: settings, simulator: simulator).create()
+            let applications = try await store.registrableApplications()
+            let control = SimulatorControl(simulator)
+            let devices = TrialDevices(site: site, control: control)
+            try await devices.register(applications, count: Self.devices, at: settings.web.port)
+            // Everybody clicks on what he sees.
+            try await control.post(
+                "/fleet",
+                #"{"host":"127.0.0.1","port":\#(settings.web.port),"click_every":1}"#
+            )
+            for kind in Self.kinds {
+                let name = try #require(names.first { $0.hasSuffix(kind.platform.rawValue) })
+                try await follow(kind, to: name, store, devices, site)
+            }
+            #expect(try await devices.reports().failed == 0)
+        }
+    }
+
+    private func follow(
+        _ kind: Kind,
+        to application: String,
+        _ store: Store,
+        _ devices: TrialDevices,
+        _ site: TrialSite
+    ) async throws {
+        let id = try await store.createDelivery(
+            NewDelivery(label: kind.name, applications: [application], content: kind.content)
+        )
+        try await store.startDelivery(id)
+        var last = try await store.deliveryProgress(id)
+        try await wait(for: kind.name, within: DeliverySite.limit) {
+            last = try await store.deliveryProgress(id)
+            return last.state.isFinal
+        }
+        let expected = Self.devices / 2
+        #expect(last.sent == expected, "\(kind.name): \(last)")
+        // The last answer may still be under way to its device.
+        try await wait(for: "the receipts of \(kind.name)", within: DeliverySite.limit) {
+            try await store.firstHits(delivery: id).received == expected
+        }
+        _ = try await devices.reports()
+        let hits = try await store.firstHits(delivery: id)
+        #expect(hits == FirstHits(received: expected, clicked: kind.isVisible ? expected : 0), "\(kind.name)")
+        try await checkStatistics(kind, delivery: id, expected, site)
+    }
+
+    /// What a marketing system reads.
+    private func checkStatistics(_ kind: Kind, delivery id: Int64, _ expected: Int64, _ site: TrialSite) async throws {
+        let name = PostgresApplicationName(role: "test", host: "test", pid: ProcessInfo.processInfo.processIdentifier)
+        let connection = try await PostgresConnection.connect(
+            PostgresConfiguration(site.database, applicationName: name)
+        )
+        let clicks = kind.isVisible ? expected : 0
+        let figures = [expected, expected, 0, expected, expected, clicks, clicks]
+        var last: [Int64] = []
+        try await wait(for: "the statistics of \(kind.name)", within: DeliverySite.limit) {
+            let result = try await connection.execute(
+                PostgresStatement(
+                    """
+                    SELECT s.target::bigint, s.sent, s.failed, s.received, s.received_unique, s.clicked, s.clicked_unique
+                    FROM pushmta.delivery_statistics s WHERE s.delivery_id = \(id) AND s.complete
+                    """
+                )
+            )
+            last = try result.rowCount == 0 ? [] : (0..<figures.count).map { try result.int64(0, $0) }
+            return last == figures
+        }
+        #expect(last == figures, "\(kind.name)")
+        await connection.close()
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Messages that are added to a continuous delivery, through real processes.
+@Suite(.serialized) struct MessageTests {
+    /// A continuous delivery in progress, made as an operator makes it.
+    private func continuous(_ site: DeliverySite) async throws -> Int64 {
+        let words = ["delivery", "create", "--continuous", "--label", "codes", "--app", site.application, "--start"]
+        let content = #"{"ios":{"title":"Code {{code}}"},"missing":"exclude"}"#
+        let made = try await Program.pushmta().run(
+            words + ["--content", content, "--config", site.trial.settingsFile]
+        )
+        #expect(made.status == 0, "\(made.errors)")
+        let id = try #require(Int64(made.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+        _ = try await site.progress(id) { $0.state == .inProgress }
+        return id
+    }
+
+    /// The subscriptions of the site's application.
+    private func subscriptions(_ site: DeliverySite) async throws -> [Int64] {
+        let list = try await site.run("subscription", "list", "--app", site.application, "--limit", "10", "--json")
+        return try list.rows().compactMap { ($0["id"] as? Int).map(Int64.init) }
+    }
+
+    @Test func aMessagePassesARunningDeliveryAndArrivesOnce() async throws {
+        let messages: Int64 = 20_000
+        try await DeliverySite.with(subscribers: messages, children: 1) { site in
+            let id = try await continuous(site)
+            let someone = String(try #require(try await subscriptions(site).first))
+            try await site.slowDown(streams: 50, milliseconds: 50)
+            let bulk = try await site.send(to: site.application)
+            _ = try await site.progress(bulk) { $0.sent > 0 }
+
+            let words = ["message", "send", String(id), "--subscription", someone, "--idempotency-key", "order-1"]
+            var ids: [String] = []
+            for repetition in 0..<2 {
+                let sent = try await Program.pushmta().run(
+                    words + ["--variables", #"{"code":"17"}"#, "--json", "--config", site.trial.settingsFile]
+                )
+                let row = try #require(try sent.rows().first, "\(sent.errors)")
+                ids.append(try #require(row["id"] as? String))
+                #expect(row["repeated"] as? Bool == (repetition == 1))
+            }
+            #expect(ids[0] == ids[1])
+            try await site.wait("the message") { try await site.store.message(ids[0])?.status == .sent }
+            #expect(try await site.store.deliveryProgress(bulk).pending > 0, "it did not wait for the delivery's end")
+
+            try await site.slowDown(streams: 1_000, milliseconds: 0)
+            #expect(try await site.progress(bulk).sent == messages)
+            let count = try await site.trial.counters(site.simulator)
+            #expect(count.accepted == messages + 1 && count.duplicates == 0)
+
+            // What cannot be rendered is the child's to say, as for every delivery.
+            let place = MessageAddress.subscription(try #require(Int64(someone)))
+            let long = #"{"code":""# + String(repeating: "9", count: 5_000) + #""}"#
+            for (variables, expected) in [("{}", "not_applicable"), (long, "failed")] {
+                let odd = NewMessage(deliveryID: id, address: place, variables: variables)
+                let oddID = try #require(try await site.store.sendMessage(odd).first).id
+                try await site.wait(expected) { try await site.store.message(oddID)?.status.name == expected }
+                let shown = try await site.run("message", "show", oddID, "--json").json()
+                #expect(shown["status"] as? String == expected && (shown["reason"] as? String)?.isEmpty == false)
+            }
+
+            let status = try await site.run("delivery", "status", String(id), "--json").json()
+            #expect(status["kind"] as? String == "continuous")
+            let day = try #require((status["days"] as? [[String: Any]])?.first)
+            #expect(day["target"] as? Int == 3 && day["sent"] as? Int == 1)
+            #expect(day["failed"] as? Int == 1 && day["not_applicable"] as? Int == 1)
+            let unknown = try await site.run("message", "send", String(id), "--user", "nobody", expect: 65)
+            #expect(unknown.errors.contains("no such subscription"))
+            try await site.run("delivery", "stop", String(id), "--wait")
+            try await site.run("message", "send", String(id), "--subscription", someone, expect: 65)
+        }
+    }
+
+    @Test func noMessageIsLostWithAChild() async throws {
+        let messages = 120
+        try await DeliverySite.with(subscribers: 20, children: 1) { site in
+            let id = try await continuous(site)
+            let people = try await subscriptions(site)
+            try await site.slowDown(streams: 10, milliseconds: 20)
+            var sent: [MessageReference] = []
+            for number in 0..<messages {
+                let address = MessageAddress.subscription(people[number % people.count])
+                sent += try await site.store.sendMessage(
+                    NewMessage(deliveryID: id, address: address, variables: #"{"code":"\#(number)"}"#)
+                )
+                guard number == 60 else { continue }
+                try await site.wait("a child that sends") {
+                    try await site.store.message(sent[number].id)?.status == .sent
+                }
+                for child in try await site.store.children() where child.beat.pid > 0 { kill(child.beat.pid, SIGKILL) }
+            }
+            let day = try #require(sent.first).deliveryID
+            // A child that the supervisor never heard of a message from is not replaced for a minute.
+            let end = try await site.progress(day, within: .seconds(150)) { $0.pending == 0 }
+            #expect(end.target == Int64(messages) && end.sent == Int64(messages))
+            #expect(try await site.store.snapshot(delivery: day).faults == [])
+            let count = try await site.trial.counters(site.simulator)
+            #expect(count.accepted == Int64(messages))
+            // What was on the wire when a child was killed is sent again, and nothing else.
+            #expect(count.acceptedTimes - count.accepted <= end.resentAfterAmbiguity)
+        }
+    }
+}

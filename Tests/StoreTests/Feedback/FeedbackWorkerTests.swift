@@ -1,0 +1,143 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("One feedback worker acts")
+struct FeedbackWorkerTests {
+    private let worker = StoreFixture.worker
+    private let another = StoreFixture.otherWorker
+
+    private func state(_ fixture: StoreFixture, _ worker: String) async throws -> String? {
+        try await fixture.store.feedbackWorkers().first { $0.id == worker }?.state
+    }
+
+    @Test("The first acts, the others stand by until it ends")
+    func handover() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await !fixture.store.isFeedbackWorkerActing())
+        #expect(try await fixture.beat(worker))
+        #expect(try await !fixture.beat(another))
+        #expect(try await fixture.beat(worker))
+        #expect(try await state(fixture, worker) == "acting")
+        #expect(try await state(fixture, another) == "standby")
+        #expect(try await fixture.store.countHits(worker: worker, limit: 10) == 0)
+        #expect(try await fixture.store.countHits(worker: another, limit: 10) == nil)
+        #expect(try await fixture.store.isFeedbackWorkerActing())
+        try await fixture.store.feedbackStop(worker: worker)
+        #expect(try await !fixture.store.isFeedbackWorkerActing())
+        #expect(try await fixture.beat(another))
+        #expect(try await state(fixture, worker) == "stopped")
+        #expect(try await fixture.store.feedbackWorkers().map(\.id) == [another, worker])
+    }
+
+    @Test(
+        "One that was silent for a lease does nothing more when it wakes up; a clock that was set back keeps nobody acting"
+    )
+    func silence() async throws {
+        let fixture = try await StoreFixture.make()
+        for shift in ["- interval '16 s'", "+ interval '1 hour'"] {
+            #expect(try await fixture.beat(worker))
+            #expect(try await !fixture.beat(another))
+            try await fixture.sql(
+                "UPDATE pushmta_engine.feedback_worker SET last_beat = last_beat \(shift) WHERE id = '\(worker)'"
+            )
+            #expect(try await fixture.beat(another))
+            let rules = QuarantineSettings()
+            #expect(try await fixture.store.countOutcomes(worker: worker, messages: 10) == nil)
+            #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 10, days: 1) == nil)
+            #expect(try await fixture.store.dropOldPartition(worker: worker, of: .broadLog, days: 1) == nil)
+            try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1)
+            try await fixture.sql(
+                """
+                INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind)
+                SELECT 1, max(id), 'invalid' FROM pushmta_engine.subscription
+                """
+            )
+            #expect(try await fixture.store.applyTokenEvents(worker: worker, limit: 10, rules: rules) == nil)
+            #expect(try await !fixture.beat(worker))
+            #expect(try await fixture.store.applyTokenEvents(worker: another, limit: 10, rules: rules) == 1)
+            try await fixture.store.feedbackStop(worker: another)
+        }
+    }
+
+    @Test("Who takes over waits for what the one before is in the middle of")
+    func fence() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.beat(worker))
+        try await fixture.sql("UPDATE pushmta_engine.feedback_worker SET last_beat = last_beat - interval '1 minute'")
+        let working = try await fixture.hold("SELECT pushmta_engine.feedback_fence('\(worker)')")
+        let takeover = Task { try await fixture.beat(another) }
+        try await fixture.waitForLock()
+        // Its own connection waits with it.
+        let rows = try await fixture.sql("SELECT count(*) FROM pushmta_engine.feedback_worker")
+        #expect(rows == 1, "its transaction has not ended")
+        try await working.run(script: "COMMIT")
+        #expect(try await takeover.value)
+        #expect(try await fixture.store.countHits(worker: worker, limit: 10) == nil)
+        await working.close()
+    }
+
+    @Test("Its beat does not wait for its own work")
+    func beatBesideWork() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.beat(worker))
+        let working = try await fixture.hold("SELECT pushmta_engine.feedback_fence('\(worker)')")
+        #expect(try await fixture.beat(worker))
+        try await working.run(script: "COMMIT")
+        await working.close()
+    }
+
+    @Test("Dead tokens cost the same, however many there were before")
+    func steadyCost() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5_000)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, state)
+            SELECT 1, s.id, 'invalid', CASE WHEN n = 20 AND s.id <= 100 THEN 'pending' ELSE 'outdated' END
+            FROM pushmta_engine.subscription s CROSS JOIN generate_series(1, 20) n ORDER BY n
+            """
+        )
+        try await fixture.sql("ANALYZE")
+        let connection = try await fixture.database.connect()
+        try await connection.run(script: "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; BEGIN")
+        let applied = try await connection.execute(
+            PostgresStatement("SELECT pushmta_engine.apply_invalid_tokens(1000)", prepare: false)
+        )
+        #expect(try applied.int32(0, 0) == 100)
+        let read = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables
+                WHERE schemaname = 'pushmta_engine' AND relname = 'token_event'
+                """,
+                prepare: false
+            )
+        )
+        // Those of a subscription are looked through for replaced tokens: twenty each.
+        #expect(try read.int64(0, 0) < 5_000)
+        await connection.close()
+    }
+
+    @Test("What waits for a worker can be seen")
+    func backlog() async throws {
+        let fixture = try await StoreFixture.make()
+        var backlog = try await fixture.store.feedbackBacklog()
+        #expect(
+            backlog.oldestTokenEventSeconds == nil && backlog.uncountedParts == 0 && backlog.oldestHitSeconds == nil
+        )
+        #expect(!backlog.isWorkerActing)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, created_at)
+            SELECT 1, 1, unnest(ARRAY['invalid', 'soft_error']), now() - interval '1 hour'
+            """
+        )
+        _ = try await fixture.beat()
+        backlog = try await fixture.store.feedbackBacklog()
+        #expect(backlog.isWorkerActing)
+        #expect(try required(backlog.oldestTokenEventSeconds) >= 3_600)
+    }
+}

@@ -1,0 +1,142 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("What is thrown away with age")
+struct RetentionTests {
+    private let worker = StoreFixture.worker
+
+    private func drop(_ fixture: StoreFixture, _ table: PartitionedTable = .broadLog, days: Int = 180) async throws
+        -> String?
+    {
+        try await fixture.store.dropOldPartition(worker: worker, of: table, days: days)
+    }
+
+    private func aged() async throws -> StoreFixture {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            SELECT pushmta_engine.ensure_partitions(d, d + 1) FROM (SELECT (now() AT TIME ZONE 'UTC')::date - 200 AS d) x
+            """
+        )
+        #expect(try await fixture.beat())
+        return fixture
+    }
+
+    @Test("Old partitions go one by one, the oldest first, and it is told")
+    func partitions() async throws {
+        let fixture = try await aged()
+        #expect(try await drop(fixture, days: 201) == "")
+        #expect(try await drop(fixture, days: 199)?.hasPrefix("broad_log_") == true)
+        #expect(try await drop(fixture, days: 199) == "")
+        #expect(try await drop(fixture)?.hasPrefix("broad_log_") == true)
+        #expect(try await drop(fixture) == "")
+        for table in PartitionedTable.allCases where table != .broadLog {
+            #expect(try await drop(fixture, table)?.hasPrefix(table.rawValue) == true)
+        }
+        #expect(
+            try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'partitions of broad_log'") == 2
+        )
+        // Whatever was asked for, today's and yesterday's stay, and a delivery can be sent.
+        while let name = try await drop(fixture, days: 0), !name.isEmpty {}
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pg_inherits WHERE inhparent = 'pushmta_engine.broad_log'::regclass"
+            ) ?? 0 >= 8
+        )
+    }
+
+    @Test(
+        "Not what an unfinished part refers to, what is not counted, or what an open delivery may need",
+        arguments: [
+            "UPDATE pushmta_engine.delivery_part SET state = 'ready'",
+            "UPDATE pushmta_engine.delivery_part SET state = 'done'",
+            "DELETE FROM pushmta_engine.delivery_part; UPDATE pushmta_engine.delivery SET state = 'paused'",
+            """
+            UPDATE pushmta_engine.delivery_part SET state = 'done', counted = true;
+            INSERT INTO pushmta_engine.tracking_uncounted (delivery_id, hour, log_day, measure, sequences)
+            SELECT id, now(), log_day, 19, '{1}' FROM pushmta_engine.delivery
+            """,
+            """
+            UPDATE pushmta_engine.delivery_part SET state = 'done', counted = true;
+            INSERT INTO pushmta_engine.late_outcome (part_id, delivery_id, log_day, sequence)
+            SELECT 1, id, log_day, 1 FROM pushmta_engine.delivery
+            """,
+        ]
+    )
+    func kept(script: String) async throws {
+        let fixture = try await aged()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        let connection = try await fixture.database.connect()
+        try await connection.run(
+            script: """
+                UPDATE pushmta_engine.delivery SET state = 'finished', log_day = (now() AT TIME ZONE 'UTC')::date - 200;
+                UPDATE pushmta_engine.delivery_part SET log_day = (now() AT TIME ZONE 'UTC')::date - 200;
+                \(script)
+                """
+        )
+        await connection.close()
+        // The day after it goes, the day itself does not.
+        #expect(try await drop(fixture)?.isEmpty == false)
+        #expect(try await drop(fixture) == "")
+        try await fixture.sql(
+            """
+            WITH a AS (DELETE FROM pushmta_engine.tracking_uncounted), b AS (DELETE FROM pushmta_engine.late_outcome),
+                c AS (UPDATE pushmta_engine.delivery SET state = 'finished')
+            UPDATE pushmta_engine.delivery_part SET state = 'done', counted = true
+            """
+        )
+        #expect(try await drop(fixture)?.isEmpty == false)
+    }
+
+    @Test("Who has a table in use is not waited for")
+    func inUse() async throws {
+        let fixture = try await aged()
+        let reader = try await fixture.hold("SELECT count(*) FROM pushmta_engine.broad_log")
+        #expect(try await drop(fixture) == "")
+        try await reader.run(script: "COMMIT")
+        #expect(try await drop(fixture)?.isEmpty == false)
+        await reader.close()
+    }
+
+    @Test(
+        "Subscriptions that have been disabled for long are deleted, a bounded number at a time; deny-listed ones stay"
+    )
+    func subscriptions() async throws {
+        let fixture = try await aged()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET enabled = id > 8, opted_out = id = 9,
+                disabled_at = CASE WHEN id <= 5 THEN now() - interval '181 days' WHEN id <= 8 THEN now() - interval '179 days' END,
+                quarantine_status = CASE WHEN id = 5 THEN 3 ELSE 0 END
+            """
+        )
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 3, days: 180) == 3)
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 3, days: 180) == 1)
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 3, days: 180) == 0)
+        #expect(try await fixture.sql("SELECT min(id) FROM pushmta_engine.subscription") == 5)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription") == 6)
+        #expect(try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'disabled subscriptions'") == 4)
+    }
+
+    @Test("Token events that were decided go, those that wait or are held stay")
+    func tokenEvents() async throws {
+        let fixture = try await aged()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, state, created_at)
+            SELECT 1, n, 'invalid', (ARRAY['applied', 'pending', 'held', 'undone', 'outdated'])[n % 5 + 1],
+                now() - n * interval '50 days'
+            FROM generate_series(10, 1, -1) n
+            """
+        )
+        #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 180) == 5)
+        #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 180) == 0)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event") == 5)
+    }
+}

@@ -1,0 +1,95 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+
+extension StoreFixture {
+    /// A worker's id.
+    static let worker = "11111111-8b86-4011-b42d-00cf4fc964ff"
+    /// Another worker's id.
+    static let otherWorker = "22222222-8b86-4011-b42d-00cf4fc964ff"
+
+    func beat(_ worker: String = StoreFixture.worker, leaseSeconds: Int = 15) async throws -> Bool {
+        try await store.feedbackBeat(
+            FeedbackBeat(worker: worker, host: "one", pid: 7, version: "1"),
+            leaseSeconds: leaseSeconds
+        )
+    }
+
+    /// Counts all that can be counted; returns the number of messages, late outcomes and hits.
+    @discardableResult
+    func countAll() async throws -> (outcomes: Int64, late: Int64, hits: Int64) {
+        _ = try await beat()
+        // Hits are left for a moment, for outcomes that are stored after them.
+        try await sql("UPDATE pushmta_engine.tracking_uncounted SET created_at = created_at - interval '1 minute'")
+        var outcomes: Int64 = 0
+        while true {
+            let count = try required(try await store.countOutcomes(worker: Self.worker, messages: 50))
+            if count == 0 { break }
+            outcomes += count
+        }
+        let late = try required(try await store.countLateOutcomes(worker: Self.worker, limit: 100))
+        var hits: Int64 = 0
+        while true {
+            let count = try required(try await store.countHits(worker: Self.worker, limit: 1))
+            if count == 0 { break }
+            hits += count
+        }
+        return (outcomes, late, hits)
+    }
+
+    /// A figure of a statistics view.
+    func figure(_ column: String, _ view: String = "delivery_statistics", _ condition: String = "true") async throws
+        -> Int64
+    {
+        try await sql("SELECT coalesce(sum(\(column)), 0)::bigint FROM pushmta.\(view) WHERE \(condition)") ?? -1
+    }
+
+    /// The statistics of a delivery must be those of its counters, and each view must add up to the same.
+    func assertStatistics(_ delivery: Int64) async throws -> Bool {
+        let columns = ["sent", "failed", "ignored", "not_applicable", "canceled", "unknown"]
+        let equal = columns.map { "s.\($0) = p.\($0)" }.joined(separator: " AND ")
+        let whole = try await sql(
+            """
+            SELECT count(*) FROM pushmta.delivery_statistics s JOIN pushmta.delivery_progress p ON p.id = s.delivery_id
+            WHERE s.delivery_id = \(delivery) AND \(equal)
+            """
+        )
+        guard whole == 1 else { return false }
+        return try await viewsAgree(delivery)
+    }
+
+    /// The views of a delivery's statistics must add up to the same.
+    func viewsAgree(_ delivery: Int64) async throws -> Bool {
+        let columns = ["sent", "failed", "canceled", "received", "received_unique", "clicked", "opened_unique"]
+        for view in ["detail", "by_hour", "by_application", "by_version", "by_locale"] {
+            for column in columns {
+                let sum = try await figure(column, "delivery_statistics_\(view)", "delivery_id = \(delivery)")
+                guard try await figure(column, "delivery_statistics", "delivery_id = \(delivery)") == sum else {
+                    return false
+                }
+            }
+        }
+        return true
+    }
+
+    /// Stores hits of messages that are known.
+    func hit(_ delivery: Int64, _ hits: [(sequence: Int32, kind: TrackingKind)], position: Int64) async throws {
+        let day = try required(
+            try await sql("SELECT log_day - date '2000-01-01' FROM pushmta_engine.delivery WHERE id = \(delivery)")
+        )
+        let now = try required(try await sql("SELECT (extract(epoch FROM now()) * 1000000)::bigint"))
+        let resolved = hits.map { hit in
+            ResolvedHit(
+                message: .known(delivery: delivery, sequence: hit.sequence, logDay: Int32(clamping: day)),
+                hit: TrackingHit(
+                    id: TrackingID(message: .number(1), deliveries: [delivery], kind: hit.kind),
+                    microseconds: now,
+                    address: nil,
+                    userAgent: ""
+                )
+            )
+        }
+        _ = try await store.recordHits(source: Self.source, position: position, host: "one", resolved)
+    }
+}

@@ -1,0 +1,192 @@
+import PushCore
+import Store
+import Testing
+
+@testable import WebServer
+
+/// Deliveries by the API.
+@Suite struct APIDeliveryTests {
+    private static let content = #""content": {"ios": {"title": "a"}, "android": {"title": "a"}}"#
+
+    @Test func aDeliveryIsCreatedStartedPausedResumedAndStopped() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let made = try await site.call(
+            "POST",
+            "/deliveries",
+            key: key,
+            #"{"label": "Sale", "applications": ["shop-ios", "shop-android"], \#(Self.content), "priority": 7, "validitySeconds": 3600, "onePerUser": true, "ambiguityPolicy": "report", "maxRetries": 2, "retryPeriodSeconds": 9, "filter": "locale = 'fr'"}"#
+        )
+        #expect(made.status == 201, "\(made.answer)")
+        let id = made["id"] ?? ""
+        #expect(made.headers["location"] == "/api/v1/deliveries/\(id)")
+        #expect(
+            made["state"] == "editing" && made["label"] == "Sale" && made["priority"] == "7" && made["kind"] == "batch"
+        )
+        #expect(made["applications"] == #"["shop-android","shop-ios"]"# && made["counts.target"] == "0")
+        #expect(
+            try await site.web.value(
+                "SELECT one_per_user || ' ' || ambiguity_policy || ' ' || max_retries || ' ' || retry_period_seconds || ' ' || validity || ' ' || target_filter FROM pushmta_engine.delivery"
+            ) == "true report 2 9 01:00:00 locale = 'fr'"
+        )
+        #expect(try await site.call("POST", "/deliveries/\(id)/pause", key: key).status == 409)
+        let started = try await site.call("POST", "/deliveries/\(id)/start", key: key, "{}")
+        #expect(started.status == 200 && started["state"] == "pending" && started["validUntil"] != "null")
+        let again = try await site.call("POST", "/deliveries/\(id)/start", key: key)
+        #expect(again.status == 409 && again["code"] == "conflict" && again["detail"]?.contains("pending") == true)
+        #expect(try await site.call("POST", "/deliveries/\(id)/pause", key: key)["state"] == "paused")
+        #expect(try await site.call("POST", "/deliveries/\(id)/resume", key: key)["state"] == "pending")
+        let stopped = try await site.call("POST", "/deliveries/\(id)/stop", key: key)
+        #expect(stopped["state"] == "stopped" && stopped["finishedAt"] != "null")
+        #expect(try await site.call("POST", "/deliveries/\(id)/resume", key: key).status == 409)
+        for verb in ["start", "pause", "resume", "stop"] {
+            #expect(try await site.call("POST", "/deliveries/99/\(verb)", key: key).status == 404, "\(verb)")
+        }
+        try await site.finish()
+    }
+
+    @Test func aStartMayBeLater() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let id =
+            try await site.call("POST", "/deliveries", key: key, #"{"applications": ["shop-ios"], \#(Self.content)}"#)[
+                "id"
+            ] ?? ""
+        for wrong in [
+            #""tomorrow""#, "7", #""2999-13-01T00:00:00Z""#, #""2999-12-01""#, #""2999-12-01T00:00:00""#,
+            #""２999-12-01T00:00:00Z""#, #""2999-12-01T00:00:00.Z""#, #""infinity""#,
+        ] {
+            let answer = try await site.call("POST", "/deliveries/\(id)/start", key: key, #"{"startAt": \#(wrong)}"#)
+            #expect(answer.status == 400, "\(wrong): \(answer.answer)")
+        }
+        let started = try await site.call(
+            "POST",
+            "/deliveries/\(id)/start",
+            key: key,
+            #"{"startAt": "2999-12-01T01:30:00.5+01:00"}"#
+        )
+        #expect(started["startAt"] == "2999-12-01T00:30:00.500000Z", "\(started.answer)")
+        try await site.finish()
+    }
+
+    @Test func whatCannotBeSentIsNotCreated() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let cases = [
+            (#"{"applications": ["shop-ios"]}"#, 400, "/content"),
+            (#"{"applications": [], \#(Self.content)}"#, 400, "/applications"),
+            (#"{"applications": ["shop-ios", 7], \#(Self.content)}"#, 400, "/applications/1"),
+            (#"{"applications": ["shop-ios"], "content": "x"}"#, 400, "/content"),
+            (#"{"applications": ["shop-ios"], "content": {"ios": {"titel": "a"}}}"#, 400, "/content/ios/titel"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "priority": 101}"#, 400, "/priority"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "priority": 1.5}"#, 400, "/priority"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "priority": 99999999999999999999}"#, 400, "/priority"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "kind": "daily"}"#, 400, "/kind"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "filter": "locale ="}"#, 400, "/filter"),
+            (
+                #"{"applications": ["shop-ios"], \#(Self.content), "kind": "continuous", "filter": "locale = 'fr'"}"#,
+                400, "/kind"
+            ),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "targets": []}"#, 400, "/targets"),
+        ]
+        for (body, status, path) in cases {
+            let answer = try await site.call("POST", "/deliveries", key: key, body)
+            #expect(answer.status == status && answer["errors.0.path"] == path, "\(body): \(answer.answer)")
+        }
+        let nobody = try await site.call(
+            "POST",
+            "/deliveries",
+            key: key,
+            #"{"applications": ["nobody"], \#(Self.content)}"#
+        )
+        #expect(nobody.status == 404 && nobody["remedy"]?.isEmpty == false)
+        let list = #"{"applications": ["shop-ios"], \#(Self.content), "exclude": ["no such list"]}"#
+        #expect(try await site.call("POST", "/deliveries", key: key, list).status == 404)
+        // All or nothing: the one that failed at its exclusion list is not there either.
+        #expect(try await site.web.value("SELECT count(*) FROM pushmta_engine.delivery") == "0")
+        try await site.finish()
+    }
+
+    @Test func explicitTargetsAreAddedAllOrNone() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let id =
+            try await site.call(
+                "POST",
+                "/deliveries",
+                key: key,
+                #"{"applications": ["shop-ios"], \#(Self.content), "explicitTargets": true}"#
+            )["id"] ?? ""
+        let added = try await site.call(
+            "POST",
+            "/deliveries/\(id)/targets",
+            key: key,
+            #"{"targets": [{"userKey": "ada", "variables": {"n": 1.50}}, {"deviceId": 7}, {"pushToken": "abc"}]}"#
+        )
+        #expect(added["added"] == "3", "\(added.answer)")
+        #expect(
+            try await site.web.value(
+                "SELECT string_agg(coalesce(user_key, subscription_id::text, push_token) || coalesce(variables::text, ''), ',' ORDER BY id) FROM pushmta.delivery_target"
+            ) == #"ada{"n": 1.50},7,abc"#
+        )
+        for (body, path) in [
+            (#"{"targets": []}"#, "/targets"),
+            (#"{"targets": [{"userKey": "a"}, {}]}"#, "/targets/1"),
+            (#"{"targets": [{"userKey": "a", "deviceId": 1}]}"#, "/targets/0"),
+            (#"{"targets": [{"userKey": "a", "variables": 1}]}"#, "/targets/0/variables"),
+            (#"{"targets": [{"userKey": "a", "x": 1}]}"#, "/targets/0/x"),
+            (#"{"targets": [{"deviceId": "1"}]}"#, "/targets/0/deviceId"),
+            (#"{"targets": [7]}"#, "/targets/0"),
+        ] {
+            let answer = try await site.call("POST", "/deliveries/\(id)/targets", key: key, body)
+            #expect(answer.status == 400 && answer["errors.0.path"] == path, "\(body): \(answer.answer)")
+        }
+        #expect(try await site.web.value("SELECT count(*) FROM pushmta.delivery_target") == "3")
+        _ = try await site.call("POST", "/deliveries/\(id)/start", key: key)
+        let late = try await site.call(
+            "POST",
+            "/deliveries/\(id)/targets",
+            key: key,
+            #"{"targets": [{"userKey": "a"}]}"#
+        )
+        #expect(late.status == 409)
+        let all =
+            try await site.call("POST", "/deliveries", key: key, #"{"applications": ["shop-ios"], \#(Self.content)}"#)[
+                "id"
+            ] ?? ""
+        let useless = try await site.call(
+            "POST",
+            "/deliveries/\(all)/targets",
+            key: key,
+            #"{"targets": [{"userKey": "a"}]}"#
+        )
+        #expect(useless.status == 409 && useless["detail"]?.contains("all subscribers") == true)
+        try await site.finish()
+    }
+
+    @Test func deliveriesAreListedInPages() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        var made: [String] = []
+        for place in 0..<5 {
+            let body = #"{"label": "\#(place)", "applications": ["shop-ios"], \#(Self.content)}"#
+            made.append(try await site.call("POST", "/deliveries", key: key, body)["id"] ?? "")
+        }
+        var listed: [String] = []
+        var tail = "?limit=2"
+        for _ in 0..<3 {
+            let page = try await site.call("GET", "/deliveries\(tail)", key: key)
+            listed += (0..<(page.count("deliveries") ?? 0)).compactMap { page["deliveries.\($0).id"] }
+            guard let next = page["next"], next != "null" else { break }
+            tail = "?limit=2&before=\(next)"
+        }
+        #expect(listed == made.reversed())
+        for wrong in ["limit=0", "limit=101", "limit=x", "before=0", "before=-1", "after=1"] {
+            #expect(try await site.call("GET", "/deliveries?\(wrong)", key: key).status == 400, "\(wrong)")
+        }
+        for wrong in ["0", "x", "-1", "9223372036854775808", "1%00", "%ff"] {
+            #expect(try await site.call("GET", "/deliveries/\(wrong)", key: key).status == 400, "\(wrong)")
+        }
+        try await site.finish()
+    }
+}

@@ -1,0 +1,172 @@
+import PushCore
+import Store
+import Testing
+
+@testable import WebServer
+
+/// Devices by the API, beside those that register by themselves.
+@Suite struct APIDeviceTests {
+    private static let token = String(repeating: "AB", count: 32)
+
+    @Test func aDeviceIsRegisteredUpdatedAndRead() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let made = try await site.call(
+            "POST",
+            "/devices",
+            key: key,
+            #"{"application": "shop-ios", "pushToken": "\#(Self.token)", "userKey": "ada", "deviceId": "d1", "locale": "fr-CA", "timeZone": "America/Montreal", "device": {"deviceName": "phone"}, "parameters": {"city": "Lyon \"2\" é"}}"#
+        )
+        #expect(made.status == 201, "\(made.answer)")
+        let id = made["id"] ?? ""
+        #expect(made.headers["location"] == "/api/v1/devices/\(id)")
+        #expect(made["pushToken"] == Self.token.lowercased() && made["application"] == "shop-ios")
+        #expect(made["userKey"] == "ada" && made["deviceId"] == "d1" && made["locale"] == "fr-CA")
+        #expect(made["timeZone"] == "America/Montreal" && made["device.deviceName"] == "phone")
+        #expect(made["parameters.city"] == "Lyon \"2\" é" && made["platform"] == "ios")
+        #expect(made["enabled"] == "true" && made["optedOut"] == "false" && made["quarantineStatus"] == "valid")
+        // The same again is the same device, with what is new.
+        let again = try await site.call(
+            "POST",
+            "/devices",
+            key: key,
+            #"{"application": "shop-ios", "pushToken": "\#(Self.token)", "userKey": "ada", "parameters": {"city": "Porto"}}"#
+        )
+        #expect(
+            again.status == 200 && again["id"] == id && again["parameters.city"] == "Porto"
+                && again["locale"] == "fr-CA"
+        )
+        #expect(try await site.call("GET", "/devices/\(id)", key: key)["parameters.city"] == "Porto")
+        // Another user on the token: a device of its own.
+        let other = try await site.call(
+            "POST",
+            "/devices",
+            key: key,
+            #"{"application": "shop-ios", "pushToken": "\#(Self.token)", "userKey": "ben"}"#
+        )
+        #expect(other.status == 201 && other["id"] != id)
+        let old = try await site.call("GET", "/devices/\(id)", key: key)
+        #expect(old["enabled"] == "false" && old["disabledReason"] == "token_moved")
+        let found = try await site.call("GET", "/devices?pushToken=\(Self.token)", key: key)
+        #expect(found.count("devices") == 2 && found["devices.0.userKey"] == "ben")
+        #expect(try await site.call("GET", "/devices?userKey=ada&application=shop-ios", key: key)["devices.0.id"] == id)
+        #expect(try await site.call("GET", "/devices?userKey=nobody", key: key).count("devices") == 0)
+        #expect(try await site.call("GET", "/devices/999", key: key).status == 404)
+        try await site.finish()
+    }
+
+    @Test func declaredParametersGoWhereTheApplicationSays() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        try await site.web.run(
+            #"""
+            UPDATE pushmta_engine.application SET subscription_parameters =
+                '[{"name": "mail", "column": "recipient.email"}, {"name": "tz", "column": "time_zone"}]'
+            """#
+        )
+        let made = try await site.call(
+            "POST",
+            "/devices",
+            key: key,
+            #"{"application": "shop-android", "pushToken": "token-of-android", "timeZone": "Europe/Rome", "parameters": {"mail": "a@b.c", "tz": "Europe/Paris", "x": "1"}}"#
+        )
+        #expect(made.status == 201, "\(made.answer)")
+        #expect(made["recipient.email"] == "a@b.c" && made["timeZone"] == "Europe/Paris")
+        try await site.finish()
+    }
+
+    @Test func anOptOutStaysUntilTheOptIn() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        #expect(
+            try await site.web.registerAndroid(
+                "registrationToken=token-one&mobileAppUuid=testIntegrationKey&userKey=ada&deviceImei=d1"
+            ).status == 200
+        )
+        let id = try await site.call("GET", "/devices?userKey=ada", key: key)["devices.0.id"] ?? ""
+        let out = try await site.call("PUT", "/devices/\(id)/opt-out", key: key)
+        #expect(out["optedOut"] == "true" && out["enabled"] == "false" && out["disabledReason"] == "opted_out")
+        // An SDK registers by itself, at each start of the app: the same token, then a new one of the same device and user.
+        _ = try await site.web.registerAndroid(
+            "registrationToken=token-one&mobileAppUuid=testIntegrationKey&userKey=ada&deviceImei=d1"
+        )
+        #expect(try await site.call("GET", "/devices/\(id)", key: key)["optedOut"] == "true")
+        _ = try await site.web.registerAndroid(
+            "registrationToken=token-two&mobileAppUuid=testIntegrationKey&userKey=ada&deviceImei=d1"
+        )
+        let renewed = try await site.call("GET", "/devices?pushToken=token-two", key: key)
+        #expect(renewed["devices.0.optedOut"] == "true" && renewed["devices.0.id"] != id)
+        // Another user on that device has not opted out.
+        _ = try await site.web.registerAndroid(
+            "registrationToken=token-two&mobileAppUuid=testIntegrationKey&userKey=ben&deviceImei=d1"
+        )
+        #expect(try await site.call("GET", "/devices?userKey=ben", key: key)["devices.0.optedOut"] == "false")
+        let back = try await site.call("DELETE", "/devices/\(renewed["devices.0.id"] ?? "")/opt-out", key: key)
+        #expect(back["optedOut"] == "false")
+        #expect(try await site.call("PUT", "/devices/999/opt-out", key: key).status == 404)
+        try await site.finish()
+    }
+
+    @Test func anUnregisteredDeviceComesBackByRegistering() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let body = #"{"application": "shop-ios", "pushToken": "\#(Self.token)"}"#
+        let id = try await site.call("POST", "/devices", key: key, body)["id"] ?? ""
+        for _ in 0..<2 {
+            let gone = try await site.call("DELETE", "/devices/\(id)", key: key)
+            #expect(gone.status == 204 && gone.answer.body == "")
+        }
+        let read = try await site.call("GET", "/devices/\(id)", key: key)
+        #expect(read["enabled"] == "false" && read["disabledReason"] == "unregistered" && read["disabledAt"] != "null")
+        #expect(
+            try await site.web.registerIOS("registrationToken=\(Self.token)&mobileAppUuid=integrationKey").status == 200
+        )
+        #expect(try await site.call("GET", "/devices/\(id)", key: key)["enabled"] == "true")
+        #expect(try await site.call("DELETE", "/devices/999", key: key).status == 404)
+        try await site.finish()
+    }
+
+    @Test(arguments: [
+        (#"{}"#, "/application", "it is missing"),
+        (#"{"application": "shop-ios"}"#, "/pushToken", "it is missing"),
+        (#"[]"#, "", "an object is expected, not a list"),
+        (#"{"application": 7, "pushToken": "ab"}"#, "/application", "a string is expected, not a number"),
+        (#"{"application": "shop-ios", "pushToken": null}"#, "/pushToken", "a string is expected, not null"),
+        (#"{"application": "shop-ios", "pushToken": "xyz"}"#, "/pushToken", "it is not an APNs token"),
+        (#"{"application": "shop-ios", "pushToken": "ab", "color": 1}"#, "/color", "there is no such member"),
+        (#"{"application": "shop-ios", "pushToken": "ab", "a/b~c": 1}"#, "/a~1b~0c", "there is no such member"),
+        (
+            #"{"application": "shop-ios", "pushToken": "ab", "parameters": {"a": [1]}}"#, "/parameters/a",
+            "a string is expected, not a list"
+        ),
+        (
+            #"{"application": "shop-ios", "pushToken": "ab", "parameters": []}"#, "/parameters",
+            "an object is expected, not a list"
+        ),
+        (
+            #"{"application": "shop-ios", "pushToken": "ab", "userKey": "a\u0000b"}"#, "/userKey",
+            "it holds the character U+0000"
+        ),
+        (#"{"application": "shop-ios", "pushToken": "ab", "pushToken": "cd"}"#, "/pushToken", "it is there twice"),
+    ])
+    func whatIsWrongIsToldWithItsPath(body: String, path: String, problem: String) async throws {
+        let site = try await APISite.start()
+        let answer = try await site.call("POST", "/devices", key: try await site.key(), body)
+        #expect(answer.status == 400 && answer["code"] == "invalid_value", "\(answer.answer)")
+        #expect(answer["errors.0.path"] == path)
+        #expect(answer["errors.0.problem"]?.hasPrefix(problem) == true, "\(answer["errors.0.problem"] ?? "")")
+        #expect(try await site.web.value("SELECT count(*) FROM pushmta_engine.subscription") == "0")
+        try await site.finish()
+    }
+
+    @Test func severalFaultsAreToldAtOnce() async throws {
+        let site = try await APISite.start()
+        let body = #"{"pushToken": 1, "locale": true, "nothing": {}}"#
+        let answer = try await site.call("POST", "/devices", key: try await site.key(), body)
+        #expect(answer.status == 400 && answer.count("errors") == 4, "\(answer.answer)")
+        let query = try await site.call("GET", "/devices?userKey=a&pushToken=b&x=1", key: try await site.key())
+        #expect(query.status == 400 && query.count("errors") == 2, "\(query.answer)")
+        #expect(query["errors.0.path"] == "query:userKey" && query["errors.1.path"] == "query:x")
+        try await site.finish()
+    }
+}

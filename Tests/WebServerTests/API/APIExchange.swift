@@ -1,0 +1,42 @@
+import Foundation
+import PushCore
+
+/// A request to the API and its answer.
+struct APIExchange: Sendable {
+    let method: String
+    let path: String
+    let body: String?
+    let answer: RawAnswer
+
+    var status: Int { answer.status }
+    var headers: [String: String] { answer.headers }
+
+    /// The answer's JSON.
+    var json: JSONValue { (try? JSONValue(parsing: Array(answer.body.utf8))) ?? .null }
+
+    /// A value in the answer by its path, such as `counts.target` or `errors.0.path`, as it is written; texts without quotes.
+    subscript(_ path: String) -> String? {
+        var value = json
+        for word in path.split(separator: ".") {
+            switch value {
+            case .object(let entries):
+                guard let entry = entries.first(where: { $0.name == word }) else { return nil }
+                value = entry.value
+            case .array(let elements):
+                guard let place = Int(word), elements.indices.contains(place) else { return nil }
+                value = elements[place]
+            default: return nil
+            }
+        }
+        if case .string(let text) = value { return text }
+        return value.compactText
+    }
+
+    /// The number of elements of a list in the answer.
+    func count(_ name: String) -> Int? {
+        guard case .object(let entries) = json,
+            case .array(let elements)? = entries.first(where: { $0.name == name })?.value
+        else { return nil }
+        return elements.count
+    }
+}

@@ -1,0 +1,136 @@
+import PushCore
+import Store
+import Testing
+
+@testable import WebServer
+
+/// Single messages by the API.
+@Suite struct APIMessageTests {
+    /// A continuous delivery that was started, with a device of ada's and two of ben's.
+    private func prepare(_ site: APISite, _ key: String) async throws -> String {
+        for (token, user) in [("token-of-ada", "ada"), ("token-of-ben-1", "ben"), ("token-of-ben-2", "ben")] {
+            let body = #"{"application": "shop-android", "pushToken": "\#(token)", "userKey": "\#(user)"}"#
+            #expect(try await site.call("POST", "/devices", key: key, body).status == 201)
+        }
+        let made = try await site.call(
+            "POST",
+            "/deliveries",
+            key: key,
+            #"{"kind": "continuous", "applications": ["shop-android"], "content": {"android": {"title": "Hello {{name}}"}}}"#
+        )
+        #expect(made.status == 201 && made["kind"] == "continuous", "\(made.answer)")
+        let id = made["id"] ?? ""
+        let early = try await site.call("POST", "/messages", key: key, #"{"deliveryId": \#(id), "userKey": "ada"}"#)
+        #expect(early.status == 409, "\(early.answer)")
+        #expect(try await site.call("POST", "/deliveries/\(id)/start", key: key).status == 200)
+        // What a supervisor does when it has checked the content.
+        try await site.web.run(
+            "UPDATE pushmta_engine.delivery SET state = 'in_progress', started_at = now(), prepared = true WHERE id = \(id)"
+        )
+        return id
+    }
+
+    @Test func aMessageIsSentOnceAndLookedUp() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let delivery = try await prepare(site, key)
+        let body = #"{"deliveryId": \#(delivery), "userKey": "ada", "variables": {"name": "Ada"}}"#
+        let sent = try await site.call("POST", "/messages", key: key, body, headers: ["Idempotency-Key: order-1"])
+        #expect(sent.status == 202 && sent["repeated"] == "false" && sent.count("messages") == 1, "\(sent.answer)")
+        let id = sent["messages.0.id"] ?? ""
+        for _ in 0..<2 {
+            let again = try await site.call("POST", "/messages", key: key, body, headers: ["Idempotency-Key: order-1"])
+            #expect(
+                again.status == 200 && again["repeated"] == "true" && again["messages.0.id"] == id,
+                "\(again.answer)"
+            )
+        }
+        let other = try await site.call(
+            "POST",
+            "/messages",
+            key: key,
+            #"{"deliveryId": \#(delivery), "userKey": "ben"}"#,
+            headers: ["Idempotency-Key: order-1"]
+        )
+        #expect(other.status == 409, "\(other.answer)")
+        let both = try await site.call(
+            "POST",
+            "/messages",
+            key: key,
+            #"{"deliveryId": \#(delivery), "userKey": "ben"}"#
+        )
+        #expect(both.status == 202 && both.count("messages") == 2)
+        let read = try await site.call("GET", "/messages/\(id)", key: key)
+        #expect(read.status == 200 && read["status"] == "pending" && read["id"] == id, "\(read.answer)")
+        #expect(read["deliveryId"] == sent["messages.0.deliveryId"])
+        let day = read["deliveryId"] ?? ""
+        #expect(try await site.call("GET", "/deliveries/\(day)", key: key)["parentId"] == delivery)
+        let page = try await site.call("GET", "/deliveries/\(day)/outcomes", key: key)
+        #expect(
+            page.count("outcomes") == 3 && page["final"] == "false" && page["next"] == page["through"],
+            "\(page.answer)"
+        )
+        #expect(try await site.web.value("SELECT count(*) FROM pushmta.message_status") == "3")
+        try await site.finish()
+    }
+
+    @Test func manyAtOnceWithOneKeyAreOneMessage() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let delivery = try await prepare(site, key)
+        let body = #"{"deliveryId": \#(delivery), "pushToken": "token-of-ada"}"#
+        let answers = try await withThrowingTaskGroup(of: APIExchange.self) { group in
+            for _ in 0..<12 {
+                group.addTask {
+                    try await site.call("POST", "/messages", key: key, body, headers: ["Idempotency-Key: same"])
+                }
+            }
+            return try await group.reduce(into: [APIExchange]()) { $0.append($1) }
+        }
+        #expect(answers.filter { $0.status == 202 }.count == 1)
+        #expect(answers.allSatisfy { $0.status == 202 || $0.status == 200 }, "\(answers.map(\.answer))")
+        #expect(Set(answers.map { $0["messages.0.id"] ?? "" }).count == 1)
+        #expect(try await site.web.value("SELECT count(*) FROM pushmta.message_status") == "1")
+        try await site.finish()
+    }
+
+    @Test func whatCannotBeSentIsRefusedWithItsReason() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let delivery = try await prepare(site, key)
+        let cases = [
+            (#"{"userKey": "ada"}"#, 400), (#"{"deliveryId": \#(delivery)}"#, 400),
+            (#"{"deliveryId": "\#(delivery)", "userKey": "ada"}"#, 400),
+            (#"{"deliveryId": \#(delivery), "userKey": "ada", "deviceId": 1}"#, 400),
+            (#"{"deliveryId": \#(delivery), "userKey": "ada", "variables": []}"#, 400),
+            (#"{"deliveryId": \#(delivery), "userKey": "ada", "text": "x"}"#, 400),
+            (#"{"deliveryId": \#(delivery), "userKey": "nobody"}"#, 404),
+            (#"{"deliveryId": \#(delivery), "deviceId": 999}"#, 404), (#"{"deliveryId": 99, "userKey": "ada"}"#, 404),
+        ]
+        for (body, status) in cases {
+            let answer = try await site.call("POST", "/messages", key: key, body)
+            #expect(answer.status == status, "\(body): \(answer.answer)")
+        }
+        let body = #"{"deliveryId": \#(delivery), "userKey": "ada"}"#
+        for wrong in [String(repeating: "k", count: 256), "a b", "é"] {
+            let answer = try await site.call(
+                "POST",
+                "/messages",
+                key: key,
+                body,
+                headers: ["Idempotency-Key: \(wrong)"]
+            )
+            #expect(answer.status == 400, "\(wrong): \(answer.answer)")
+        }
+        let device = try await site.call("GET", "/devices?userKey=ada", key: key)["devices.0.id"] ?? ""
+        _ = try await site.call("PUT", "/devices/\(device)/opt-out", key: key)
+        let refused = try await site.call("POST", "/messages", key: key, body)
+        #expect(refused.status == 409 && refused["detail"]?.contains("opted_out") == true, "\(refused.answer)")
+        for id in ["1-1", "x", "99999999999999999999-1", "1-99999999999", "%2e"] {
+            #expect(try await site.call("GET", "/messages/\(id)", key: key).status == 404, "\(id)")
+        }
+        let elsewhere = try await site.key(applications: ["shop-ios"])
+        #expect(try await site.call("POST", "/messages", key: elsewhere, body).status == 404)
+        try await site.finish()
+    }
+}

@@ -1,0 +1,81 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import WebServer
+
+/// What the API's process can do in the database with all of its rights: what its functions do, and nothing else.
+@Suite struct APIRoleTests {
+    @Test func theRoleReadsNoHashAndNoCredentialAndWritesNoTable() async throws {
+        let site = try await APISite.start()
+        let secret = try await site.key()
+        let key = try #require(APIKey(secret))
+        let connection = try await site.web.database.connect()
+        try await connection.run(script: "SET ROLE pushmta_web")
+        for statement in [
+            "SELECT key_hash FROM pushmta_engine.api_key", "SELECT public_id FROM pushmta_engine.api_key",
+            "UPDATE pushmta_engine.api_key SET scopes = '{}'", "INSERT INTO pushmta_engine.api_key DEFAULT VALUES",
+            "DELETE FROM pushmta_engine.api_key", "SELECT sealed FROM pushmta_engine.credential",
+            "SELECT fingerprint FROM pushmta.credential", "SELECT key FROM pushmta_engine.tracking_key",
+            "UPDATE pushmta_engine.delivery SET state = 'in_progress'",
+            "INSERT INTO pushmta.delivery_target DEFAULT VALUES",
+            "UPDATE pushmta_engine.subscription SET opted_out = false", "DELETE FROM pushmta_engine.broad_log",
+            "SELECT pushmta_engine.fail_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
+            "SELECT pushmta.undo_token_effects(1)",
+        ] {
+            await #expect(throws: PostgresError.self, "\(statement)") { try await connection.run(script: statement) }
+            try await connection.run(script: "SET ROLE pushmta_web")
+        }
+        // By its function it learns whether a key is right, and nothing of one that is not.
+        let right = try await connection.execute(
+            PostgresStatement(
+                "SELECT count(*) FROM pushmta_engine.verify_api_key($1, $2) k WHERE k.problem = ''",
+                [.text(key.publicID), .bytes(key.hash)]
+            )
+        )
+        #expect(try right.int64(0, 0) == 1)
+        for wrong in [[UInt8](), [UInt8](repeating: 0, count: 32)] {
+            let none = try await connection.execute(
+                PostgresStatement(
+                    "SELECT count(*) FROM pushmta_engine.verify_api_key($1, $2)",
+                    [.text(key.publicID), .bytes(wrong)]
+                )
+            )
+            #expect(try none.int64(0, 0) == 0)
+        }
+        await connection.close()
+        try await site.finish()
+    }
+
+    /// A function with its owner's rights must not look names up where its caller says.
+    @Test func everyFunctionWithItsOwnersRightsHasAFixedSearchPath() async throws {
+        let site = try await StoreSite.make()
+        let loose = try await site.value(
+            """
+            SELECT coalesce(string_agg(p.oid::regprocedure::text, ' '), '') FROM pg_proc p
+            WHERE p.pronamespace IN ('pushmta'::regnamespace, 'pushmta_engine'::regnamespace) AND p.prosecdef
+                AND NOT coalesce(array_to_string(p.proconfig, ','), '') LIKE '%search_path=pushmta_engine, pg_temp%'
+            """
+        )
+        #expect(loose == "")
+        let open = try await site.value(
+            """
+            SELECT string_agg(p.proname, ' ' ORDER BY p.proname) FROM pg_proc p
+            WHERE p.pronamespace IN ('pushmta'::regnamespace, 'pushmta_engine'::regnamespace)
+                AND has_function_privilege('pushmta_web', p.oid, 'EXECUTE')
+                AND NOT has_function_privilege('public', p.oid, 'EXECUTE')
+            """
+        )
+        let names = Set((open ?? "").split(separator: " ").map(String.init))
+        let wanted: Set<String> = [
+            "registrable_applications", "register_devices", "tracking_keys", "tracking_position", "record_hits",
+            "verify_api_key", "api_applications", "api_device", "api_find_devices", "api_deliveries", "api_outcomes",
+            "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
+            "start_delivery",
+            "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "find_message", "make_continuous",
+        ]
+        #expect(names == wanted, "\(names.symmetricDifference(wanted))")
+    }
+}

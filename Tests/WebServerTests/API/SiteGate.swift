@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Lets a few sites of the API be there at once, however many tests run beside each other: each has eight connections to the
+/// database, which takes two hundred.
+final class SiteGate: Sendable {
+    static let shared = SiteGate(3)
+
+    /// A place at the gate; it is free again when this goes away, however its test ends.
+    final class Place: Sendable {
+        private let gate: SiteGate
+
+        fileprivate init(_ gate: SiteGate) {
+            self.gate = gate
+        }
+
+        deinit {
+            gate.leave()
+        }
+    }
+
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    private init(_ places: Int) {
+        state = Mutex(State(free: places))
+    }
+
+    func enter() async -> Place {
+        await withCheckedContinuation { continuation in
+            let enters = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if enters { continuation.resume() }
+        }
+        return Place(self)
+    }
+
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}
