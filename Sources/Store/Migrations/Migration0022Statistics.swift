@@ -81,7 +81,11 @@ extension Migration {
         -- Outcomes count when their part is done, hits seconds after they came. A hit that says that the message was opened is a
         -- click: the SDKs make no difference. `unique` counts messages.
         CREATE VIEW pushmta.delivery_statistics AS
-        SELECT d.id AS delivery_id, d.label, d.state, d.target, d.excluded, c.*, d.started_at, d.finished_at,
+        SELECT d.id AS delivery_id, d.label, d.state,
+            -- The messages of a day of a continuous delivery are counted from its parts.
+            CASE WHEN d.kind = 'continuous' THEN (SELECT coalesce(sum(p.size - p.handed_over), 0)::bigint
+                FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id) ELSE d.target END AS target,
+            d.excluded, c.*, d.started_at, d.finished_at,
             d.finished_at IS NOT NULL AND NOT EXISTS (SELECT FROM pushmta_engine.delivery_part p
                 WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted) AS complete
         FROM pushmta_engine.delivery d

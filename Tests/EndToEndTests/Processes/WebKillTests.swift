@@ -14,8 +14,8 @@ import Testing
     }
 
     /// Enough that the load lasts through all kills, in a debug build on two cores.
-    private static let devices: Int64 = 12_000
-    private static let kills: Int64 = 3
+    private static let devices: Int64 = 4_000
+    private static let kills: Int64 = 2
     /// Far more than anything takes, as the machine may be busy.
     private static let limit = Duration.seconds(180)
 

@@ -11,8 +11,16 @@ struct APIExchange: Sendable {
     var status: Int { answer.status }
     var headers: [String: String] { answer.headers }
 
-    /// The answer's JSON.
-    var json: JSONValue { (try? JSONValue(parsing: Array(answer.body.utf8))) ?? .null }
+    /// The answer's JSON, null for what is none.
+    let json: JSONValue
+
+    init(method: String, path: String, body: String?, answer: RawAnswer) {
+        self.method = method
+        self.path = path
+        self.body = body
+        self.answer = answer
+        json = (try? JSONValue(parsing: Array(answer.body.utf8))) ?? .null
+    }
 
     /// A value in the answer by its path, such as `counts.target` or `errors.0.path`, as it is written; texts without quotes.
     subscript(_ path: String) -> String? {

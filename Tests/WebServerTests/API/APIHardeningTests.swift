@@ -119,7 +119,7 @@ import Testing
         try await site.finish()
     }
 
-    @Test func whileTheDatabaseIsAwayItIsToldAndAfterwardsAllIsWell() async throws {
+    @Test func connectionsThatWereCutAreMadeAgain() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
         #expect(try await site.call("GET", "/applications", key: key).status == 200)
