@@ -23,7 +23,8 @@ import Testing
     /// Whether any process of the site runs.
     private func isAnythingUp() async throws -> Bool {
         let site = try TrialSite(folder: folder.path + "/site")
-        if [site.simulator, site.supervisor, site.web, site.feedback].contains(where: { $0.running != nil }) { return true }
+        let processes = [site.simulator, site.supervisor, site.web, site.feedback]
+        if processes.contains(where: { $0.running != nil }) { return true }
         return await site.cluster.isRunning()
     }
 
