@@ -70,6 +70,11 @@ public final class GatewaySimulator: Sendable {
         recordFile = parts.recordFile
     }
 
+    /// Returns when connections that are open follow the conditions that were set before: each does so on its event loop.
+    func conditionsTaken() async {
+        for loop in group.makeIterator() { try? await loop.submit {}.get() }
+    }
+
     /// Stops listening, ends every connection and its threads. Files in the state folder stay.
     public func stop() async {
         fleet.stop()

@@ -17,6 +17,8 @@ struct BinaryBreakTests {
 
         private var read: [NIOAny] = []
         private(set) var isClosing = false
+        /// Whether the end of a read finds the channel closed, which NIOSSL tells as an error.
+        var isUnderneathClosed = false
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             read.append(data)
@@ -26,6 +28,7 @@ struct BinaryBreakTests {
             let all = read
             read = []
             for data in all { context.fireChannelRead(data) }
+            if isUnderneathClosed { return context.fireErrorCaught(ChannelError.ioOnClosedChannel) }
             context.fireChannelReadComplete()
         }
 
@@ -95,6 +98,21 @@ struct BinaryBreakTests {
             site.channel.pipeline.fireChannelRead(ByteBuffer(bytes: [8, 8, 0, 0, 0, 2]))
             // No end of the read comes behind an error.
             site.channel.pipeline.fireErrorCaught(Break())
+            site.channel.pipeline.fireChannelInactive()
+            #expect(fixture.collector.classes(1) == [.accepted: 1, .permanent: 1, .unprocessed: 3])
+        }
+    }
+
+    @Test("A channel that is closed already is asked once for the rest, not without end")
+    func closedUnderneath() async throws {
+        try await Fixture.run { fixture in
+            let site = try Site(fixture)
+            site.send(fixture.binaryBatch(count: 5))
+            site.channel.pipeline.fireChannelRead(ByteBuffer(bytes: [8, 8, 0, 0, 0, 2]))
+            site.tls.isUnderneathClosed = true
+            site.channel.pipeline.fireErrorCaught(Break())
+            #expect(site.tls.isClosing)
+            #expect(site.connection.closeReason?.contains("Break") == true, "the first error is the reason")
             site.channel.pipeline.fireChannelInactive()
             #expect(fixture.collector.classes(1) == [.accepted: 1, .permanent: 1, .unprocessed: 3])
         }

@@ -1,8 +1,8 @@
 import Foundation
-import GatewaySimulator
 import PushCore
 import Testing
 
+@testable import GatewaySimulator
 @testable import Gateways
 
 /// What is certain and what is not when the binary gateway says little, late, or nothing.
@@ -42,6 +42,7 @@ struct BinaryDoubtTests {
             let gateway = try await fixture.binaryGateway(presumedAcceptedMilliseconds: 300)
             try await fixture.collector.waitForEvent(.connected)
             try fixture.simulator.setFaults(plan, for: .apnsBinary)
+            await fixture.simulator.conditionsTaken()
             gateway.submit(fixture.binaryBatch(count: 120))
             await fixture.collector.waitForOutcomes(120)
             #expect(fixture.collector.outcomes(1).values.allSatisfy { $0.reason == "Silence" })

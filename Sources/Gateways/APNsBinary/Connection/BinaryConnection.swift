@@ -21,6 +21,8 @@ final class BinaryConnection: ChannelInboundHandler {
     /// When TLS was done, if it was.
     private(set) var opened: NIODeadline?
     private var output: [UInt8] = []
+    /// TLS is asked for what it has read and not yet handed over.
+    private var isTakingRest = false
 
     init(pool: BinaryPool) {
         self.pool = pool
@@ -64,9 +66,16 @@ final class BinaryConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What TLS says while it hands over the rest, on a channel that is closed already, is no news, and asking it again would
+        // have no end.
+        guard !isTakingRest else { return }
         // A reset that follows the error packet in the same read comes as an error, and TLS keeps the packet for the end of the
         // read, which then does not come.
-        if state.phase == .ready || state.phase == .draining { context.pipeline.fireChannelReadComplete() }
+        if state.phase == .ready || state.phase == .draining {
+            isTakingRest = true
+            context.pipeline.fireChannelReadComplete()
+            isTakingRest = false
+        }
         close(String(describing: error))
     }
 
