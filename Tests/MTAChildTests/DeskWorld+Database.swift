@@ -19,11 +19,10 @@ extension DeskWorld {
         parts[id] = part
         if desk.heldTokens.isEmpty { leaseEnd = max(leaseEnd, now + 1_000) }
         if isProbe { isProbing = true }
-        if told[part.delivery.id] != nil, !desk.heldDeliveries.contains(part.delivery.id) {
-            told[part.delivery.id] = nil
-        }
         perform(.leaseValid(now < leaseEnd))
-        if state != .inProgress { told[part.delivery.id] = state }
+        // A claim says how the delivery is, too. The desk may know it as paused by an earlier word, and give the part back; if what
+        // it held of the delivery is gone by the time that the part is loaded, it sends.
+        told[part.delivery.id] = state
         perform(.prepared(prepare(part, state, isProbe)))
     }
 
