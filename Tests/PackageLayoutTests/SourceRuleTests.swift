@@ -69,6 +69,19 @@ import Testing
         }
     }
 
+    /// Foundation's decoder ends the process at some texts; ``JSONBody`` knows which.
+    @Test func jsonIsDecodedInOnePlace() throws {
+        let allowed = ["Sources/PushCore/JSON/JSONBody.swift", "Sources/ProcessProtocol/LineParser.swift"]
+        var seen: Set<String> = []
+        for file in try PackageRoot.allFiles() where file.path.hasPrefix("Sources/") {
+            let found = try findings(#"\bJSONDecoder\s*\("#, in: file.code)
+            guard !found.isEmpty else { continue }
+            seen.insert(file.path)
+            #expect(allowed.contains(file.path), "\(file.path): \(found); use JSONBody")
+        }
+        #expect(seen == Set(allowed), "the pattern finds no decoder where one is")
+    }
+
     @Test func filesAreShort() throws {
         for file in try PackageRoot.allFiles() {
             #expect(

@@ -1,5 +1,6 @@
 import CurlClient
 import Foundation
+import PushCore
 
 /// The control port of a running simulator.
 struct SimulatorControl: Sendable {
@@ -14,7 +15,7 @@ struct SimulatorControl: Sendable {
 
     /// What the simulator has counted so far.
     func counters() async throws -> SimulatorCount {
-        try JSONDecoder().decode(SimulatorCount.self, from: Data(try await get("/counters")))
+        try JSONBody.decode(SimulatorCount.self, from: try await get("/counters"))
     }
 
     /// The answer to a question.

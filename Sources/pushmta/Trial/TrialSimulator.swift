@@ -1,5 +1,6 @@
 import CurlClient
 import Foundation
+import PushCore
 
 /// The gateway simulator as a process.
 struct TrialSimulator: Sendable {
@@ -42,6 +43,6 @@ struct TrialSimulator: Sendable {
     private var report: SimulatorReport? {
         let log = FileManager.default.contents(atPath: process.logFile) ?? Data()
         let lines = log.split(separator: UInt8(ascii: "\n"))
-        return lines.lazy.compactMap { try? JSONDecoder().decode(SimulatorReport.self, from: $0) }.first
+        return lines.lazy.compactMap { try? JSONBody.decode(SimulatorReport.self, from: $0) }.first
     }
 }

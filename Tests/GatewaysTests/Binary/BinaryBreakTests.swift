@@ -90,26 +90,17 @@ struct BinaryBreakTests {
         }
     }
 
-    @Test("An error packet that came in one read with a reset is heard")
-    func lastWord() async throws {
+    @Test(
+        "An error packet that came in one read with a reset is heard, and a channel that is closed already is asked for it only once",
+        arguments: [false, true]
+    )
+    func lastWord(isUnderneathClosed: Bool) async throws {
         try await Fixture.run { fixture in
             let site = try Site(fixture)
             site.send(fixture.binaryBatch(count: 5))
             site.channel.pipeline.fireChannelRead(ByteBuffer(bytes: [8, 8, 0, 0, 0, 2]))
+            site.tls.isUnderneathClosed = isUnderneathClosed
             // No end of the read comes behind an error.
-            site.channel.pipeline.fireErrorCaught(Break())
-            site.channel.pipeline.fireChannelInactive()
-            #expect(fixture.collector.classes(1) == [.accepted: 1, .permanent: 1, .unprocessed: 3])
-        }
-    }
-
-    @Test("A channel that is closed already is asked once for the rest, not without end")
-    func closedUnderneath() async throws {
-        try await Fixture.run { fixture in
-            let site = try Site(fixture)
-            site.send(fixture.binaryBatch(count: 5))
-            site.channel.pipeline.fireChannelRead(ByteBuffer(bytes: [8, 8, 0, 0, 0, 2]))
-            site.tls.isUnderneathClosed = true
             site.channel.pipeline.fireErrorCaught(Break())
             #expect(site.tls.isClosing)
             #expect(site.connection.closeReason?.contains("Break") == true, "the first error is the reason")

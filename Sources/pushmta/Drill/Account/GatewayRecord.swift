@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 
 /// The record of a gateway, read from its file: a JSON object a line.
 enum GatewayRecord {
@@ -44,7 +45,7 @@ enum GatewayRecord {
     /// All lines at once, as one array; one by one, without those that are no JSON, if that fails.
     private static func decode(_ text: String) -> [Line] {
         let array = "[" + text.replacingOccurrences(of: "\n", with: ",") + "]"
-        if let lines = try? JSONDecoder().decode([Line].self, from: Data(array.utf8)) { return lines }
-        return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+        if let lines = try? JSONBody.decode([Line].self, from: array.utf8) { return lines }
+        return text.split(separator: "\n").compactMap { try? JSONBody.decode(Line.self, from: $0.utf8) }
     }
 }

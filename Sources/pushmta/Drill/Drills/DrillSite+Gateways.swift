@@ -35,7 +35,7 @@ extension DrillSite {
     /// Everything that the gateways have counted.
     func gatewayCounts() async throws -> GatewayCounts {
         guard let control else { throw DrillSetback("the gateways take no orders") }
-        return try JSONDecoder().decode(GatewayCounts.self, from: Data(try await control.get("/counters")))
+        return try JSONBody.decode(GatewayCounts.self, from: try await control.get("/counters"))
     }
 
     /// Every push that has come to the gateways, in the order of the record.
