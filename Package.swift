@@ -39,6 +39,7 @@ extension Target.Dependency {
     static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+    static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 }
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -89,12 +90,14 @@ let targets: [Target] = [
         ]
     ),
     module("Supervisor", ["ProcessProtocol", "Store", "PostgresClient", "PushCore", .subprocess, .system, .logging]),
-    module("FeedbackWorker", ["Store", "PushCore", .logging]),
+    module("TrackingSpools", ["Store", "PushCore", .system, .logging]),
+    module("FeedbackWorker", ["TrackingSpools", "Gateways", "Store", "PushCore", .nioPosix, .logging]),
     module(
         "WebServer",
         [
-            "Store", "PostgresClient", "PushCore", .hummingbird, .hummingbirdCore, .hummingbirdTLS, .httpTypes,
-            .nioHTTPTypes, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system, .serviceLifecycle, .logging,
+            "TrackingSpools", "Store", "PostgresClient", "PushCore", .hummingbird, .hummingbirdCore, .hummingbirdTLS,
+            .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system,
+            .serviceLifecycle, .logging,
         ]
     ),
     // What apps link: no dependency, and the samples are code of apps.
@@ -107,8 +110,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Gateways", "Store", "ProcessProtocol",
-            "PostgresClient",
+            "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "TrackingSpools", "Gateways", "Store",
+            "ProcessProtocol", "PostgresClient",
             "CurlClient", "HTTP2", "PushCore",
             .crypto, .argumentParser, .configuration, .logging, .serviceLifecycle, .unixSignals, .subprocess, .system,
             .histogram, .yams,
@@ -157,26 +160,36 @@ let targets: [Target] = [
     ),
     tests(
         "FeedbackWorkerTests",
-        ["FeedbackWorker", "Store", "PostgresClient", "PushCore", "TestSupport", .logging]
+        [
+            "FeedbackWorker", "TrackingSpools", "GatewaySimulator", "Gateways", "Store", "PostgresClient", "PushCore",
+            "TestSupport", .logging,
+        ]
     ),
     tests(
         "WebServerTests",
         [
-            "WebServer", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird, .httpTypes, .nioCore,
-            .nioPosix, .nioSSL, .logging,
+            "WebServer", "TrackingSpools", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird,
+            .httpTypes, .nioCore, .nioPosix, .nioSSL, .logging,
         ]
     ),
     tests(
         "EndToEndTests",
         [
-            "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "PushCore", "TestSupport", .crypto,
-            .subprocess, .system,
+            "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "CurlClient", "PushCore",
+            "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system,
         ]
     ),
 ]
 
-// Builds a part of the package only, by target names separated with commas.
-let only = Context.environment["PUSHMTA_TARGETS"].map { Set($0.split(separator: ",").map(String.init)) }
+// Builds a part of the package only, by target names separated with commas, and the own targets that these need.
+var only = Context.environment["PUSHMTA_TARGETS"].map { Set($0.split(separator: ",").map(String.init)) }
+var open = only.map(Array.init) ?? []
+while let name = open.popLast() {
+    for case .byNameItem(let needed, _) in targets.first(where: { $0.name == name })?.dependencies ?? []
+    where only?.insert(needed).inserted == true {
+        open.append(needed)
+    }
+}
 let selected = targets.filter { only?.contains($0.name) ?? true }
 let libraries: [Product] =
     (selected.contains { $0.name == "ClockShift" }

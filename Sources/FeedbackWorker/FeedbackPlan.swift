@@ -52,6 +52,9 @@ struct FeedbackPlan: Sendable {
         return time <= now ? .run(first) : .rest(until: time)
     }
 
+    /// Whether token events wait that one piece of work did not reach.
+    var hasTokenBacklog: Bool { backlogSince != nil }
+
     /// Takes what a piece of work came to, and how long it took.
     mutating func finished(
         _ duty: FeedbackDuty,

@@ -4,6 +4,8 @@ import Store
 /// Carries out pieces of the worker's duties.
 struct FeedbackRounds: Sendable {
     let store: Store
+    /// Another connection: a backlog of token events is work for two processors of the database.
+    let second: Store
     let worker: String
     let settings: Settings
 
@@ -14,14 +16,12 @@ struct FeedbackRounds: Sendable {
     /// Rows that one transaction deletes.
     static let deleted = 2_000
 
-    /// Does a piece of a duty; nil if another worker acts.
-    func run(_ duty: FeedbackDuty) async throws -> FeedbackRound? {
+    /// Does a piece of a duty, or two of its pieces beside each other; nil if another worker acts.
+    func run(_ duty: FeedbackDuty, inTwos: Bool) async throws -> FeedbackRound? {
         let kept = settings.feedback.retention
         switch duty {
         case .tokenEvents:
-            let rules = settings.mta.quarantine
-            let count = try await store.applyTokenEvents(worker: worker, limit: Self.events, rules: rules)
-            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.events) }
+            return try await applyTokenEvents(inTwos: inTwos)
         case .outcomes:
             let count = try await store.countOutcomes(worker: worker, messages: Self.counted)
             return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
@@ -44,7 +44,19 @@ struct FeedbackRounds: Sendable {
             let count = try await store.purgeTokenEvents(worker: worker, limit: Self.deleted, days: days)
             // Of the oldest rows some may have to stay.
             return count.map { FeedbackRound(count: $0, isMore: $0 > Self.deleted / 2) }
+        case .oldTrackingSources:
+            let count = try await store.purgeTrackingSources(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
         }
+    }
+
+    /// The statement passes by events that another one decides at the moment.
+    private func applyTokenEvents(inTwos: Bool) async throws -> FeedbackRound? {
+        let rules = settings.mta.quarantine
+        async let other = inTwos ? second.applyTokenEvents(worker: worker, limit: Self.events, rules: rules) : 0
+        let count = try await store.applyTokenEvents(worker: worker, limit: Self.events, rules: rules)
+        guard let count, let more = try await other else { return nil }
+        return FeedbackRound(count: count + more, isMore: max(count, more) >= Self.events)
     }
 
     private func dropPartitions() async throws -> FeedbackRound? {

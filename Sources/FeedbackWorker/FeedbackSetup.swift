@@ -2,9 +2,15 @@ import Logging
 import PushCore
 import Store
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What a feedback worker is made from.
 public struct FeedbackSetup: Sendable {
-    /// Opens one connection to the database; the role ("feedback-beat", "feedback") goes into its application name.
+    /// Opens one connection to the database; the role ("feedback-beat", "feedback", "feedback-second", "feedback-reader", "feedback-spools") goes into its application name.
     public typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     /// The settings of all processes.
@@ -17,6 +23,8 @@ public struct FeedbackSetup: Sendable {
     public var version: String
     /// Its log.
     public var logger: Logger
+    /// The process's variables, for systemd's credentials and for a proxy.
+    public var environment = ProcessInfo.processInfo.environment
     /// How long nothing may be heard of the worker that acts until another one does, in seconds.
     public var leaseSeconds = Store.feedbackLeaseSeconds
 

@@ -25,6 +25,7 @@ extension FeedbackWorker {
                 let isActing = try await store.feedbackBeat(beat, leaseSeconds: setup.leaseSeconds)
                 pause.reset()
                 tell(isActing)
+                await tellSpools(beat, store)
                 try? await Task.sleep(for: Self.beatInterval)
             } catch {
                 progress.restore(beat)
@@ -35,6 +36,17 @@ extension FeedbackWorker {
             }
         }
         await sayGoodbye(store)
+    }
+
+    /// The beat is out; what it was to say of spools is said with the next one if this fails.
+    private func tellSpools(_ beat: FeedbackBeat, _ store: Store) async {
+        do {
+            try await store.noteFeedbackSpools(beat)
+        } catch {
+            progress.restore(spoolsOf: beat)
+            guard !Task.isCancelled else { return }
+            setup.logger.warning("The feedback worker could not report what it knows of tracking spools: \(error)")
+        }
     }
 
     private func tell(_ isActing: Bool) {

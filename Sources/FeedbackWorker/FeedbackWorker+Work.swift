@@ -9,7 +9,8 @@ extension FeedbackWorker {
     /// Does its duties, as long as it acts, until cancelled.
     func keepWorking() async {
         guard let store = await open("feedback") else { return }
-        let rounds = FeedbackRounds(store: store, worker: id, settings: setup.settings)
+        guard let second = await open("feedback-second") else { return await store.close() }
+        let rounds = FeedbackRounds(store: store, second: second, worker: id, settings: setup.settings)
         let clock = ContinuousClock()
         var plan = FeedbackPlan(
             sharePercent: setup.settings.feedback.shareWhileSendingPercent,
@@ -27,7 +28,9 @@ extension FeedbackWorker {
             case .run(let duty):
                 let start = clock.now
                 do {
-                    guard let round = try await rounds.run(duty) else {
+                    // Whoever sends has the other processor.
+                    let inTwos = plan.hasTokenBacklog && !isSending
+                    guard let round = try await rounds.run(duty, inTwos: inTwos) else {
                         // The next beat says who acts.
                         _ = progress.setActing(false)
                         continue
@@ -47,6 +50,7 @@ extension FeedbackWorker {
                 }
             }
         }
+        await second.close()
         await store.close()
     }
 }

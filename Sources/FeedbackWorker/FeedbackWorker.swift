@@ -14,8 +14,8 @@ import Glibc
 import Darwin
 #endif
 
-/// The process that does what nobody waits for: it applies what gateways said about tokens, counts outcomes and hits, and throws away
-/// what is old.
+/// The process that does what nobody waits for: it asks feedback services for dead tokens, applies what gateways said about tokens,
+/// counts outcomes and hits, loads what web processes left on disk, and throws away what is old.
 ///
 /// Any number of them may run. One acts, the others stand by; which one is decided in the database, and each piece of work is fenced by
 /// that decision. It knows no signals: the command line calls ``drain()``.
@@ -42,6 +42,8 @@ public final class FeedbackWorker: Sendable {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.keepBeating() }
                 group.addTask { await self.keepWorking() }
+                group.addTask { await self.keepReading() }
+                group.addTask { await self.keepLoading() }
             }
         }
         task.withLock { $0 = work }
@@ -54,7 +56,8 @@ public final class FeedbackWorker: Sendable {
         setup.logger.notice("Feedback worker ended")
     }
 
-    /// Asks it to end in order: a piece of work under way is taken back, as another worker does it anew.
+    /// Asks it to end in order: a piece of work under way is taken back, as another worker does it anew, but for the reading of a
+    /// feedback service, which comes to its end.
     public func drain() {
         isDraining.withLock { $0 = true }
         task.withLock { $0 }?.cancel()

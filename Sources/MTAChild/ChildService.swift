@@ -7,8 +7,6 @@ import Synchronization
 /// The working life of a child, from the open gateway to the last outcome.
 struct ChildService: Sendable {
     let child: MTAChild
-    /// Reads the feedback service of a binary gateway; nil for gateways that tell of dead tokens at once.
-    let feedback: FeedbackPoll?
     let sender: Sender
     let preparer: PartPreparer
     let loadStore: Store
@@ -57,7 +55,6 @@ struct ChildService: Sendable {
             settings: settings,
             logger: logger
         )
-        let feedbackTask = feedback.map { poll in Task { await poll.run() } }
         let marking = Task { await sender.markLoop() }
         let storing = Task { await sender.storeLoop() }
         var background = [
@@ -82,12 +79,10 @@ struct ChildService: Sendable {
             storing.cancel()
         }
         for task in background { task.cancel() }
-        feedbackTask?.cancel()
         let reason = isSettled || control.reason == .journal ? control.reason ?? .drained : .database
         await MTAChild.atMost(MTAChild.patience) { [settleStore, arguments] in
-            // The service has forgotten what it told: a reading under way is stored.
-            await feedbackTask?.value
             await sender.circuit.settled()
+            await sender.holder.settled()
             await reporter.beat(exited: true)
             try? await settleStore.childExited(
                 arguments.childID,

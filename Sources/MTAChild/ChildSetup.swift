@@ -26,15 +26,4 @@ struct ChildSetup: Sendable {
             delegate: delegate
         )
     }
-
-    /// The reader of the account's feedback service; nil for connectors that have none.
-    func feedbackReader(_ application: ApplicationRow, clock: DatabaseClock) async throws -> APNsFeedbackReader? {
-        guard arguments.connector == .iosBinary else { return nil }
-        let setup = GatewaySetup(settings: settings, store: store)
-        return try await setup.feedbackReader(
-            application,
-            try await store.account(arguments.accountID),
-            now: { Date(timeIntervalSince1970: Double(clock.nowMilliseconds) / 1_000) }
-        )
-    }
 }

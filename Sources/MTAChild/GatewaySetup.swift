@@ -7,14 +7,6 @@ import Store
 /// Makes the gateway of an application of what the database and the settings say: for a child, and for whoever wants to know
 /// whether a child could.
 public struct GatewaySetup: Sendable {
-    /// What stands in the way.
-    public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// What, of which thing, why, and what to do.
-        public var description: String
-        /// Whether this host is at fault: on another one the application may well be sent.
-        public var isHostsFault: Bool
-    }
-
     private let settings: Settings
     private let store: Store
     private let environment: [String: String]
@@ -33,7 +25,7 @@ public struct GatewaySetup: Sendable {
     /// Whether an error means that no child on any host could send the application's messages.
     static func isApplicationsFault(_ error: any Error) -> Bool {
         switch error {
-        case let failure as Failure: !failure.isHostsFault
+        case let failure as GatewaySetupFailure: !failure.isHostsFault
         case is GatewayCredentialError: true
         case let error as CredentialError: error.isCredentialsFault
         case let error as StoreError: error.code == .notFound
@@ -52,60 +44,28 @@ public struct GatewaySetup: Sendable {
         delegate: any GatewayDelegate
     ) async throws -> any Gateway {
         guard account.connector.platform == application.platform else {
-            throw Failure(
-                description:
-                    "external account \(account.name) is of connector \(account.connector.rawValue), which does not serve "
+            throw GatewaySetupFailure(
+                "external account \(account.name) is of connector \(account.connector.rawValue), which does not serve "
                     + "\(application.platform.rawValue) as application \(application.name) needs: give it another account",
                 isHostsFault: false
             )
         }
-        let attributes = try flatObject(account.options, "external account \(account.name)")
+        let place = try GatewayAccount(
+            name: account.name,
+            host: account.host,
+            port: account.port,
+            options: account.options
+        )
         return try GatewayFactory(now: now).make(
             connector: account.connector,
-            address: GatewayAddress(host: account.host, port: Int(account.port)),
+            address: place.address,
             credential: try await credential(of: application),
             topic: application.bundleID,
-            connections: attributes["connections"].flatMap(Int.init) ?? defaultConnections(account.connector),
-            options: try options(attributes),
+            connections: place.connections ?? defaultConnections(account.connector),
+            options: try place.options(settings, environment: environment),
             eventLoop: eventLoop,
             delegate: delegate
         )
-    }
-
-    /// Makes the reader of the feedback service that belongs to an account; nil for connectors that need none, as their gateways
-    /// tell of dead tokens at once.
-    public func feedbackReader(
-        _ application: ApplicationRow,
-        _ account: AccountRow,
-        now: @escaping @Sendable () -> Date
-    ) async throws -> APNsFeedbackReader? {
-        guard account.connector == .iosBinary else { return nil }
-        let attributes = try flatObject(account.options, "external account \(account.name)")
-        var address = GatewayAddress(host: account.host, port: Int(account.port)).feedback
-        if let host = attributes["feedback_host"] { address.host = host }
-        if let port = attributes["feedback_port"].flatMap(Int.init) { address.port = port }
-        return try GatewayFactory(now: now).feedbackReader(
-            address: address,
-            credential: try await credential(of: application),
-            options: try options(attributes)
-        )
-    }
-
-    private func options(_ attributes: [String: String]) throws -> GatewayOptions {
-        var options = GatewayOptions(
-            requestTimeoutMilliseconds: Int64(settings.mta.child.requestTimeoutSec) * 1_000,
-            connectTimeoutMilliseconds: Int64(settings.mta.child.connectTimeoutSec) * 1_000
-        )
-        let relayFile = settings.nmac.relay.trustedCertsChain
-        options.trustRootsFile = attributes["ca_file"] ?? (relayFile.isEmpty ? nil : relayFile)
-        do {
-            options.proxy = try settings.nmac.gatewayProxy(environment: environment)
-        } catch {
-            throw Failure(description: "\(error)", isHostsFault: true)
-        }
-        options.sendAhead = settings.nmac.binary.dispatchWindow
-        options.presumedAcceptedMilliseconds = Int64(settings.nmac.binary.presumedAcceptedMs)
-        return options
     }
 
     private func defaultConnections(_ connector: Connector) -> Int {
@@ -123,9 +83,8 @@ public struct GatewaySetup: Sendable {
         do throws(CredentialKeyError) {
             keys = try CredentialKeySource.load(settings, environment: environment)
         } catch {
-            throw Failure(
-                description:
-                    "credential \(row.name) of application \(application.name) cannot be opened: \(error)",
+            throw GatewaySetupFailure(
+                "credential \(row.name) of application \(application.name) cannot be opened: \(error)",
                 isHostsFault: true
             )
         }
@@ -146,8 +105,8 @@ public struct GatewaySetup: Sendable {
 
     /// Reads a flat JSON object; numbers and booleans as their texts.
     private func flatObject(_ json: String, _ thing: String) throws -> [String: String] {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] else {
-            throw Failure(description: "the options of \(thing) are not a JSON object", isHostsFault: false)
+        guard let object = try? JSONSerialization.jsonObject(with: JSONBody.data(json.utf8)) as? [String: Any] else {
+            throw GatewaySetupFailure("the options of \(thing) are not a JSON object", isHostsFault: false)
         }
         return object.mapValues { "\($0)" }
     }

@@ -125,10 +125,8 @@ public final class MTAChild: Sendable {
                 clock: clock,
                 sendsLost: settings.mta.child.retryLostMessages
             )
-            let reader = try await setup.feedbackReader(application, clock: clock)
             let service = ChildService(
                 child: self,
-                feedback: reader.map { feedbackPoll($0, loadStore, group.next()) },
                 sender: sender,
                 preparer: preparer,
                 loadStore: loadStore,
@@ -151,21 +149,6 @@ public final class MTAChild: Sendable {
             )
             return .settings
         }
-    }
-
-    private func feedbackPoll(
-        _ reader: APNsFeedbackReader,
-        _ store: Store,
-        _ eventLoop: any EventLoop
-    ) -> FeedbackPoll {
-        FeedbackPoll(
-            reader: reader,
-            store: store,
-            applicationID: arguments.applicationID,
-            eventLoop: eventLoop,
-            period: .seconds(settings.nmac.binary.feedbackPeriodSec),
-            logger: logger
-        )
     }
 
     private func makeSender(

@@ -29,6 +29,39 @@ struct FeedbackWorkerTests {
         #expect(try await site.store.feedbackWorkers().map(\.state) == ["stopped"])
     }
 
+    @Test("A backlog of token events is decided in twos, each event once")
+    func backlog() async throws {
+        let site = try await FeedbackSite.make()
+        try await site.addDeadTokens(5_000)
+        // Of each token a second event far behind the first, so that both may be looked at in the same moment.
+        try await site.run(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, reason)
+            SELECT 1, s.id, 'invalid', 'Unregistered' FROM pushmta_engine.subscription s;
+            CREATE TABLE public.seen (session integer, event bigint);
+            CREATE FUNCTION public.see() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                INSERT INTO public.seen SELECT pg_backend_pid(), n.id FROM n JOIN o USING (id) WHERE o.state <> n.state;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER see AFTER UPDATE ON pushmta_engine.token_event
+                REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION public.see();
+            """
+        )
+        let worker = site.worker()
+        let running = Task { await worker.run() }
+        let pending = "SELECT count(*) FROM pushmta_engine.token_event WHERE state = 'pending'"
+        #expect(try await site.wait(for: 0, pending))
+        worker.drain()
+        await running.value
+        #expect(try await site.number(enabled) == 0)
+        let applied = "SELECT count(*) FROM pushmta_engine.token_event WHERE state = 'applied'"
+        #expect(try await site.number(applied) == 5_000)
+        #expect(try await site.number("SELECT count(*) FROM public.seen") == 10_000)
+        #expect(try await site.number("SELECT count(DISTINCT event) FROM public.seen") == 10_000)
+        #expect(try await site.number("SELECT count(DISTINCT session) FROM public.seen") == 2)
+    }
+
     @Test("Of several one acts, and another takes over when it ends")
     func takeover() async throws {
         let site = try await FeedbackSite.make()
@@ -99,7 +132,7 @@ struct FeedbackWorkerTests {
         try await site.store.seedSubscriptions(application: "shop-ios", count: 10)
         try await site.run(
             """
-            UPDATE pushmta_engine.subscription SET enabled = false, disabled_at = now() - interval '30 days' WHERE id <= 4;
+            UPDATE pushmta_engine.subscription SET enabled = false, disabled_at = now() - interval '22 days' WHERE id <= 4;
             SELECT pushmta_engine.ensure_partitions((now() AT TIME ZONE 'UTC')::date - 40, (now() AT TIME ZONE 'UTC')::date - 38)
             """
         )

@@ -174,6 +174,29 @@ struct APNsAnswerTests {
         }
     }
 
+    @Test func aTokenOfOnePushTypeIsNoneForTheTopicOfAnother() async throws {
+        try await Fixture.run { (fixture) async throws in
+            let types = APNsPushType.allCases.filter { $0 != .mdm }
+            for kind in types {
+                fixture.simulator.setDevice(Fixture.token, to: .pushType(kind.rawValue))
+                for type in types {
+                    let answer = try fixture.push([
+                        "apns-push-type": type.rawValue, "apns-topic": Fixture.topic + type.topicSuffix,
+                        "apns-priority": "5",
+                    ])
+                    if kind.topicSuffix == type.topicSuffix {
+                        #expect(answer.status == 200, "\(kind) \(type)")
+                    } else {
+                        #expect(answer.body == #"{"reason":"DeviceTokenNotForTopic"}"#, "\(kind) \(type)")
+                    }
+                }
+            }
+            #expect(DeviceState(name: "PushType", sinceMilliseconds: 0, by: "voip") == .pushType("voip"))
+            #expect(DeviceState(name: "PushType", sinceMilliseconds: 0, by: "smoke") == nil)
+            #expect(DeviceState(name: "PushType", sinceMilliseconds: 0) == nil)
+        }
+    }
+
     @Test func everyReasonCanBeMixedIn() async throws {
         try await Fixture.run { (fixture) async throws in
             for reason in APNsReason.allCases {

@@ -104,6 +104,29 @@ struct APNsCertificateTests {
         }
     }
 
+    @Test func aCertificateSendsToTheTopicsThatItCarries() async throws {
+        let app = "com.example.app"
+        try await Fixture.run(.with { $0.apnsTopics = [app, app + ".voip", app + ".location-query"] }) {
+            (fixture) async throws in
+            let probe = try await probe(fixture.simulator.credentials.apnsCertificateFile, fixture)
+            // Location takes no certificate, whatever it carries.
+            let types: [APNsPushType] = [.alert, .voip, .liveactivity, .location]
+            for (number, type) in types.enumerated() {
+                let batch = Batches.apns(
+                    fixture,
+                    ids: Batches.ids(1),
+                    topic: app + type.topicSuffix,
+                    pushType: type.rawValue
+                )
+                probe.submit(batch)
+                try await probe.settled(number + 1)
+                let refused = fixture.simulator.counters().apns.rejected["TopicDisallowed"] ?? 0
+                #expect(refused == max(0, number - 1), "\(type)")
+            }
+            await probe.close()
+        }
+    }
+
     @Test func theFilesAreKeptAndMadeAnewWhenTheyNoLongerFit() async throws {
         let folder = NSTemporaryDirectory() + "simulator-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -124,6 +124,15 @@ struct FCMAnswerTests {
                 #"{"message":{"token":"t","android":{"fcm_options":{"analytics_label":"has space !"}}}}"#,
                 "Invalid analytics label: has space !", "message.android.fcm_options.analytics_label"
             ),
+            (
+                #"{"message":{"token":"t","fcm_options":{"analytics_label":"has space !"}}}"#,
+                "Invalid analytics label: has space !", "message.fcm_options.analytics_label"
+            ),
+            (
+                #"{"message":{"token":"t","fcmOptions":{"label":"x"}}}"#,
+                "Invalid JSON payload received. Unknown name \"label\" at 'message.fcm_options': Cannot find field.",
+                "message.fcm_options"
+            ),
             (#"{"message":{"token":"t""#, "Invalid JSON payload received. Unexpected token at position 23.", ""),
         ]
         try await Fixture.run { (fixture) async throws in

@@ -37,6 +37,7 @@ struct APNsGatewayTests {
             let gateway = try await fixture.gateway(.iosHTTP2)
             let rows = AnswerTable.rows.filter {
                 $0.gateway == .apnsHTTP2 && $0.source == .response && !$0.reason.isEmpty && $0.status != 200
+                    && $0.condition.isEmpty
             }
             #expect(rows.count == 32)
             for (position, row) in rows.enumerated() {
@@ -57,6 +58,70 @@ struct APNsGatewayTests {
                 case (.invalidSinceTimestamp, .invalid(.some(let since))): #expect(since > 1_600_000_000_000)
                 default: Issue.record("\(row.reason): \(outcome.tokenEffect)")
                 }
+            }
+            await gateway.shutdown()
+        }
+    }
+
+    @Test("What is said of a push type's own topic concerns the delivery, or the token for that topic")
+    func ownTopics() async throws {
+        try await Fixture.run { fixture in
+            let gateway = try await fixture.gateway(.iosHTTP2)
+            let rows = AnswerTable.rows.filter { $0.condition == AnswerTable.suffixedTopicCondition }
+            #expect(rows.count == 6)
+            var expected = 0
+            for type in PushType.allCases where type != .background {
+                for (position, row) in rows.enumerated() {
+                    var plan = FaultPlan()
+                    plan.errors = [ErrorRate(reason: row.reason, rate: 1)]
+                    try fixture.simulator.setFaults(plan, for: .apns)
+                    let id = Int64(expected) + 1
+                    gateway.submit(
+                        fixture.batch(id: id, .iosHTTP2, count: 1, attributes: MessageAttributes(pushType: type))
+                    )
+                    expected += 1
+                    await fixture.collector.waitForOutcomes(expected)
+                    let outcome = try #require(fixture.collector.outcomes(id)[0])
+                    #expect(outcome.status == row.status && outcome.reason == row.reason, "\(type) \(position)")
+                    let plain = AnswerTable.apns(status: row.status, reason: row.reason)
+                    let meaning = type == .alert ? plain : row
+                    #expect(outcome.outcomeClass == meaning.outcomeClass, "\(type) \(row.reason)")
+                    #expect(outcome.applicationWide == (meaning.application == .stop), "\(type) \(row.reason)")
+                    #expect(outcome.isTokenDoubtful == meaning.isDoubtful, "\(type) \(row.reason)")
+                    if type != .alert { #expect(outcome.tokenEffect == .none, "\(type) \(row.reason)") }
+                }
+            }
+            // Of alerts only: BadTopic and TopicDisallowed.
+            let stops = fixture.collector.events.filter { $0.kind == .applicationStopped }
+            #expect(Set(stops.map(\.reason)) == ["BadTopic", "TopicDisallowed"] && stops.count == 2)
+            await gateway.shutdown()
+        }
+    }
+
+    @Test("A token of another kind is refused for the topic, and is as good as ever for its own")
+    func tokensOfTheirOwn() async throws {
+        try await Fixture.run { fixture in
+            let gateway = try await fixture.gateway(.iosHTTP2)
+            let token = Fixture.token(1)
+            fixture.simulator.setDevice(token, to: .pushType("alert"))
+            for (id, type) in [(1, PushType.alert), (2, .voip), (3, .liveactivity), (4, .alert)] as [(Int64, PushType)]
+            {
+                gateway.submit(
+                    fixture.batch(
+                        id: id,
+                        .iosHTTP2,
+                        count: 1,
+                        tokens: [token],
+                        attributes: MessageAttributes(pushType: type)
+                    )
+                )
+                await fixture.collector.waitForOutcomes(Int(id))
+            }
+            for id in [1, 4] as [Int64] { #expect(fixture.collector.classes(id) == [.accepted: 1]) }
+            for id in [2, 3] as [Int64] {
+                let outcome = try #require(fixture.collector.outcomes(id)[0])
+                #expect(outcome.reason == "DeviceTokenNotForTopic" && outcome.outcomeClass == .permanent)
+                #expect(outcome.tokenEffect == .none)
             }
             await gateway.shutdown()
         }

@@ -52,7 +52,8 @@ struct AnswerTableTests {
             return AnswerTable.tokenEndpoint(gateway, status: Int(row.status), error: row.reason)
         case (.apnsHTTP2, .goAway): return AnswerTable.apnsGoAway(reason: reason)
         case (.fcmV1, .goAway): return AnswerTable.fcmV1GoAway(reason: reason)
-        case (.apnsHTTP2, _): return AnswerTable.apns(status: row.status, reason: reason)
+        case (.apnsHTTP2, _):
+            return AnswerTable.apns(status: row.status, reason: reason, isSuffixed: !row.condition.isEmpty)
         case (.fcmV1, _):
             return AnswerTable.fcmV1(status: row.status, reason: reason, tokenAtFault: !row.condition.isEmpty)
         case (.apnsBinary, .response): return AnswerTable.apnsBinary(status: row.reason.isEmpty ? 77 : row.status)
@@ -113,6 +114,28 @@ struct AnswerTableTests {
         #expect(row.outcomeClass == outcome)
         #expect(row.token == token)
         #expect(row.connection == connection)
+    }
+
+    @Test("What is said of a topic with a suffix touches neither the application nor the token")
+    func suffixed() {
+        for row in AnswerTable.apnsResponses where !row.reason.isEmpty {
+            let found = AnswerTable.apns(status: row.status, reason: row.reason, isSuffixed: true)
+            #expect(found.reason == row.reason && found.status == row.status)
+            // What concerns the sender or the connection is so for every topic.
+            if found.condition.isEmpty {
+                #expect(found == row && !row.token.isInvalid)
+                continue
+            }
+            #expect(found.token == .none && found.application == .none && found.connection == .keep, "\(row.reason)")
+            #expect(found.outcomeClass == (row.application == .stop ? .stopDelivery : .permanent), "\(row.reason)")
+            #expect(AnswerTable.apns(status: row.status, reason: row.reason) == row)
+        }
+        for reason in ["BadTopic", "TopicDisallowed"] {
+            #expect(AnswerTable.apns(status: 400, reason: reason, isSuffixed: true).outcomeClass == .stopDelivery)
+        }
+        // What nobody knows yet keeps its meaning.
+        let unknown = AnswerTable.apns(status: 410, reason: "SomethingNew", isSuffixed: true)
+        #expect(unknown == AnswerTable.apns(status: 410, reason: "SomethingNew"))
     }
 
     @Test(
@@ -185,7 +208,10 @@ struct AnswerTableTests {
     @Test("What a mix-up would do to every message is doubtful; what only a known token can have is not")
     func doubtful() {
         let apns = AnswerTable.rows.filter { $0.gateway == .apnsHTTP2 && $0.isDoubtful }
-        #expect(apns.map(\.reason).sorted() == ["", "BadDeviceToken", "BadPath", "DeviceTokenNotForTopic"])
+        let plain = apns.filter(\.condition.isEmpty)
+        #expect(plain.map(\.reason).sorted() == ["", "BadDeviceToken", "BadPath", "DeviceTokenNotForTopic"])
+        let suffixed = apns.filter { !$0.condition.isEmpty }
+        #expect(suffixed.map(\.reason).sorted() == ["BadDeviceToken", "DeviceTokenNotForTopic"])
         #expect(apns.first { $0.reason.isEmpty }?.status == 404)
         let fcm = AnswerTable.rows.filter { $0.gateway == .fcmV1 && $0.isDoubtful }
         #expect(

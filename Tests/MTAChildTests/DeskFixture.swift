@@ -94,6 +94,7 @@ enum DeskFixture {
         size: Int,
         slice: Int = 1_000,
         batch: Int64? = nil,
+        type: PushType = .alert,
         delivery: CompiledDelivery
     ) -> PreparedPart {
         let sequences = (0..<Int32(size)).map { Int32(id) * 10_000 + $0 }
@@ -110,7 +111,7 @@ enum DeskFixture {
             part.slices.append(
                 .init(
                     rows: rows,
-                    batch: Self.batch((batch ?? id * 100) + Int64(first / slice), rows.count),
+                    batch: Self.batch((batch ?? id * 100) + Int64(first / slice), rows.count, type),
                     markThrough: rows[rows.count - 1] + 1
                 )
             )
@@ -119,7 +120,7 @@ enum DeskFixture {
         return part
     }
 
-    static func batch(_ id: Int64, _ count: Int) -> GatewayRequestBatch {
+    static func batch(_ id: Int64, _ count: Int, _ type: PushType = .alert) -> GatewayRequestBatch {
         var tokens = ByteColumn()
         var bodies = ByteColumn()
         for index in 0..<count {
@@ -131,7 +132,7 @@ enum DeskFixture {
             tokens: tokens,
             messageIDs: (0..<count).map { MessageUUID(high: UInt64(id), low: UInt64($0)) },
             bodies: bodies,
-            attributes: MessageAttributes(pushType: .alert)
+            attributes: MessageAttributes(pushType: type)
         )
     }
 }

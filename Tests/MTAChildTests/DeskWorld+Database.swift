@@ -75,7 +75,11 @@ extension DeskWorld {
             prepared.slices.append(
                 .init(
                     rows: slice,
-                    batch: DeskFixture.batch(nextBatch, slice.count),
+                    batch: DeskFixture.batch(
+                        nextBatch,
+                        slice.count,
+                        part.delivery.id == Self.ownTopic ? .voip : .alert
+                    ),
                     markThrough: slice[slice.count - 1] + 1
                 )
             )

@@ -32,6 +32,9 @@ struct DeskWorld {
         var sequence: Int32
     }
 
+    /// The delivery whose push type has a topic of its own.
+    static let ownTopic: Int64 = 48
+
     var random: SplitMix
     var desk: SendDesk
     var now = DeskFixture.start
@@ -57,6 +60,7 @@ struct DeskWorld {
     var isJournalBroken = false
     var stopsApplication = false
     var mixesUp = false
+    var stopsDelivery = false
     var nextBatch: Int64 = 1
     var mostUnsettled = 0
     var failures: [String] = []
@@ -77,6 +81,7 @@ struct DeskWorld {
             case .release(let part, let recovery):
                 seen.insert("part given back")
                 releases.append((part, recovery))
+            case .postpone(let part, _): releases.append((part, PartRecovery()))
             case .cutJournal:
                 if !releases.isEmpty { fail("cut while \(releases.count) parts are on their way back") }
                 for (entry, answer) in journal where answer == nil && !isJournalBroken {
@@ -95,6 +100,11 @@ struct DeskWorld {
             case .closeCircuit:
                 seen.insert("circuit closed")
                 isProbing = false
+            case .holdDelivery(let id, _):
+                seen.insert("delivery held")
+                // Nothing more of it may leave, whether the desk has been told or not.
+                if states[id] == .inProgress { states[id] = .paused }
+                told[id] = states[id]
             case .store, .claimMore, .cutJournalLater: break
             }
         }
@@ -195,20 +205,24 @@ struct DeskWorld {
         guard !wire.isEmpty else { return }
         let (batch, index) = wire.remove(at: Int.random(in: 0..<wire.count, using: &random))
         guard let sequence = owners[batch]?.sequences[Int(index)] else { return fail("nobody's answer") }
-        let outcome = anyOutcome(index)
+        let part = owners[batch].flatMap { parts[$0.holding.part] }
+        let outcome = anyOutcome(index, isOfOwnTopic: part?.delivery.id == Self.ownTopic)
         switch outcome.outcomeClass {
         case .accepted:
             accepted.insert(sequence)
             mayBeTaken.insert(sequence)
         case .ambiguous: mayBeTaken.insert(sequence)
-        case .unprocessed, .permanent, .retry, .stopApplication: break
+        case .unprocessed, .permanent, .retry, .stopApplication, .stopDelivery: break
         }
         perform(.settled(batchID: batch, outcomes: [outcome]))
     }
 
-    private mutating func anyOutcome(_ index: Int32) -> Outcome {
+    private mutating func anyOutcome(_ index: Int32, isOfOwnTopic: Bool) -> Outcome {
         if mixesUp, chance(2) {
             return Outcome(index: index, outcomeClass: .permanent, status: 400, isTokenDoubtful: true)
+        }
+        if stopsDelivery, isOfOwnTopic, chance(10) {
+            return Outcome(index: index, outcomeClass: .stopDelivery, status: 400, reason: "TopicDisallowed")
         }
         if stopsApplication, chance(20) { return Outcome(index: index, outcomeClass: .stopApplication, status: 403) }
         if chance(40) {

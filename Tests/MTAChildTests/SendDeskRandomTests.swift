@@ -28,6 +28,7 @@ import Testing
         }
         world.stopsApplication = world.chance(8)
         world.mixesUp = world.chance(8)
+        world.stopsDelivery = world.chance(4)
         if world.chance(world.mixesUp ? 2 : 10) { world.claim(isProbe: true) }
         return world
     }
@@ -66,6 +67,7 @@ import Testing
         for id in world.states.keys where world.states[id] == .paused { world.states[id] = .inProgress }
         world.stopsApplication = false
         world.mixesUp = false
+        world.stopsDelivery = false
         var steps = 0
         while steps < 30_000 {
             steps += 1
@@ -97,6 +99,7 @@ import Testing
 
     private static let mustHappen: Set<String> = [
         "part given back", "journal cut", "project-wide 429", "mass failure", "application stopped", "circuit closed",
+        "delivery held",
         "journal broken", "refused without lease", "commit's answer lost", "part taken over", "late fact", "retry",
         "stopped", "expired", "sent", "failed", "unknown", "not_applicable",
     ]

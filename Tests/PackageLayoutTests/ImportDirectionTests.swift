@@ -8,7 +8,8 @@ import Testing
     /// The own targets that a target may import; nil when the table does not know it.
     private func allowed(_ target: String) -> Set<String>? {
         let belowProcesses: Set<String> = [
-            "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient", "PushCore",
+            "TrackingSpools", "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient",
+            "PushCore",
         ]
         switch target {
         // MobileSDKAndroid is Java.
@@ -18,6 +19,7 @@ import Testing
         case "HTTP2": return ["CNGHTTP2"]
         case "GatewaySimulator": return ["HTTP2", "PushCore"]
         case "Store": return ["PostgresClient", "PushCore"]
+        case "TrackingSpools": return ["Store", "PushCore"]
         case "Gateways": return ["HTTP2", "CurlClient", "PushCore"]
         case "ProcessProtocol": return ["PushCore"]
         case "gateway-simulator": return ["GatewaySimulator"]

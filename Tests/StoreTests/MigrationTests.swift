@@ -1,7 +1,8 @@
 import PostgresClient
-import Store
 import TestSupport
 import Testing
+
+@testable import Store
 
 @Suite("Migrations")
 struct MigrationTests {
@@ -9,9 +10,15 @@ struct MigrationTests {
     func twice() async throws {
         let database = try await TestDatabase.create(.empty)
         let first = try await Store.migrate(database.configuration())
-        #expect(first.from == 0 && first.to == Store.schemaVersion && first.applied.count == Int(Store.schemaVersion))
+        #expect(first.from == 0 && first.to == Store.schemaVersion && first.applied == Migration.all.map(\.name))
         let second = try await Store.migrate(database.configuration())
         #expect(second.from == Store.schemaVersion && second.applied.isEmpty)
+    }
+
+    @Test("The steps are in the order of their numbers, of which each is there once")
+    func order() {
+        let versions = Migration.all.map(\.version)
+        #expect(versions == Set(versions).sorted() && versions.last == Store.schemaVersion)
     }
 
     @Test("Several hosts may migrate at once; each step is applied once")
@@ -21,7 +28,7 @@ struct MigrationTests {
             for _ in 0..<4 { group.addTask { try await Store.migrate(database.configuration()) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(reports.map(\.applied.count).reduce(0, +) == Int(Store.schemaVersion))
+        #expect(reports.map(\.applied.count).reduce(0, +) == Migration.all.count)
         let store = try await Store.connect(database.configuration())
         #expect(try await store.installedSchemaVersion() == Store.schemaVersion)
     }

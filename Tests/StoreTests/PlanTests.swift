@@ -119,6 +119,8 @@ struct PlanTests {
         for index in ["delivery_ending", "delivery_part_waiting", "delivery_open", "delivery_part_unfinished"] {
             #expect(due.contains(index))
         }
+        let step = try await plan(fixture, Store.clockStepSQL, "", "")
+        #expect(step.contains("delivery_part_unloaded"))
         let events = try await plan(fixture, Store.openTokenEventSQL, "integer", "10")
         #expect(events.contains("token_event_invalid"))
         let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")

@@ -166,12 +166,15 @@ struct RouteChangeTests {
         try await store.startDelivery(id)
         try await fixture.sql("ALTER TABLE person RENAME TO away")
         #expect(try await store.claimDeliveryToPrepare(host: fixture.host) == nil)
-        #expect(try await store.deliveryProgress(id).state == .pending)
+        let waiting = try await store.deliveryProgress(id)
+        #expect(waiting.state == .pending && waiting.waitingReason.contains("no view"))
+        #expect(try await store.waitingDeliveries().map(\.deliveryID) == [id])
         let row = try await store.application(named: "shop-ios")
         let fields = MessageFields(names: ["mapping.city"])
         #expect(await refusal { _ = try await store.resolve(fields, application: row) }?.code == .unavailable)
         try await fixture.sql("ALTER TABLE away RENAME TO person")
         #expect(try await fixture.prepare().messages == 5)
         #expect(try await store.resolve(fields, application: row) != fields)
+        #expect(try await store.waitingDeliveries().isEmpty)
     }
 }

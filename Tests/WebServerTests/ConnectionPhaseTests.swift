@@ -3,7 +3,7 @@ import Testing
 @testable import WebServer
 
 @Suite struct ConnectionPhaseTests {
-    private let limits = ConnectionPhase.Limits(header: 10, body: 20, idle: 100)
+    private let limits = ConnectionPhase.Limits(header: 10, body: 20, idle: 100, write: 30)
 
     @Test func eachPhaseHasItsDeadline() {
         var phase = ConnectionPhase(limits: limits, now: 0)
@@ -26,6 +26,34 @@ import Testing
         #expect(phase.lapse(now: 150) == .close)
         phase.received(now: 60)
         #expect(phase.deadline == 70)
+    }
+
+    @Test func whoTakesNothingHasADeadlineToo() {
+        var phase = ConnectionPhase(limits: limits, now: 0)
+        phase.readHead(now: 1)
+        phase.readEnd(now: 1)
+        #expect(phase.deadline == nil)
+        phase.stalled(now: 10, pending: 1_000)
+        #expect(phase.lapse(now: 39) == .wait(until: 40))
+        #expect(phase.lapse(now: 40) == .close)
+        // A slow one has taken something since.
+        phase.looked(now: 40, pending: 900)
+        #expect(phase.lapse(now: 69) == .wait(until: 70))
+        phase.looked(now: 70, pending: 900)
+        #expect(phase.lapse(now: 70) == .close)
+        phase.flowed(now: 71)
+        #expect(phase.lapse(now: 1_000) == .wait(until: nil))
+    }
+
+    /// What it sends is not read meanwhile, so nothing of it is late.
+    @Test func nothingIsExpectedOfWhoTakesNothing() {
+        var phase = ConnectionPhase(limits: limits, now: 0)
+        phase.received(now: 1)
+        phase.stalled(now: 5, pending: 10)
+        #expect(phase.lapse(now: 30) == .wait(until: 35))
+        phase.flowed(now: 30)
+        #expect(phase.lapse(now: 30) == .wait(until: 40))
+        #expect(phase.lapse(now: 40) == .timeout)
     }
 
     @Test func anAnswerIsOwedForWholeRequestsOnly() {

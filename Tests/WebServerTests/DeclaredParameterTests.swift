@@ -45,4 +45,31 @@ import Testing
         )
         try await site.drain()
     }
+
+    /// A newer program's form, for one of the applications: the others go on, before a start and after it.
+    @Test func unreadableDeclarationsCostNobodyElse() async throws {
+        let first = try await WebSite.start()
+        try await first.run(
+            "UPDATE pushmta_engine.application SET subscription_parameters = '[{\"name\": 1}]' WHERE platform = 'ios'"
+        )
+        let second = try await WebSite.start(database: first.database)
+        let ios = "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey&userKey=u"
+        let android = "registrationToken=testToken&mobileAppUuid=testIntegrationKey&userKey="
+        for (number, site) in [first, second].enumerated() {
+            try await eventually("the declarations were read") {
+                try await site.get("/health/ready").body.contains("\"unreadableApplications\":1")
+            }
+            let refused = try await site.registerIOS(ios)
+            #expect(refused.status == 503 && refused.body.contains("declares"), "\(refused)")
+            #expect(refused.headers["retry-after"] == "5")
+            #expect(try await site.registerAndroid(android + "u\(number)").status == 200)
+            #expect(try await site.get("/health/ready").status == 200)
+        }
+        try await first.run("UPDATE pushmta_engine.application SET subscription_parameters = '[]'")
+        for site in [first, second] {
+            try await eventually("it can register again") { try await site.registerIOS(ios).status == 200 }
+            #expect(try await site.get("/health/ready").body.contains("\"unreadableApplications\":0"))
+            try await site.drain()
+        }
+    }
 }

@@ -16,9 +16,9 @@ import Testing
             ("registrationToken=&mobileAppUuid=integrationKey", 400, "registrationToken is missing"),
             ("registrationToken=70757368546f6b656e", 400, "mobileAppUuid is missing"),
             ("", 400, "mobileAppUuid is missing"),
-            ("registrationToken=nothex&mobileAppUuid=integrationKey", 400, "not an APNs token"),
-            ("registrationToken=70757368546f6b656&mobileAppUuid=integrationKey", 400, "not an APNs token"),
-            (good + "&deviceName=%FF%FE", 400, "deviceName is not UTF-8"),
+            ("registrationToken=nothex&mobileAppUuid=integrationKey", 422, "not an APNs token"),
+            ("registrationToken=70757368546f6b656&mobileAppUuid=integrationKey", 422, "not an APNs token"),
+            (good + "&deviceName=%FF%FE", 415, "deviceName is not UTF-8"),
             (good + "&deviceName=%4", 400, "% without two hexadecimal digits"),
             (good + "&deviceName=a%00b", 400, "U+0000"),
             (good + "&additionalParams=%3Cparams%3E", 400, "additionalParams is malformed"),
@@ -40,7 +40,7 @@ import Testing
         let android = try await site.registerAndroid(
             "registrationToken=a%20b%20c%20d%20e&mobileAppUuid=testIntegrationKey"
         )
-        #expect(android.status == 400)
+        #expect(android.status == 422)
         #expect(android.body.contains("not an FCM token"))
         for method in ["GET", "PUT", "DELETE", "HEAD"] {
             let answer = try await RawHTTP.exchange(
@@ -83,6 +83,24 @@ import Testing
         )
         #expect(large.status == 413)
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.subscription") == "0")
+        try await site.drain()
+    }
+
+    /// A control character is the same, however it is written.
+    @Test func controlCharactersAreTakenInBothForms() async throws {
+        let site = try await WebSite.start()
+        for (user, form) in [("raw", "%01"), ("reference", "%26%231%3B")] {
+            let answer = try await site.registerIOS(
+                "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey&userKey=\(user)"
+                    + "&additionalParams=%3CadditionalParams%3E%3Cparam%20name%3D%22a%22%20value%3D%22x\(form)y%22%2F%3E%3C%2FadditionalParams%3E"
+            )
+            #expect(answer.status == 200, "\(user): \(answer)")
+        }
+        #expect(
+            try await site.value(
+                "SELECT count(*) || ' ' || count(DISTINCT parameters) || ' ' || min(length(parameters->>'a')) FROM pushmta_engine.subscription"
+            ) == "2 1 3"
+        )
         try await site.drain()
     }
 

@@ -63,6 +63,22 @@ import Testing
         )
     }
 
+    /// Each of them would end the one before it, and no SDK sends the same registration again.
+    @Test func devicesWithAnIdThatAllHaveDoNotEndEachOther() async throws {
+        let site = try await WebSite.start()
+        let key = WebSite.androidKey
+        for id in ["000000000000000", "9774d56d682e549c", "unknown"] {
+            for user in ["ada", "ben", "eve"] {
+                let answer = try await site.registerAndroid(
+                    "registrationToken=token-of-\(user)-\(id)&mobileAppUuid=\(key)&userKey=\(user)&deviceImei=\(id)"
+                )
+                #expect(answer.status == 200)
+            }
+        }
+        #expect(try await site.value("SELECT count(*) FROM pushmta.subscription WHERE enabled") == "9")
+        try await site.drain()
+    }
+
     @Test func aRegistrationHealsErrorsAndEndsQuarantineButNoOptOut() async throws {
         let site = try await StoreSite.make()
         for status in 1...3 { _ = try await site.store.register([registration("device-token-\(status)")]) }

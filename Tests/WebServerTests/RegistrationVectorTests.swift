@@ -24,7 +24,7 @@ import Testing
         let answer = try await site.registerIOS(iosBody(empty, userKey: ""))
         #expect(answer.status == 200)
         #expect(answer.body == "OK\n")
-        #expect(try await stored(site, "user_key || '|' || (parameters IS NULL)") == "|true")
+        #expect(try await stored(site, "user_key || '|' || (parameters = '{}')") == "|true")
         #expect(
             try await stored(site, "device::text")
                 == #"{"osName": "iOS", "osVersion": "iOS 16.1", "deviceName": "iPhone 14", "osLanguage": "en-US", "deviceBrand": "Apple", "deviceModel": "iPhone", "deviceManufacturer": "Apple"}"#
@@ -70,7 +70,7 @@ import Testing
             "%3CadditionalParameters%3E%3Cparam%20name%3D%22key%22%20value%3D%22value%22%2F%3E%3C%2FadditionalParameters%3E",
             #"{"key": "value"}"#
         ),
-        ("%3CadditionalParameters%3E%3C%2FadditionalParameters%3E", nil),
+        ("%3CadditionalParameters%3E%3C%2FadditionalParameters%3E", "{}"),
         (
             "%3CadditionalParameters%3E%3Cparam%20name%3D%22a%22%20value%3D%223.14%22%2F%3E%3Cparam%20name%3D%22c%22%20value%3D%2297%22%2F%3E%3C%2FadditionalParameters%3E",
             #"{"a": "3.14", "c": "97"}"#
@@ -84,7 +84,7 @@ import Testing
             #"{"": ""}"#
         ),
     ])
-    func androidParameters(_ parameters: String, _ expected: String?) async throws {
+    func androidParameters(_ parameters: String, _ expected: String) async throws {
         let site = try await WebSite.start()
         #expect(try await site.registerAndroid(androidBody(parameters)).status == 200)
         #expect(
@@ -108,6 +108,23 @@ import Testing
             try await site.value("SELECT extra->>'odd' FROM pushmta_engine.subscription WHERE extra IS NOT NULL")
                 == #"~!@#$%^&*()-+=|}{][\/.<,>网"#
         )
+        try await site.drain()
+    }
+
+    /// What an app does not send any more is gone, the last one too.
+    @Test func parametersThatAreNotSentAgainAreGone() async throws {
+        let site = try await WebSite.start()
+        func document(_ names: String...) -> String {
+            let list = names.map { "%3Cparam%20name%3D%22\($0)%22%20value%3D%22v%22%20%2F%3E" }.joined()
+            return "%3CadditionalParams%3E\(list)%3C%2FadditionalParams%3E"
+        }
+        for (sent, expected) in [
+            (document("a", "b"), #"{"a": "v", "b": "v"}"#), (document("b"), #"{"b": "v"}"#), ("", #"{"b": "v"}"#),
+            (document(), "{}"),
+        ] {
+            #expect(try await site.registerIOS(iosBody(sent)).status == 200)
+            #expect(try await stored(site, "parameters::text") == expected)
+        }
         try await site.drain()
     }
 

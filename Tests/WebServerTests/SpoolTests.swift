@@ -1,9 +1,9 @@
 import Foundation
 import Logging
 import PushCore
+import Synchronization
 import Testing
-
-@testable import WebServer
+import TrackingSpools
 
 /// The spool's files: what is in them after whatever happened to their process.
 @Suite struct SpoolTests {
@@ -152,7 +152,83 @@ import Testing
         #expect(try files(folder).isEmpty)
     }
 
+    /// A header that cannot be read: the file is put aside and told; an empty one is no file at all.
+    @Test func whatIsNoSpoolIsPutAsideAndAnEmptyFileRemoved() throws {
+        let folder = folder()
+        let first = try spool(folder)
+        try first.append(record(1))
+        let name = try #require(try files(folder).first)
+        first.close()
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)))
+        bytes[4] = 9
+        try Data(bytes).write(to: URL(fileURLWithPath: folder + "/hits-other-version.spool"))
+        try Data(bytes.prefix(20)).write(to: URL(fileURLWithPath: folder + "/hits-short.spool"))
+        for empty in ["hits-old.spool", "hits-young.spool", "hits-old.spool.new"] {
+            try Data().write(to: URL(fileURLWithPath: folder + "/" + empty))
+            guard !empty.contains("young") else { continue }
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -3_600)],
+                ofItemAtPath: folder + "/" + empty
+            )
+        }
+        let told = Told()
+        let next = TrackingSpool(adoptingIn: folder, logger: Logger(label: "spool") { _ in told })
+        next.adoptOrphans()
+        #expect(drain(next) == [1])
+        // Of the young one nobody knows whether it is being made.
+        #expect(
+            try files(folder) == [
+                "hits-other-version.spool.unreadable", "hits-short.spool.unreadable", "hits-young.spool",
+            ]
+        )
+        #expect(next.backlog.files == 2)
+        #expect(told.warnings.count { $0.contains("hits-other-version.spool") } == 1)
+        #expect(told.warnings.count { $0.contains("hits-short.spool") } == 1)
+        next.close()
+    }
+
+    /// What a living process has just made is left alone, whatever is in it.
+    @Test func aHeldFileIsNeverPutAside() throws {
+        let folder = folder()
+        let living = try spool(folder)
+        try living.append(record(1))
+        let name = try #require(try files(folder).first)
+        let handle = try #require(FileHandle(forWritingAtPath: folder + "/" + name))
+        try handle.write(contentsOf: Data([0, 0, 0, 0]))
+        let next = TrackingSpool(adoptingIn: folder, logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() })
+        #expect(next.isEmpty)
+        #expect(try files(folder) == [name])
+        living.close()
+        next.adoptOrphans()
+        #expect(try files(folder) == [name + ".unreadable"])
+        next.close()
+    }
+
     @Test func aFolderThatCannotBeWrittenIsAnError() throws {
         #expect(throws: SpoolError.self) { try spool("/proc/pushmta") }
+    }
+}
+
+/// Remembers warnings.
+private final class Told: LogHandler, Sendable {
+    private let texts = Mutex<[String]>([])
+
+    var warnings: [String] { texts.withLock { $0 } }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .warning }
+        set {}
+    }
+
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        texts.withLock { $0.append("\(event.message)") }
     }
 }

@@ -3,6 +3,8 @@
 struct APNsHeaderCheck {
     /// The limit in bytes for pushes with these headers.
     private(set) var payloadLimit = 4096
+    /// What the topic of pushes with these headers has behind the bundle id.
+    private(set) var topicSuffix = ""
     /// Empty means any.
     private let allowedTopics: Set<String>
     private var topic: [UInt8] = []
@@ -57,6 +59,11 @@ struct APNsHeaderCheck {
         priority = fields.priority.isAbsent ? nil : Array(bytes[fields.priority.range])
         payloadLimit = (type ?? .alert).payloadLimit
         topicReason = reason(topic: topicText, type: type)
+        // Without a type the topic alone tells.
+        topicSuffix =
+            type?.topicSuffix ?? APNsPushType.allCases.map(\.topicSuffix).first {
+                !$0.isEmpty && topicText.hasSuffix($0)
+            } ?? ""
         return nil
     }
 

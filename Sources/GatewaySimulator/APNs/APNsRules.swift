@@ -135,6 +135,8 @@ struct APNsRules: GatewayRules {
         case .badDeviceToken: return .badDeviceToken
         case .deviceTokenNotForTopic: return .deviceTokenNotForTopic
         case .replaced: return nil
+        case .pushType(let type):
+            return APNsPushType(rawValue: type)?.topicSuffix == headers.topicSuffix ? nil : .deviceTokenNotForTopic
         case .scripted(let script):
             judgement.scripted = script
             return nil
@@ -150,6 +152,8 @@ struct APNsRules: GatewayRules {
         if isKeyRevoked { return .badCertificate }
         if fields.topic.isAbsent { return nil }
         if headers.disallowedTopic == .badTopic { return .badTopic }
+        // "The location push type supports token-based authentication only"; which reason says so is not documented.
+        if headers.topicSuffix == APNsPushType.location.topicSuffix { return .topicDisallowed }
         return sender.allows(bytes, fields.topic.range) ? nil : .topicDisallowed
     }
 

@@ -18,7 +18,10 @@ extension FCMMessageReader {
                 reader.matches(name, "restricted_satellite_ok"), reader.matches(name, "restrictedSatelliteOk"):
                 _ = try reader.bool(name, of: "message.android")
             case reader.matches(name, "fcm_options"), reader.matches(name, "fcmOptions"):
-                try reader.statistics()
+                try reader.statistics(
+                    at: "message.android.fcm_options",
+                    label: "message.android.fcm_options.analytics_label"
+                )
             default: throw reader.unknown(name, at: "message.android")
             }
         }
@@ -94,24 +97,25 @@ extension FCMMessageReader {
                 && range.dropFirst().allSatisfy { Character(Unicode.Scalar(scanner.bytes[$0])).isHexDigit }
     }
 
-    /// `message.android.fcm_options`; labels match `^[a-zA-Z0-9-_.~%]{1,50}$`.
-    private mutating func statistics() throws(FCMRejection) {
-        try object(at: "message.android.fcm_options") { (reader, name) throws(FCMRejection) in
-            let path = "message.android.fcm_options.analytics_label"
+    /// `fcm_options` of the message or of Android; labels match `^[a-zA-Z0-9-_.~%]{1,50}$`.
+    mutating func statistics(at place: StaticString, label path: StaticString) throws(FCMRejection) {
+        try object(at: place) { (reader, name) throws(FCMRejection) in
             guard reader.matches(name, "analytics_label") || reader.matches(name, "analyticsLabel") else {
-                throw reader.unknown(name, at: "message.android.fcm_options")
+                throw reader.unknown(name, at: "\(place)")
             }
             guard reader.scanner.peek() == UInt8(ascii: "\"") else {
-                throw try reader.wrongType("TYPE_STRING", at: path)
+                throw try reader.wrongType("TYPE_STRING", at: "\(path)")
             }
-            let value = try reader.string(at: "message.android.fcm_options.analytics_label")
+            let value = try reader.string(at: path)
             let isLabel =
                 value.range.count <= 50
                 && value.range.allSatisfy {
                     Self.isTokenByte(reader.scanner.bytes[$0]) && reader.scanner.bytes[$0] != UInt8(ascii: ":")
                         || reader.scanner.bytes[$0] == UInt8(ascii: "~")
                 }
-            guard isLabel else { throw .invalid("Invalid analytics label: \(reader.text(value))", field: path) }
+            guard isLabel else {
+                throw .invalid("Invalid analytics label: \(reader.text(value))", field: "\(path)")
+            }
         }
     }
 }

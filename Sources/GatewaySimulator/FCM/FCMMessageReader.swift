@@ -51,8 +51,9 @@ struct FCMMessageReader {
                 reader.message.isTopic = true
                 _ = try reader.string(at: "message.condition")
             case reader.matches(name, "name"): _ = try reader.string(at: "message.name")
-            case reader.matches(name, "apns"), reader.matches(name, "webpush"), reader.matches(name, "fcm_options"),
-                reader.matches(name, "fcmOptions"), reader.matches(name, "android_v2"),
+            case reader.matches(name, "fcm_options"), reader.matches(name, "fcmOptions"):
+                try reader.statistics(at: "message.fcm_options", label: "message.fcm_options.analytics_label")
+            case reader.matches(name, "apns"), reader.matches(name, "webpush"), reader.matches(name, "android_v2"),
                 reader.matches(name, "androidV2"):
                 try reader.anyObject(name, of: "message")
             default: throw reader.unknown(name, at: "message")

@@ -119,7 +119,7 @@ struct FCMRules: GatewayRules {
         case .deviceTokenNotForTopic: throw FCMRejection(.senderIDMismatch)
         case .badDeviceToken:
             throw .invalid("The registration token is not a valid FCM registration token", field: "message.token")
-        case .replaced: return
+        case .replaced, .pushType: return
         case .scripted(let script): judgement.scripted = script
         }
     }

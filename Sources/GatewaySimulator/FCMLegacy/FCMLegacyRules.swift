@@ -81,7 +81,7 @@ struct FCMLegacyRules: Sendable {
                 result.reason = reason
                 result.retryAfter = script.retryAfter
             }
-        case nil: break
+        case .pushType, nil: break
         }
     }
 }

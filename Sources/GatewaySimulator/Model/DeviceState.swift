@@ -12,12 +12,15 @@ public enum DeviceState: Sendable, Equatable {
     case deviceTokenNotForTopic
     /// The token is taken and another one is wanted instead: legacy FCM's canonical id. To the other gateways it is valid.
     case replaced(by: String)
+    /// The token is one for pushes of this type, as PushKit, ActivityKit and WidgetKit each give their own: APNs answers those to
+    /// another topic with `DeviceTokenNotForTopic`. To the other gateways it is valid.
+    case pushType(String)
     /// Pushes to it are answered as a script says.
     case scripted(ScriptedAnswer)
 
     /// The state of that name, as the control port and the command line write it; nil when there is none.
     ///
-    /// - Parameter by: the token that is wanted instead; only `Replaced` needs it.
+    /// - Parameter by: the token that is wanted instead, which `Replaced` needs, or a value of `apns-push-type`, which `PushType` does.
     public init?(name: String, sinceMilliseconds: Int64, by: String? = nil) {
         switch name {
         case "Unregistered", "UNREGISTERED", "NotRegistered": self = .unregistered(sinceMilliseconds: sinceMilliseconds)
@@ -27,6 +30,9 @@ public enum DeviceState: Sendable, Equatable {
         case "Replaced":
             guard let by else { return nil }
             self = .replaced(by: by)
+        case "PushType":
+            guard let by, APNsPushType(rawValue: by) != nil else { return nil }
+            self = .pushType(by)
         default: return nil
         }
     }
@@ -34,5 +40,6 @@ public enum DeviceState: Sendable, Equatable {
     /// The names that `init(name:sinceMilliseconds:by:)` takes, without their FCM aliases.
     public static let names = [
         "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic", "Replaced (with the new token)",
+        "PushType (with the push type)",
     ]
 }

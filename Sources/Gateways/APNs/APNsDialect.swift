@@ -159,7 +159,11 @@ final class APNsDialect: GatewayDialect {
 
     func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
         let body = APNsErrorBody(response.body)
-        var meaning = AnswerTable.apns(status: response.status, reason: body.reason)
+        var meaning = AnswerTable.apns(
+            status: response.status,
+            reason: body.reason,
+            isSuffixed: !flight.batch.attributes.topicSuffix.isEmpty
+        )
         var asked: Int32?
         var makesWaitingAnew = false
         if meaning.outcomeClass == .retry {

@@ -84,7 +84,7 @@ public struct AnswerRow: Sendable, Hashable {
     public var isRetried: Bool {
         switch outcomeClass {
         case .accepted, .permanent: false
-        case .unprocessed, .retry, .stopApplication, .ambiguous: true
+        case .unprocessed, .retry, .stopApplication, .stopDelivery, .ambiguous: true
         }
     }
 

@@ -2,7 +2,8 @@ import PushCore
 
 extension AnswerTable {
     /// All rows of APNs over HTTP/2.
-    static let apnsRows: [AnswerRow] = apnsResponses + apnsOtherResponses + apnsGoAways + apnsUnanswered
+    static let apnsRows: [AnswerRow] =
+        apnsResponses + apnsSuffixedTopics + apnsOtherResponses + apnsGoAways + apnsUnanswered
 
     /// Every status and reason that Apple documents.
     static let apnsResponses: [AnswerRow] =

@@ -149,6 +149,11 @@ extension AnswerTable {
             "the payload is larger than 2,048 bytes with this subscription's values: shorten the content, or use ios-http2"
         ),
         check(
+            "FieldsUnreadable",
+            failure: .softUndefined,
+            "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"
+        ),
+        check(
             "InvalidPushType",
             failure: .softUndefined,
             "the binary protocol carries alert and background pushes only: send the delivery through an ios-http2 account"

@@ -22,7 +22,7 @@ extension AnswerTable {
         case .stopApplication: row.failure = response.failure
         case .permanent: row.explanation = "APNs ended the connection over one message: " + response.explanation
         case .retry: row.explanation = "APNs is in trouble and ended the connection"
-        case .accepted, .unprocessed, .ambiguous: break
+        case .accepted, .unprocessed, .stopDelivery, .ambiguous: break
         }
         return row
     }

@@ -103,6 +103,15 @@ extension AnswerTable {
             AnswerRow(
                 .apnsHTTP2,
                 0,
+                "FieldsUnreadable",
+                .permanent,
+                source: .check,
+                failure: .softUndefined,
+                "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"
+            ),
+            AnswerRow(
+                .apnsHTTP2,
+                0,
                 "",
                 .permanent,
                 source: .check,

@@ -37,6 +37,15 @@ extension AnswerTable {
             AnswerRow(
                 .fcmV1,
                 0,
+                "FieldsUnreadable",
+                .permanent,
+                source: .check,
+                failure: .ignoredUndefined,
+                "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"
+            ),
+            AnswerRow(
+                .fcmV1,
+                0,
                 "",
                 .permanent,
                 source: .check,

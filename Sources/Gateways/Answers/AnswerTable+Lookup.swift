@@ -3,8 +3,11 @@ import PushCore
 /// Finding the row of an answer.
 extension AnswerTable {
     /// What an APNs response other than 200 means.
-    public static func apns(status: Int16, reason: String) -> AnswerRow {
-        row(.apnsHTTP2, .response, status, reason) ?? other(.apnsHTTP2, status)
+    ///
+    /// - Parameter isSuffixed: the message's topic is not the plain bundle id, but has its push type's suffix.
+    public static func apns(status: Int16, reason: String, isSuffixed: Bool = false) -> AnswerRow {
+        if isSuffixed, let row = row(.apnsHTTP2, .response, status, reason, suffixedTopicCondition) { return row }
+        return row(.apnsHTTP2, .response, status, reason) ?? other(.apnsHTTP2, status)
     }
 
     /// What a GOAWAY of APNs means; the reason is that of its JSON debug data, or the debug data itself.

@@ -24,6 +24,9 @@ final class Claimer: Sendable {
     private let leases: LeaseKeeper
     private let control: ChildControl
     private let losses: ConnectionLosses
+    /// A part could not be loaded because the connection was lost.
+    private let loadLosses = ConnectionLosses()
+    private let troubles = Mutex(LoadTroubles())
     /// Has the states of the held deliveries looked at.
     private let watchSignal: Signal
     private let clock: DatabaseClock
@@ -74,6 +77,11 @@ final class Claimer: Sendable {
                     wantsSmall
                     ? try await claim(atMost: Self.mostSmallPartsAtOnce, largest: Self.smallPart)
                     : try await claim(atMost: usual)
+                if loadLosses.take() {
+                    // Nothing else can be loaded either.
+                    try? await Task.sleep(for: backOff.next())
+                    continue
+                }
                 backOff.reset()
                 if wantsSmall {
                     // The next claim is of all parts again, the urgent ones first: nothing is kept waiting for being large.
@@ -166,8 +174,13 @@ final class Claimer: Sendable {
     }
 
     private func prepare(_ part: ClaimedPart) async {
+        // It takes no statement for each part of a delivery to learn that its view is still not there.
+        if let reason = troubles.withLock({ $0.reason(ofDelivery: part.deliveryID, at: .now) }) {
+            return postpone(part, reason)
+        }
         do {
             let prepared = try await preparer.prepare(part)
+            troubles.withLock { $0.loaded(part.deliveryID) }
             let isNew = sender.desk.withLock { !$0.heldDeliveries.contains(part.deliveryID) }
             sender.perform(.prepared(prepared))
             // An order that came while the part was loaded was not looked for.
@@ -179,12 +192,19 @@ final class Claimer: Sendable {
         } catch let error as StoreError where error.code == .invalid {
             await refuse(part, reason: String(describing: error))
         } catch {
+            let problem = LoadProblem(error)
             logger.warning(
                 "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)"
             )
-            giveBack(part)
-            // Whatever it is may last: not at once again.
-            try? await Task.sleep(for: Self.pollInterval)
+            switch problem.scope {
+            case .connection:
+                loadLosses.note()
+                giveBack(part)
+            case .delivery:
+                troubles.withLock { $0.failed(part.deliveryID, problem.text, at: .now) }
+                postpone(part, problem.text)
+            case .part, .message: postpone(part, problem.text)
+            }
         }
     }
 
@@ -201,5 +221,10 @@ final class Claimer: Sendable {
 
     private func giveBack(_ part: ClaimedPart) {
         sender.perform(.refused(PartToken(part: part.id, token: part.fencingToken)))
+    }
+
+    /// Others pass it until it is tried again.
+    private func postpone(_ part: ClaimedPart, _ reason: String) {
+        sender.perform(.unloaded(PartToken(part: part.id, token: part.fencingToken), reason: reason))
     }
 }

@@ -35,16 +35,30 @@ final class PartPreparer: Sendable {
     }
 
     func prepare(_ part: ClaimedPart) async throws -> PreparedPart {
-        let delivery = try await delivery(part.deliveryID)
-        async let loading = store.loadPart(part, delivery.fields)
+        let cached = try await delivery(part.deliveryID)
+        async let loading = load(part, cached)
         var known: Set<Int32> = []
         var recovery = PartRecovery()
         // A retry part may have late outcomes too: facts of an owner of the first part that was fenced after its end.
         if part.mayHaveHistory || part.attempt > 1 { known = try await store.knownOutcomes(part) }
         let inherited = part.attempt > 1 ? try await store.inheritedDoubt(part) : []
         if part.mayHaveHistory { recovery = try await store.recovery(part) }
-        let loaded = try await loading
+        let (delivery, loaded) = try await loading
         return render(part, delivery, loaded, known: known, recovery: recovery, inherited: inherited)
+    }
+
+    /// Loads a part. A view that was made anew may have other columns, or columns of other types, than when the delivery was compiled:
+    /// then it is compiled anew, which finds out, and knows better what is wrong.
+    private func load(_ part: ClaimedPart, _ delivery: CompiledDelivery) async throws -> (CompiledDelivery, LoadedPart)
+    {
+        do {
+            return (delivery, try await store.loadReadable(part, delivery.fields))
+        } catch  where LoadProblem(error).scope == .delivery {
+            compiled.withLock { $0[part.deliveryID] = nil }
+            let anew = try await self.delivery(part.deliveryID)
+            guard anew.fields != delivery.fields else { throw error }
+            return (anew, try await store.loadReadable(part, anew.fields))
+        }
     }
 
     private func delivery(_ id: Int64) async throws -> CompiledDelivery {

@@ -74,6 +74,11 @@ struct RowSorter {
                 ? .decided(.unknown, reason: "sent before, without an answer, and now: \(verdict.reason)")
                 : .decided(.notApplicable, reason: verdict.reason)
         }
+        if !loaded.unreadable.isEmpty, let reason = loaded.unreadable[row] {
+            return isAmbiguous || isInherited
+                ? .decided(.unknown, reason: "sent before, without an answer, and now: \(reason)")
+                : .decided(.failed, reason: reason)
+        }
         if isAmbiguous {
             lost.insert(Int32(row))
             resent += 1

@@ -20,4 +20,6 @@ public struct MessagePreview: Sendable, Hashable {
     public let limit: Int
     /// Why the message would not go out, as it would stand in its outcome; nil if it would.
     public let problem: String?
+    /// What has to be known of the push token that it goes to; nil if there is nothing.
+    public let notice: String?
 }

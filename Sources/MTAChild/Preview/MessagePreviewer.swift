@@ -72,7 +72,8 @@ public struct MessagePreviewer: Sendable {
             payload: batch.map { Array($0.bodies[0]) } ?? payload,
             size: size,
             limit: template.payloadLimit,
-            problem: verdict.isSendable ? rendered.refused.first?.reason : verdict.reason
+            problem: verdict.isSendable ? rendered.refused.first?.reason : verdict.reason,
+            notice: delivery.format.platform == .ios ? template.attributes.pushType.tokenNotice : nil
         )
     }
 

@@ -68,7 +68,7 @@ struct ProbeReading: Sendable {
             isDone = true
             let said = outcome.status == 0 ? "the message got no answer (\(outcome.reason))" : said(outcome)
             return [ProbeFinding("message", .failed, "\(said): \(explanation(outcome))")]
-        case .permanent, .retry:
+        case .permanent, .retry, .stopDelivery:
             isDone = true
             return [refusal(outcome)]
         }

@@ -18,6 +18,13 @@ struct MassFailureGuard: Sendable {
         let outcome: Outcome
         /// How many answers there were when it came, this one included.
         fileprivate let position: Int64
+
+        init(holding: PartToken, row: Int32, outcome: Outcome, position: Int64 = 0) {
+            self.holding = holding
+            self.row = row
+            self.outcome = outcome
+            self.position = position
+        }
     }
 
     /// The answers that are looked at.

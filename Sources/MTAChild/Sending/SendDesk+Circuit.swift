@@ -61,7 +61,7 @@ extension SendDesk {
     }
 
     /// The gateway was right about these tokens.
-    private mutating func decide(_ held: [MassFailureGuard.Held], _ now: Int64, _ actions: inout [Action]) {
+    mutating func decide(_ held: [MassFailureGuard.Held], _ now: Int64, _ actions: inout [Action]) {
         for message in held {
             guard var part = parts[message.holding] else { continue }
             var answer = JournalAnswer(

@@ -20,7 +20,7 @@ extension SendDesk {
             counters.failed += 1
             final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect)
         // The rest are decisions: a fenced owner makes none.
-        case .permanent, .ambiguous, .retry, .unprocessed, .stopApplication:
+        case .permanent, .ambiguous, .retry, .unprocessed, .stopApplication, .stopDelivery:
             // In the journal it would come as a fact; another owner of the part asks once more.
             if outcome.outcomeClass == .permanent { answer.outcomeClass = .ambiguous }
             guard !part.isFenced else {

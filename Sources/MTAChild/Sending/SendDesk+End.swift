@@ -55,7 +55,7 @@ extension SendDesk {
         part.slices = []
         parts[holding] = part
         waiting.removeAll { $0 == holding }
-        massFailure.drop(holding)
+        dropUndecided(holding)
         abandonWaiting(of: holding)
         dropIfFenced(holding)
     }

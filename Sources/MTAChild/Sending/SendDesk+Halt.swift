@@ -27,6 +27,9 @@ extension SendDesk {
         let held = heldDeliveries
         for (delivery, state) in states where held.contains(delivery) {
             let halt = Halt(state)
+            // The database does not know yet what this child has found.
+            if halt == nil, onHold.contains(delivery) { continue }
+            onHold.remove(delivery)
             switch halts[delivery] {
             // A delivery that was stopped or has expired stays so.
             case .close?: continue
@@ -104,7 +107,7 @@ extension SendDesk {
     /// Ends a part with one outcome for all messages that have none, but for those that may have been sent.
     private mutating func closeRest(_ holding: PartToken, _ status: MessageStatus, _ reason: String) {
         abandonWaiting(of: holding)
-        massFailure.drop(holding)
+        dropUndecided(holding)
         guard var part = parts[holding] else { return }
         waiting.removeAll { $0 == holding }
         part.slices = []
@@ -153,13 +156,15 @@ extension SendDesk {
     /// Lets go of a part.
     mutating func forget(_ holding: PartToken) {
         abandonWaiting(of: holding)
-        massFailure.drop(holding)
+        dropUndecided(holding)
         waiting.removeAll { $0 == holding }
         guard let part = parts.removeValue(forKey: holding) else { return }
         let delivery = part.claimed.deliveryID
         // The next claim says how the delivery is then.
         if halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
             halts[delivery] = nil
+            // It is judged anew when somebody lets it go on.
+            if onHold.remove(delivery) != nil { topicGuards[delivery] = nil }
         }
     }
 }

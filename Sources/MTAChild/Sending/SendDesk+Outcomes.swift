@@ -11,6 +11,8 @@ extension SendDesk {
         var stopReason: String?
         /// How long the gateway wants nothing of the whole application, in milliseconds; 0 if it did not say so.
         var pause: Int64 = 0
+        /// Why every message of the delivery is refused; nil if it is not.
+        var holdReason: String?
         /// Whether the gateway has taken a message, or knew its token.
         var hasWorked = false
     }
@@ -30,6 +32,8 @@ extension SendDesk {
         journal(findings.answers, of: part, now, &actions)
         if part.isFenced { abandonWaiting(of: flight.holding) }
         wait(batchID, &actions)
+        if let reason = findings.holdReason { holdDelivery(part.claimed.deliveryID, reason: reason, &actions) }
+        guardTopic(part.claimed.deliveryID, now, &actions)
         follow(findings, now, &actions)
         closeIfDone(flight.holding, now)
         dropIfFenced(flight.holding)
@@ -62,21 +66,29 @@ extension SendDesk {
         case .stopApplication:
             flight.unsent.append(outcome.index)
             if findings.stopReason == nil { findings.stopReason = "\(outcome.status) \(outcome.reason)" }
+        case .stopDelivery:
+            flight.unsent.append(outcome.index)
+            if findings.holdReason == nil {
+                findings.holdReason = Self.topicReason(outcome, flight.batch.attributes.pushType)
+            }
         case .retry where outcome.applicationWide:
             flight.unsent.append(outcome.index)
             answer.outcomeClass = .unprocessed
             findings.pause = max(findings.pause, Int64(outcome.retryAfterMilliseconds ?? Self.standardPause))
-        case .permanent where outcome.isTokenDoubtful && !part.claimed.believesRefusals:
+        case .permanent where isUndecided(outcome, flight, part):
             answer.outcomeClass = .stopApplication
             if isHurrying || part.isFenced {
                 flight.unsent.append(outcome.index)
             } else {
                 flight.open -= 1
                 unsettled -= 1
-                massFailure.hold(part.holding, row: row, outcome)
+                hold(row, outcome, flight, part)
             }
         default:
             flight.open -= 1
+            if outcome.outcomeClass == .accepted, flight.hasSuffixedTopic {
+                topicGuards[part.claimed.deliveryID, default: TopicGuard()].noteWorking()
+            }
             // The binary protocol has no status for success.
             if outcome.status != 0 || outcome.outcomeClass == .accepted { massFailure.count() }
             if Self.hasWorked(outcome) { findings.hasWorked = true }
@@ -84,6 +96,20 @@ extension SendDesk {
         }
         // What has no intent is not known to the journal; an intent may have been for more than the connection took.
         if !outcome.neverLeft || flight.hasDeparted(outcome.index) { findings.answers.append(answer) }
+    }
+
+    /// Whether an answer that condemns a push token has to wait for others: all of them together may say something else.
+    private func isUndecided(_ outcome: Outcome, _ flight: Flight, _ part: HeldPart) -> Bool {
+        guard outcome.isTokenDoubtful, !part.claimed.believesRefusals else { return false }
+        return !flight.hasSuffixedTopic || isTopicInDoubt(part.claimed.deliveryID)
+    }
+
+    private mutating func hold(_ row: Int32, _ outcome: Outcome, _ flight: Flight, _ part: HeldPart) {
+        if flight.hasSuffixedTopic {
+            topicGuards[part.claimed.deliveryID, default: TopicGuard()].hold(part.holding, row: row, outcome)
+        } else {
+            massFailure.hold(part.holding, row: row, outcome)
+        }
     }
 
     /// What Google asks for when a 429 does not say how long: a minute.

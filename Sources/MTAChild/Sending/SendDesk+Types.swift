@@ -7,6 +7,8 @@ extension SendDesk {
         case prepared(PreparedPart)
         /// A claimed part that cannot be prepared goes back as it came.
         case refused(PartToken)
+        /// A claimed part whose messages cannot be read now goes back, and waits there.
+        case unloaded(PartToken, reason: String)
         /// The database has a part back.
         case released(PartToken)
         /// The database has committed marks; `held` are the parts that still carry this child's token.
@@ -47,6 +49,8 @@ extension SendDesk {
         case store(isFull: Bool)
         case cancelQueued
         case release(PartToken, PartRecovery)
+        /// Give a part back as it came; nobody gets it before a pause, which the database sets.
+        case postpone(PartToken, reason: String)
         case cutJournal
         /// The journal cannot be cut soon: ask again when it has grown further.
         case cutJournalLater
@@ -58,6 +62,8 @@ extension SendDesk {
         case openCircuit(reason: String, holdsTokenEffects: Bool)
         /// A probe got through.
         case closeCircuit
+        /// Every message of the delivery would be refused, for a reason that is the delivery's own.
+        case holdDelivery(Int64, reason: String)
     }
 
     /// A request batch in the gateway.
@@ -80,6 +86,9 @@ extension SendDesk {
         var hasPause = false
 
         var waiting: Int { resend.count + unsent.count }
+
+        /// Whether the topic is that of a push type with push tokens of its own.
+        var hasSuffixedTopic: Bool { !batch.attributes.topicSuffix.isEmpty }
 
         func hasDeparted(_ index: Int32) -> Bool { departed.contains { $0.contains(index) } }
 

@@ -49,6 +49,10 @@ struct SendDesk: Sendable {
     var hasExpired = false
     var circuit = Circuit.closed
     var massFailure = MassFailureGuard()
+    /// The same for each delivery whose push type has a topic of its own.
+    var topicGuards: [Int64: TopicGuard] = [:]
+    /// Deliveries that this child holds back, until the database is seen to know it.
+    var onHold: Set<Int64> = []
     /// The number of the outcome batch that gathers, and of the last one that is stored.
     var batchNumber: Int64 = 1
     var storedBatch: Int64 = 0
@@ -113,6 +117,9 @@ struct SendDesk: Sendable {
             fenceOlder(part.claimed, &actions)
             prepared(part, now, &actions)
         case .refused(let holding): giveBack(holding, PartRecovery(), &actions)
+        case .unloaded(let holding, let reason):
+            releasing.insert(holding)
+            actions.append(.postpone(holding, reason: reason))
         case .released(let holding): releasing.remove(holding)
         case .marked(let marks, let held): marked(marks, held, &actions)
         case .markFailed: endMarking()
@@ -149,6 +156,7 @@ struct SendDesk: Sendable {
         if now > nextExpiry { haltExpired(now, &actions) }
         settleHalted(&actions)
         decideWhenQuiet(now, &actions)
+        guardQuietTopics(now, &actions)
         dispatch(&actions)
         cutIfQuiet(&actions)
         if !outcomes.isEmpty { actions.append(.store(isFull: isHurrying || outcomes.count >= batchSize)) }

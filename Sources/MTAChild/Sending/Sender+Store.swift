@@ -7,17 +7,20 @@ import Synchronization
 /// What the database is told: marks, outcomes, parts that go back.
 extension Sender {
     /// Gives a part back, until the database has it or the child leaves.
-    func release(_ part: PartToken, _ recovery: PartRecovery) {
+    ///
+    /// - Parameter problem: why its messages cannot be read now, if so: then it waits.
+    func release(_ part: PartToken, _ recovery: PartRecovery, problem: String? = nil) {
         Task {
-            // Nobody should claim it, and fail as this child did, before the circuit is known to be open.
-            while circuit.isOpening {
+            // Nobody should claim it, and fail as this child did, before the circuit is known to be open, or the delivery held back.
+            while circuit.isOpening || holder.isHolding {
                 await circuit.settled()
+                await holder.settled()
                 await Task.yield()
             }
             var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
             while true {
                 do {
-                    _ = try await store.releasePart(part, recovery: recovery)
+                    _ = try await store.releasePart(part, recovery: recovery, problem: problem)
                     break
                 } catch {
                     logger.warning("part \(part.part) could not be given back: \(error)")

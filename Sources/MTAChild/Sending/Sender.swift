@@ -15,6 +15,7 @@ final class Sender: GatewayDelegate {
     let desk: Mutex<SendDesk>
     let lease = LeaseClock()
     let circuit: CircuitKeeper
+    let holder: DeliveryHolder
     let latencies = Mutex(LatencyWindow())
     /// There is room for another part, or something to claim may be there.
     let claimSignal = Signal()
@@ -55,6 +56,7 @@ final class Sender: GatewayDelegate {
         self.store = store
         self.journal = journal
         self.circuit = circuit
+        holder = DeliveryHolder(store: store, logger: logger)
         self.control = control
         self.clock = clock
         self.eventLoop = eventLoop
@@ -111,6 +113,7 @@ final class Sender: GatewayDelegate {
         case .store(let isFull): isFull ? storeSignal.fire() : scheduleFlush()
         case .cancelQueued: gateway?.cancelQueued()
         case .release(let part, let recovery): release(part, recovery)
+        case .postpone(let part, let reason): release(part, PartRecovery(), problem: reason)
         case .cutJournal: cutJournal()
         case .cutJournalLater: journal.postponeCut()
         case .claimMore: claimSignal.fire()
@@ -120,6 +123,7 @@ final class Sender: GatewayDelegate {
             trouble.withLock { $0.application = nil }
             circuit.close()
             claimSignal.fire()
+        case .holdDelivery(let delivery, let reason): holder.hold(delivery, reason: reason)
         }
     }
 

@@ -71,7 +71,8 @@ public final class PushClient: Sendable {
         commands.yield(.delegate(WeakDelegate(delegate: delegate)))
     }
 
-    /// Tries at once to send what is queued. Call it when the app comes to the foreground or finds a network.
+    /// Tries at once to send what is queued, but for hits whose server asked for more time. Call it when the app comes to the
+    /// foreground or finds a network.
     public func retryNow() {
         commands.yield(.retryNow)
     }

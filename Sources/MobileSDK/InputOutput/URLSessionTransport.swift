@@ -4,9 +4,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with the system's URL loading.
+/// Sends requests with the system's URL loading; redirects are not followed.
 public struct URLSessionTransport: PushTransport {
-    private let session: URLSession
+    /// A session keeps its delegate until it is told that it is needed no more.
+    private final class Owner: Sendable {
+        let session: URLSession
+        let collector = AnswerCollector()
+
+        init(_ configuration: URLSessionConfiguration) {
+            session = URLSession(configuration: configuration, delegate: collector, delegateQueue: nil)
+        }
+
+        deinit { session.finishTasksAndInvalidate() }
+    }
+
+    private let owner: Owner
 
     /// Makes a transport. The time is that of Adobe's SDK, for connecting and for reading.
     public init(timeout seconds: Double = 30) {
@@ -15,7 +27,7 @@ public struct URLSessionTransport: PushTransport {
         configuration.timeoutIntervalForRequest = seconds
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.httpShouldSetCookies = false
-        session = URLSession(configuration: configuration)
+        owner = Owner(configuration)
     }
 
     /// Sends a request and waits for the answer.
@@ -25,12 +37,11 @@ public struct URLSessionTransport: PushTransport {
         message.httpMethod = request.method
         for (name, value) in request.headers { message.setValue(value, forHTTPHeaderField: name) }
         message.httpBody = request.body.map { Data($0.utf8) }
-        let (body, response) = try await session.data(for: message)
-        guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        let (body, response) = try await owner.collector.answer(to: owner.session.dataTask(with: message)).get()
         return PushAnswer(
-            status: answer.statusCode,
+            status: response.statusCode,
             body: body,
-            retryAfter: answer.value(forHTTPHeaderField: "Retry-After")
+            retryAfter: response.value(forHTTPHeaderField: "Retry-After")
         )
     }
 }

@@ -1,6 +1,7 @@
 /// Brings tracking hits to the server, in order, and keeps them while it cannot be reached.
 ///
-/// A hit whose answer is lost is sent again, so a server may see it twice.
+/// A hit whose answer is lost is sent again, so a server may see it twice. After a failure there is a pause, in which new hits are
+/// only queued: each of them would cost the oldest one a try, and a server in trouble a request.
 struct TrackingMachine: Sendable {
     /// More hits than a person makes off line; beyond, the oldest goes.
     static let mostHits = 100
@@ -12,6 +13,13 @@ struct TrackingMachine: Sendable {
         var call: UInt64?
     }
 
+    private enum Pause {
+        /// Chosen here, so that somebody who knows better may end it.
+        case own
+        /// The server asked for it, and nobody ends it; then comes the rest of the one that was chosen here.
+        case asked(rest: Double)
+    }
+
     private var entries: [Entry] = []
     private var trackingHost: String?
     /// The number of the try that is under way; the first entry is what it sends.
@@ -19,6 +27,9 @@ struct TrackingMachine: Sendable {
     private var attempts: UInt64 = 0
     private var timer: UInt64 = 0
     private var backOff: BackOff
+    private var pause: Pause?
+    /// Why there is a pause.
+    private var trouble = ""
 
     init(seed: UInt64) {
         backOff = BackOff(seed: seed)
@@ -33,11 +44,13 @@ struct TrackingMachine: Sendable {
             let base = ServerHost.base(text)
             guard base != trackingHost else { return [] }
             trackingHost = base
+            // What another server said does not count.
+            pause = nil
             return send()
         case .track(let path, let call): return track(path, call)
         case .answered(let attempt, let result): return answered(attempt, result)
-        case .timerFired(let number): return number == timer ? send() : []
-        case .retryNow: return send()
+        case .timerFired(let number): return number == timer ? pauseEnded() : []
+        case .retryNow: return retryNow()
         }
     }
 
@@ -54,8 +67,31 @@ struct TrackingMachine: Sendable {
                 actions.append(.report(.refused(reason: "Too many hits wait for the server"), calls: [call]))
             }
         }
+        guard pause == nil else {
+            entries.append(Entry(hit: Hit(path: path)))
+            return actions + [store, .report(.queued(reason: trouble), calls: [call])]
+        }
         entries.append(Entry(hit: Hit(path: path), call: call))
         return actions + [store] + send()
+    }
+
+    private mutating func pauseEnded() -> [Action] {
+        if case .asked(let rest) = pause, rest > 0 {
+            pause = .own
+            timer &+= 1
+            return [.startTimer(timer, seconds: rest)]
+        }
+        pause = nil
+        return send()
+    }
+
+    private mutating func retryNow() -> [Action] {
+        if case .asked = pause {
+            pause = .asked(rest: 0)
+            return []
+        }
+        pause = nil
+        return send()
     }
 
     private mutating func send() -> [Action] {
@@ -71,17 +107,29 @@ struct TrackingMachine: Sendable {
         guard flight == attempt, !entries.isEmpty else { return [] }
         flight = nil
         if case .answer = result, result.isWorthRetrying { entries[0].hit.refusals += 1 }
-        guard result.isWorthRetrying, entries[0].hit.refusals < Self.mostRefusals else {
+        var actions: [Action] = []
+        if !result.isWorthRetrying || entries[0].hit.refusals >= Self.mostRefusals {
             let done = entries.removeFirst()
-            backOff.reset()
             let outcome: TrackingOutcome = result.isSuccess ? .sent : .refused(reason: result.reason)
-            return [store] + (done.call.map { [.report(outcome, calls: [$0])] } ?? []) + send()
+            actions = done.call.map { [.report(outcome, calls: [$0])] } ?? []
+        }
+        guard result.isWorthRetrying else {
+            backOff.reset()
+            return [store] + actions + send()
         }
         // Nobody waits for a server that does not answer: a silent notification's time is short.
         let calls = entries.compactMap(\.call)
         for index in entries.indices { entries[index].call = nil }
+        if !calls.isEmpty { actions.append(.report(.queued(reason: result.reason), calls: calls)) }
+        return [store] + actions + [wait(for: result)]
+    }
+
+    private mutating func wait(for result: TransportResult) -> Action {
+        let asked = result.retryAfter.map { min($0, BackOff.longestAsked) }
+        let chosen = backOff.next(atLeast: asked)
+        trouble = result.reason
+        pause = asked.map { .asked(rest: chosen - $0) } ?? .own
         timer &+= 1
-        return [store] + (calls.isEmpty ? [] : [.report(.queued(reason: result.reason), calls: calls)])
-            + [.startTimer(timer, seconds: backOff.next(atLeast: result.retryAfter))]
+        return .startTimer(timer, seconds: asked ?? chosen)
     }
 }

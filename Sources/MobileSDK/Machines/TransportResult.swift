@@ -27,11 +27,12 @@ enum TransportResult: Sendable, Equatable {
         if case .answer(status: 200, _, _) = self { true } else { false }
     }
 
-    /// Whether the same request may succeed later: nobody answered, or a server that is busy or broken.
+    /// Whether the same request may succeed later: nobody answered, or a server that is busy or broken, or something between here
+    /// and there, as the network of a hotel, sends its clients to a page of its own.
     var isWorthRetrying: Bool {
         switch self {
-        case .failure, .answer(status: 408, _, _), .answer(status: 425, _, _), .answer(status: 429, _, _),
-            .answer(status: 500...599, _, _):
+        case .failure, .answer(status: 300...399, _, _), .answer(status: 408, _, _), .answer(status: 425, _, _),
+            .answer(status: 429, _, _), .answer(status: 500...599, _, _):
             true
         case .answer: false
         }

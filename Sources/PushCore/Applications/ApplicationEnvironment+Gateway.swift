@@ -3,7 +3,7 @@ extension ApplicationEnvironment {
     ///
     /// Nil for every other host: it may stand in for either, and Google has one gateway for all.
     public init?(gatewayHost: String) {
-        switch gatewayHost.lowercased() {
+        switch GatewayHost.comparable(gatewayHost) {
         case "api.push.apple.com", "gateway.push.apple.com": self = .production
         case "api.sandbox.push.apple.com", "api.development.push.apple.com", "gateway.sandbox.push.apple.com":
             self = .sandbox

@@ -45,6 +45,10 @@ extension ApplicationVariable.Kind {
         let scheme = Array(text.utf8[..<colon])
         guard let first = scheme.first, isLetter(first) else { return false }
         let rest = text.utf8[text.utf8.index(after: colon)...]
+        // A script is nothing that a device opens.
+        guard !["javascript", "vbscript"].contains(String(decoding: scheme, as: UTF8.self).lowercased()) else {
+            return false
+        }
         return scheme.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) }
             && !rest.isEmpty && rest.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }

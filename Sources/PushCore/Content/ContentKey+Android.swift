@@ -70,8 +70,8 @@ extension ContentKey {
         ContentKey("template", .template(.android), "A rich template of the Adobe Experience Platform SDK."),
         ContentKey(
             "message",
-            .object,
-            "What is put over the FCM v1 message that the other keys make, for whatever comes next. A null removes a key."
+            .message,
+            "What is put over the FCM v1 message that the other keys make. A null removes a key."
         ),
     ]
 
@@ -87,7 +87,7 @@ extension ContentKey {
             .text,
             "What makes a later message replace an earlier one that waits; four at a time."
         ),
-        ContentKey("restricted_package_name", .text, "The only app that may get it."),
+        ContentKey("restricted_package_name", .packageName, "The only app that may get it."),
         ContentKey("direct_boot_ok", .boolean, "Whether it may arrive before the device is first unlocked."),
         ContentKey("bandwidth_constrained_ok", .boolean, "Whether it may arrive over a narrow network."),
         ContentKey("restricted_satellite_ok", .boolean, "Whether it may arrive over a restricted satellite network."),

@@ -31,6 +31,18 @@ struct ContentKey: Sendable {
         case time
         /// A label of FCM's statistics, or a string with fields that gives one.
         case label
+        /// One of the given words in upper or lower case, as protobuf takes the names of an enum, or a string with fields that gives one.
+        case word([String])
+        /// A time as protobuf writes it, such as `"3.5s"`, of so many seconds at most, or a string with fields that gives one.
+        case duration(Double)
+        /// A list of such times.
+        case durations
+        /// The id of an Android app, or a string with fields that gives one.
+        case packageName
+        /// An object whose values are strings, which may have fields in them.
+        case strings
+        /// The message of FCM HTTP v1.
+        case message
         /// An object of the application's own variables.
         case variables
         /// Any object; its strings may have fields in them.

@@ -1,8 +1,6 @@
 extension ContentValidator {
     /// What makes Android show something.
     private static let texts = ["title", "body", "title_loc_key", "body_loc_key"]
-    /// What is no one's to set but the engine's; `data` has the variables.
-    private static let ownMessageKeys = ["token", "topic", "condition", "fid", "data"]
 
     mutating func checkAndroid(_ section: ContentSection, _ path: String, isSound: Bool) {
         let display = ContentKey.notification.map(\.name).filter { section.has($0) }
@@ -42,15 +40,33 @@ extension ContentValidator {
                 )
             }
         }
-        for entry in section.object("message") where Self.ownMessageKeys.contains(entry.name) {
-            add("\(path).message.\(entry.name)", "the engine writes it", "leave it out; variables are FCM's data")
-        }
-        // AndroidConfig's own data takes the place of the message's (FCM v1, `AndroidConfig.data`), and so of the ids of tracking.
-        if case .object(let config)? = section.object("message").last(where: { $0.name == "android" })?.value,
-            config.contains(where: { $0.name == "data" })
-        {
-            add("\(path).message.android.data", "the engine writes it", "leave it out; variables are FCM's data")
-        }
+        checkImages(section, path)
         checkRichTemplate(section, path)
+    }
+
+    /// Checks the addresses of images: Android loads nothing else than an absolute one. A rich template's image may be the app's own.
+    private mutating func checkImages(_ section: ContentSection, _ path: String) {
+        guard !section.has("template") else { return }
+        var images = [("\(path).image", section.string("image"))]
+        if case .object(let message)? = section["message"] {
+            let raw = ContentSection(platform: .android, entries: message)
+            images.append(("\(path).message.notification.image", raw.group("notification")?.string("image")))
+            images.append(
+                (
+                    "\(path).message.android.notification.image",
+                    raw.group("android")?.group("notification")?.string("image")
+                )
+            )
+        }
+        for (place, image) in images {
+            guard let image else { continue }
+            checkLiteral(
+                image,
+                place,
+                "is no address of an image",
+                "write an absolute one, as https://example.com/image.png",
+                where: Self.isWebAddress
+            )
+        }
     }
 }

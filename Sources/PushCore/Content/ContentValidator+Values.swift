@@ -50,6 +50,9 @@ extension ContentValidator {
                 "write at most \(Self.longestLabel) letters, digits and -_.~%",
                 where: Self.isLabel
             )
+        case (.word, .string), (.duration, .string), (.durations, .array), (.packageName, .string), (.strings, .object),
+            (.message, .object):
+            checkFCM(value, of: key, path, platform)
         case (.variables, .object(let entries)):
             checkVariables(entries, path, platform)
         case (.object, .object):
@@ -65,7 +68,7 @@ extension ContentValidator {
         }
     }
 
-    private mutating func addKind(_ value: JSONValue, _ key: ContentKey, _ path: String) {
+    mutating func addKind(_ value: JSONValue, _ key: ContentKey, _ path: String) {
         add(path, "it is \(value.kindName)", "write \(Self.expectation(key.kind))")
     }
 
@@ -118,7 +121,7 @@ extension ContentValidator {
     }
 
     /// Checks the form of a text unless fields may still change it.
-    private mutating func checkLiteral(
+    mutating func checkLiteral(
         _ text: String,
         _ path: String,
         _ cause: String,

@@ -51,6 +51,22 @@ enum SchemaWriter {
         // With fields in it the text may be anything.
         case .color: (["string"], [("pattern", .string("^(#[0-9A-Fa-f]{6}|.*\\{\\{.*|)$"))])
         case .label: (["string"], [("pattern", .string("^([A-Za-z0-9_.~%-]{1,50}|.*\\{\\{.*|)$"))])
+        case .word(let words):
+            (
+                ["string"],
+                [
+                    (
+                        "pattern",
+                        .string("^(\((words + words.map { $0.lowercased() }).joined(separator: "|"))|.*\\{\\{.*)$")
+                    )
+                ]
+            )
+        case .duration: (["string"], duration)
+        case .durations: (["array"], [("items", entries([("type", .string("string"))] + duration))])
+        case .packageName:
+            (["string"], [("pattern", .string("^([A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+|.*\\{\\{.*|)$"))])
+        case .strings: (["object"], [("additionalProperties", entries([("type", words(["string", "null"]))]))])
+        case .message: (["object"], members(ContentKey.fcmMessage))
         case .lightColor: (["string"], [("pattern", .string("^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$"))])
         case .variables, .object: (["object"], [])
         case .group(let keys): (["object"], members(keys))
@@ -85,6 +101,7 @@ enum SchemaWriter {
         ]
     }
 
+    private static let duration: Entries = [("pattern", .string("^([0-9]+(\\.[0-9]{1,9})?s|.*\\{\\{.*)$"))]
     private static let seconds: Entries = [("minimum", .number("0"))]
 
     private static func bounds(_ least: String, _ most: String) -> Entries {

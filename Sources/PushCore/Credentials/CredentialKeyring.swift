@@ -33,6 +33,12 @@ public struct CredentialKeyring: Sendable {
         ([key] + keys(in: text)).map { $0 + "\n" }.joined()
     }
 
+    /// The text of a key file with those keys of another one behind its own that it lacks.
+    public static func text(completing text: String, from other: String) -> String {
+        let own = keys(in: text)
+        return (own + keys(in: other).filter { !own.contains($0) }).map { $0 + "\n" }.joined()
+    }
+
     /// The text of a key file without the keys that were in use before.
     public static func textOfCurrentKey(in text: String) -> String {
         keys(in: text).prefix(1).map { $0 + "\n" }.joined()

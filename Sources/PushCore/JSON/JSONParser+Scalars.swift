@@ -58,19 +58,18 @@ extension JSONParser {
     /// The scalar of a `\u` escape or of a surrogate pair of them; half a pair becomes ``halfPair``.
     private mutating func scalar() throws(JSONSyntaxError) -> Character {
         let first = try codeUnit()
-        guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first).map(Character.init) ?? halfPair }
+        if let scalar = Unicode.Scalar(first) { return Character(scalar) }
         let afterFirst = position
-        guard take("\\"), take("u") else {
-            position = afterFirst
-            return halfPair
+        if first < 0xDC00, take("\\"), take("u") {
+            let second = try codeUnit()
+            if (0xDC00..<0xE000).contains(second) {
+                let value = 0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00)
+                if let scalar = Unicode.Scalar(value) { return Character(scalar) }
+            }
         }
-        let second = try codeUnit()
-        guard (0xDC00..<0xE000).contains(second) else {
-            position = afterFirst
-            return halfPair
-        }
-        let value = 0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00)
-        return Unicode.Scalar(value).map(Character.init) ?? halfPair
+        guard let halfPair else { throw error("a \\u escape is half of a surrogate pair") }
+        position = afterFirst
+        return halfPair
     }
 
     private mutating func codeUnit() throws(JSONSyntaxError) -> UInt16 {

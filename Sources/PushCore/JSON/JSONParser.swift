@@ -8,15 +8,15 @@ struct JSONParser {
 
     let bytes: [UInt8]
     var position = 0
-    /// What stands for half a surrogate pair.
-    var halfPair: Character = "\u{FFFD}"
+    /// What stands for half a surrogate pair; nil refuses it.
+    var halfPair: Character? = "\u{FFFD}"
 
     /// Parses a complete text.
     ///
-    /// - Parameter halfPair: what stands for half a surrogate pair, which is no character.
+    /// - Parameter halfPair: what stands for half a surrogate pair, which is no character; nil refuses the text.
     static func parse(
         _ text: some Collection<UInt8>,
-        halfPair: Character = "\u{FFFD}"
+        halfPair: Character? = "\u{FFFD}"
     ) throws(JSONSyntaxError) -> JSONValue {
         var parser = JSONParser(bytes: Array(text), halfPair: halfPair)
         let value = try parser.value(depth: 0)

@@ -56,7 +56,8 @@ enum JournalFormat {
         case .accepted: 2
         case .permanent: 3
         case .retry: 4
-        case .stopApplication: 5
+        // Both say to whoever replays it that the message was not looked at, and older programs know the one.
+        case .stopApplication, .stopDelivery: 5
         case .ambiguous: 6
         }
     }

@@ -60,7 +60,7 @@ public enum AccountOption: String, Sendable, Hashable, CaseIterable {
         switch (self, value) {
         case (.certificateAuthorityFile, .string(let path)): !path.isEmpty
         case (.connections, .number(let digits)): Int(digits).map(Self.connectionLimit.contains) ?? false
-        case (.feedbackHost, .string(let host)): !host.isEmpty
+        case (.feedbackHost, .string(let host)): (try? GatewayHost(host)) != nil
         case (.feedbackPort, .number(let digits)): Int(digits).map((1...65_535).contains) ?? false
         default: false
         }

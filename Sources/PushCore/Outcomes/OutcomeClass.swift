@@ -10,6 +10,8 @@ public enum OutcomeClass: String, Sendable, Hashable, Codable, CaseIterable {
     case retry
     /// Every message of the application would be refused: keep it pending and open the circuit.
     case stopApplication = "stop_application"
+    /// Every message of the delivery would be refused, and no other one: keep it pending and hold the delivery back.
+    case stopDelivery = "stop_delivery"
     /// It was written and no answer came: it may have been taken.
     case ambiguous
 }

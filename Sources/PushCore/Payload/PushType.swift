@@ -26,4 +26,17 @@ public enum PushType: String, Sendable, Hashable, Codable, CaseIterable {
         case .controls: ".push-type.controls"
         }
     }
+
+    /// Whether no certificate may send it, whatever topics it carries (the same, "location": token-based authentication only).
+    public var needsTokenAuthentication: Bool { self == .location }
+
+    /// What has to be known of the push tokens that it goes to; nil for pushes to an app's ordinary token.
+    ///
+    /// PushKit, ActivityKit, WidgetKit and CoreLocation each give tokens of their own, and a subscription has one.
+    public var tokenNotice: String? {
+        guard !topicSuffix.isEmpty else { return nil }
+        return
+            "push type \(rawValue) goes to the topic <bundle id>\(topicSuffix), which has push tokens of its own: send it to "
+            + "subscriptions that were registered with such a token, as the ordinary ones are refused"
+    }
 }

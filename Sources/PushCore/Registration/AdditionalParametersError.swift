@@ -8,7 +8,7 @@ public struct AdditionalParametersError: Error, Sendable, Hashable, CustomString
         case element
         /// A `param` without name or value, with one twice, or with another attribute.
         case attribute
-        /// A `&` that begins none of the five entities and no numeric reference to a character that XML allows.
+        /// A `&` that begins none of the five entities and no numeric reference to a character other than U+0000.
         case reference
         /// There are more parameters than ``AdditionalParameters/maximumCount``.
         case tooMany

@@ -10,7 +10,7 @@ extension DeviceRegistration {
         deviceID: String? = nil,
         locale: String = "",
         device: [String: String] = [:],
-        parameters: [String: String] = [:]
+        parameters: [String: String]? = nil
     ) {
         self.platform = platform
         self.integrationKey = integrationKey
@@ -19,7 +19,8 @@ extension DeviceRegistration {
         self.deviceID = deviceID
         self.locale = locale
         self.device = device
-        self.parameters = parameters
+        self.parameters = parameters ?? [:]
+        saysParameters = parameters != nil
         extra = [:]
     }
 }

@@ -16,6 +16,8 @@ public struct DeviceRegistration: Sendable, Hashable {
     public var device: [String: String]
     /// The app's own values of `additionalParams`.
     public var parameters: [String: String]
+    /// Whether the app says which values it has: a document without any takes away those that it had.
+    public var saysParameters: Bool
     /// All other parameters, as sent.
     public var extra: [String: String]
 
@@ -45,8 +47,10 @@ public struct DeviceRegistration: Sendable, Hashable {
         locale = form["osLanguage"] ?? ""
         device = form.values.filter { Self.deviceNames.contains($0.key) && !$0.value.isEmpty }
         extra = form.values.filter { !Self.deviceNames.contains($0.key) && !Self.otherNames.contains($0.key) }
+        let document = form["additionalParams"] ?? ""
+        saysParameters = document.utf8.contains { $0 > 0x20 }
         do {
-            parameters = try AdditionalParameters.parse(form["additionalParams"] ?? "")
+            parameters = try AdditionalParameters.parse(document)
         } catch {
             throw .additionalParameters(error)
         }

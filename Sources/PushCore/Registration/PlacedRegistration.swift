@@ -6,7 +6,7 @@ public struct PlacedRegistration: Sendable, Hashable {
     public var pushToken: String
     /// Whose it is; "" if unknown.
     public var userKey: String
-    /// The device, if it says which it is.
+    /// The device, if it says which it is: an id that many devices have says nothing.
     public var deviceID: String?
     /// Language tag, "" if unknown.
     public var locale: String
@@ -16,7 +16,7 @@ public struct PlacedRegistration: Sendable, Hashable {
     public var device: String?
     /// Fields of the recipient that the app declares, a JSON object; nil for none.
     public var recipient: String?
-    /// Parameters of the subscription, a JSON object; nil for none.
+    /// Parameters of the subscription, a JSON object that takes the place of the one before; nil if the app says nothing of them.
     public var parameters: String?
     /// Parameters of the request that nobody knows, a JSON object; nil for none.
     public var extra: String?
@@ -32,7 +32,7 @@ public struct PlacedRegistration: Sendable, Hashable {
         applicationID = application
         pushToken = registration.pushToken
         userKey = registration.userKey
-        deviceID = registration.deviceID
+        deviceID = DeviceIdentity.kept(registration.deviceID)
         locale = registration.locale
         timeZone = ""
         var recipientFields: [String: String] = [:]
@@ -55,7 +55,7 @@ public struct PlacedRegistration: Sendable, Hashable {
         }
         device = JSONObjectText.write(registration.device)
         recipient = JSONObjectText.write(recipientFields)
-        parameters = JSONObjectText.write(parameterFields)
+        parameters = JSONObjectText.write(parameterFields) ?? (registration.saysParameters ? "{}" : nil)
         extra = JSONObjectText.write(registration.extra)
     }
 

@@ -1,26 +1,54 @@
 /// What a push token looks like, for each platform.
 ///
 /// A registration is refused only for what can be no token: both gateways say that a token's length may change, and only
-/// they know whether one is theirs.
+/// they know whether one is theirs. What people type or export is looked at more closely, as it may be the wrong column or the token of
+/// the other platform.
 public enum PushTokenForm {
     /// Hexadecimal digits of an APNs token: 64 today; Apple says that the length may grow, its own type has 100 bytes.
     public static let iosLength = 16...200
     /// Characters of an FCM token: about 160 today. An index holds it, whose entries are limited to a third of a page.
     public static let androidLength = 8...2_000
+    /// Hexadecimal digits of an APNs token that people give: none has had fewer than 64.
+    public static let givenIOSLength = 64...200
+    /// Characters of an FCM token that people give: none has been shorter.
+    public static let givenAndroidLength = 20...2_000
 
     /// The token as it is kept, APNs' in lower case; nil if it is malformed.
     public static func normalised(_ token: String, _ platform: Platform) -> String? {
         let bytes = token.utf8
         switch platform {
         case .ios:
-            guard iosLength.contains(bytes.count), bytes.count % 2 == 0,
-                bytes.allSatisfy({ HexDigit.value($0) != nil })
-            else { return nil }
+            guard iosLength.contains(bytes.count), bytes.count % 2 == 0, isHex(bytes) else { return nil }
             // The gateway takes one token in two cases for two.
             return token.lowercased()
         case .android:
-            // Printable ASCII without the space: 0x21 to 0x7E.
-            return androidLength.contains(bytes.count) && bytes.allSatisfy { (0x21...0x7E).contains($0) } ? token : nil
+            return androidLength.contains(bytes.count) && isPrintable(bytes) ? token : nil
+        }
+    }
+
+    /// Whether it could be a token of some platform: whoever is named by it is looked for in all applications.
+    public static func canBeToken(_ token: String) -> Bool {
+        Platform.allCases.contains { normalised(token, $0) != nil }
+    }
+
+    /// What is wrong with a token that people give, in a file or on the command line; nil if nothing is. Never the token itself.
+    public static func problem(_ token: String, _ platform: Platform) -> String? {
+        let bytes = token.utf8
+        switch platform {
+        case .ios:
+            let isToken = isHex(bytes) && bytes.count % 2 == 0 && givenIOSLength.contains(bytes.count)
+            return isToken
+                ? nil
+                : "the push token is not an APNs token: 64 hexadecimal digits, or an even number up to "
+                    + "\(givenIOSLength.upperBound) (found \(bytes.count) characters)"
+        case .android:
+            if bytes.count >= givenIOSLength.lowerBound, isHex(bytes) {
+                return "the push token is that of an iOS device: hexadecimal digits only"
+            }
+            return givenAndroidLength.contains(bytes.count) && isPrintable(bytes)
+                ? nil
+                : "the push token is not an FCM token: \(givenAndroidLength.lowerBound) to \(givenAndroidLength.upperBound) "
+                    + "printable characters (found \(bytes.count))"
         }
     }
 
@@ -32,5 +60,14 @@ public enum PushTokenForm {
         case .android:
             "an FCM token: \(androidLength.lowerBound) to \(androidLength.upperBound) printable characters without spaces"
         }
+    }
+
+    private static func isHex(_ bytes: String.UTF8View) -> Bool {
+        bytes.allSatisfy { HexDigit.value($0) != nil }
+    }
+
+    /// ASCII without the space: 0x21 to 0x7E.
+    private static func isPrintable(_ bytes: String.UTF8View) -> Bool {
+        bytes.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

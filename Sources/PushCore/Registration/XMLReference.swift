@@ -1,4 +1,7 @@
 /// A reference to a character in XML: one of the five predefined entities, or a number (XML 1.0, section 4.1).
+///
+/// Control characters are taken, though XML 1.0 has none: they are taken as themselves, too, and a device whose registration were
+/// refused because of one in a name would never send it again. U+0000 is not, as no database stores it.
 struct XMLReference {
     /// The character that it stands for.
     let character: Unicode.Scalar
@@ -30,18 +33,9 @@ struct XMLReference {
             index += 1
         }
         guard index > first, index < bytes.count, bytes[index] == UInt8(ascii: ";"),
-            let scalar = Unicode.Scalar(value), Self.isAllowed(scalar)
+            let scalar = Unicode.Scalar(value), value > 0
         else { return nil }
         character = scalar
         end = index + 1
-    }
-
-    /// XML 1.0, production 2: no control characters but tab and line ends, no U+FFFE and U+FFFF.
-    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x09, 0x0A, 0x0D: true
-        case 0..<0x20, 0xFFFE, 0xFFFF: false
-        default: true
-        }
     }
 }

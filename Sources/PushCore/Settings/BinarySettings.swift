@@ -4,7 +4,7 @@ public struct BinarySettings: Sendable, Equatable {
     public var presumedAcceptedMs = 5_000
     /// The most messages of one child of a connector `ios-binary` that are sent or about to be sent and not stored.
     public var dispatchWindow = 30_000
-    /// The time between two readings of the feedback service by one child, in seconds.
+    /// The time between two readings of a feedback service, in seconds.
     public var feedbackPeriodSec = 21_600
 
     /// Creates the settings with their defaults.

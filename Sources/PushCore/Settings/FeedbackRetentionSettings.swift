@@ -8,7 +8,7 @@ public struct FeedbackRetentionSettings: Sendable, Equatable {
     public var exclusionLogDays = 180
     /// What was said about tokens and was decided.
     public var tokenEventDays = 180
-    /// Subscriptions that were disabled (Adobe's option `NmsCleanup_AppSubscriptionRcpPurgeDelay`).
+    /// Subscriptions that were disabled and not opted out (Adobe's option `NmsCleanup_AppSubscriptionRcpPurgeDelay`).
     public var disabledSubscriptionDays = 180
 
     /// Creates the settings with their defaults.

@@ -23,6 +23,7 @@ extension Settings {
         .init("web.limits.maxBodyKb", unit: "KiB", .integer(\.web.limits.maxBodyKb, 1...16_384)),
         .init("web.limits.headerTimeoutSec", unit: "seconds", .integer(\.web.limits.headerTimeoutSec, 1...3_600)),
         .init("web.limits.bodyTimeoutSec", unit: "seconds", .integer(\.web.limits.bodyTimeoutSec, 1...3_600)),
+        .init("web.limits.writeTimeoutSec", unit: "seconds", .integer(\.web.limits.writeTimeoutSec, 1...3_600)),
         .init("web.limits.idleTimeoutSec", unit: "seconds", .integer(\.web.limits.idleTimeoutSec, 1...3_600)),
         .init(
             "web.limits.requestsPerSecond",

@@ -1,6 +1,6 @@
 /// What the web process takes from a client.
 public struct WebLimitSettings: Sendable, Equatable {
-    /// The most connections at once.
+    /// The most connections at once, on each port.
     public var maxConnections = 10_000
     /// The largest head of a request, in KiB.
     public var maxHeaderKb = 16
@@ -10,6 +10,8 @@ public struct WebLimitSettings: Sendable, Equatable {
     public var headerTimeoutSec = 10
     /// How long a client may take to send the body of a request, in seconds.
     public var bodyTimeoutSec = 15
+    /// How long a client may take nothing of what is sent to it, in seconds.
+    public var writeTimeoutSec = 15
     /// How long a connection may stay without a request, in seconds.
     public var idleTimeoutSec = 75
     /// The requests per second of one client address; 0: no limit.

@@ -18,6 +18,17 @@ public enum TargetColumn: String, Sendable, Hashable, CaseIterable {
     case softErrors = "soft_errors"
     case lastErrorAt = "last_error_at"
 
+    /// All texts that it can hold, where these are few; nil where it can hold any.
+    public var words: [String]? {
+        switch self {
+        case .platform: Platform.allCases.map(\.rawValue)
+        case .environment: ApplicationEnvironment.allCases.map(\.rawValue)
+        // As the view pushmta.subscription writes them.
+        case .quarantineStatus: ["valid", "with_errors", "quarantine", "denylisted"]
+        default: nil
+        }
+    }
+
     /// What it holds.
     public var kind: TargetKind {
         switch self {

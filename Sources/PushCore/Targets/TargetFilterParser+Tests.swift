@@ -93,6 +93,11 @@ extension TargetFilterParser {
     ) throws(TargetFilterError) -> TargetLiteral {
         guard let kind = field.kind else { return literal }
         guard let fitting = literal.fitting(kind) else { throw .mismatch(field, kind, literal, at: position) }
+        if case .column(let column) = field, let words = column.words {
+            guard case .text(let word) = fitting, words.contains(word) else {
+                throw .unknownWord(column, fitting, words, at: position)
+            }
+        }
         return fitting
     }
 
@@ -146,6 +151,21 @@ extension TargetFilterParser {
 }
 
 extension TargetFilterError {
+    /// A column of few words is compared with another one: nothing would equal it, and with != everybody would be chosen.
+    static func unknownWord(_ column: TargetColumn, _ literal: TargetLiteral, _ words: [String], at position: Int)
+        -> TargetFilterError
+    {
+        var nearest: String?
+        if case .text(let text) = literal { nearest = NearestName.nearest(to: text, among: words) }
+        return TargetFilterError(
+            .kind,
+            at: position,
+            "\(column.rawValue) is never that",
+            (nearest.map { "did you mean '\($0)'? " } ?? "")
+                + "It is \(words.dropLast().map { "'\($0)'" }.joined(separator: ", ")) or '\(words.last ?? "")'"
+        )
+    }
+
     /// A field is compared with a literal of a kind that it cannot have.
     public static func mismatch(
         _ field: TargetField,

@@ -29,11 +29,28 @@ public struct TrackingKeyring: Sendable {
     /// Days of keys that it has.
     public var days: [Int32] { entries.map(\.logDay) }
 
+    /// The last day up to which every key that there will ever be is here; nil: that is not known.
+    private let lastDay: Int32?
+
+    /// Clocks of hosts differ; by an hour they do not.
+    private static let clockDifference: Int64 = 3_600_000_000
+
     /// A keyring; keys of the wrong length are left out.
-    public init(_ keys: [TrackingKey] = []) {
+    ///
+    /// - Parameter lastDay: no key of a day up to this one, as days since 2000-01-01, will be made that is not among these.
+    public init(_ keys: [TrackingKey] = [], lastDay: Int32? = nil) {
+        self.lastDay = lastDay
         entries = keys.filter { $0.key.count == MessageIDCodec.keyLength }
             .sorted { $0.logDay > $1.logDay }
             .map { Entry(logDay: $0.logDay, key: SymmetricKey(data: $0.key)) }
+    }
+
+    /// Whether no key can be missing here that an id of a hit at this time, in microseconds of Unix time, was made with: an id is
+    /// given out on the day of its delivery or later.
+    public func isComplete(at microseconds: Int64) -> Bool {
+        guard let lastDay else { return false }
+        // 10,957 days from 1970 to 2000.
+        return (microseconds &+ Self.clockDifference) / 86_400_000_000 - 10_957 <= Int64(lastDay)
     }
 
     /// What a tracking id stands for.

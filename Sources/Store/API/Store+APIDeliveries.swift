@@ -10,6 +10,8 @@ extension Store {
     public func createDelivery(_ new: NewDelivery, isContinuous: Bool, filter: String?, exclude: [String]?) async throws
         -> Int64
     {
+        try NameCheck.label(new.label, of: "delivery")
+        try NameCheck.validity(new.validitySeconds)
         let result = try await query(
             """
             SELECT pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,

@@ -22,6 +22,7 @@ extension Store {
 
     /// Stores a key of the API.
     public func createAPIKey(_ key: NewAPIKey) async throws {
+        try NameCheck.name(key.name, of: "API key")
         var ids: [Int32] = []
         for name in key.applications { ids.append(try await application(named: name).id) }
         let result = try await query(

@@ -24,13 +24,52 @@ public enum RouteCheck {
                 + "\(application.environment.rawValue) one. Set another certificate with 'pushmta credential set'"
         }
         let id = application.bundleID
-        // As the certificate's own check has it: one for voip may be the only one that an application needs.
+        // As the certificate's own check has it: one for voip may be the only one that an application needs. Whether it carries the
+        // topic of a delivery is asked for each of them.
         guard !credential.topics.isEmpty, !credential.topics.contains(id),
             !credential.topics.contains(where: { $0.hasPrefix(id + ".") })
         else { return nil }
         return
             "its certificate may send to \(credential.topics.prefix(5).joined(separator: ", ")) and its bundle id is \(id). "
             + "Set the certificate of this application with 'pushmta credential set', or correct the bundle id"
+    }
+
+    /// Why the gateway will not take messages of a push type with the credential, and the way out; nil if it may.
+    public static func problem(_ application: ApplicationRow, _ credential: CredentialNotice, _ type: PushType)
+        -> ContentProblem?
+    {
+        guard application.platform == .ios, credential.kind == .apnsCertificate else { return nil }
+        if type.needsTokenAuthentication {
+            return ContentProblem(
+                key: "ios.push_type",
+                cause:
+                    "APNs takes push type \(type.rawValue) with a token key only, and the credential is a certificate",
+                remedy: "set the key (.p8) of your team with 'pushmta credential set'"
+            )
+        }
+        let topic = application.bundleID + type.topicSuffix
+        guard !credential.topics.isEmpty, !credential.topics.contains(topic) else { return nil }
+        return ContentProblem(
+            key: "ios.push_type",
+            cause: "push type \(type.rawValue) has the topic \(topic), and the application's certificate may send to "
+                + credential.topics.prefix(5).joined(separator: ", "),
+            remedy: "set a certificate that carries the topic, or a token key (.p8), with 'pushmta credential set'"
+        )
+    }
+
+    /// The same for all that a content says: each variant has a push type of its own.
+    public static func problems(
+        _ application: ApplicationRow,
+        _ credential: CredentialNotice?,
+        _ content: LocalisedTemplate
+    ) -> [ContentProblem] {
+        guard let credential else { return [] }
+        return zip(content.locales, content.templates).compactMap { locale, template in
+            problem(application, credential, template.attributes.pushType).map { found in
+                let key = locale.isEmpty ? found.key : "locales.\(locale).\(found.key)"
+                return ContentProblem(key: key, cause: found.cause, remedy: found.remedy)
+            }
+        }
     }
 
     /// All that can be said: of the bundle id, the account and the credential.

@@ -11,7 +11,9 @@ extension Store {
         port: Int32,
         options: String = "{}"
     ) async throws -> AccountRow {
+        try NameCheck.name(name, of: "external account")
         try Self.check(options, name, connector)
+        let host = try Self.checked(host, name)
         let result = try await query(
             """
             INSERT INTO pushmta_engine.external_account AS e (name, label, connector, host, port, options)
@@ -54,6 +56,7 @@ extension Store {
         // What only the earlier connector had goes with it.
         let options = options ?? connector.map { AccountOption.fitting(json: before.options, connector: $0) }
         if let options { try Self.check(options, name, connector ?? before.connector) }
+        let host = try host.map { try Self.checked($0, name) }
         if let host { try await refuse(before.moved(to: host)) }
         let result = try await query(
             """
@@ -81,6 +84,15 @@ extension Store {
     private static func check(_ options: String, _ name: String, _ connector: Connector) throws {
         guard let problem = AccountOption.problem(json: options, connector: connector) else { return }
         throw StoreError(.invalid, "The options of external account \"\(name)\": \(problem).")
+    }
+
+    /// The one form of a host: what is compared with the gateways' own must not have several.
+    private static func checked(_ host: String, _ name: String) throws -> String {
+        do {
+            return try GatewayHost(host).text
+        } catch {
+            throw StoreError(.invalid, "The host of external account \"\(name)\" is none: \(error).")
+        }
     }
 
     /// All external accounts by name.

@@ -31,6 +31,8 @@ extension Store {
     static func change(_ before: ApplicationRow, _ change: ApplicationChange, _ transaction: PostgresTransaction)
         async throws -> ApplicationRow
     {
+        try NameCheck.label(change.label, of: "application")
+        try NameCheck.integrationKey(change.integrationKey)
         if let text = change.bundleID, let problem = BundleID.problem(text, before.platform) {
             throw StoreError(.invalid, "Application \"\(before.name)\": \(problem).")
         }

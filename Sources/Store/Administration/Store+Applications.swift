@@ -16,6 +16,9 @@ extension Store {
         credential: CredentialRow? = nil,
         allowsBothEnvironments: Bool = false
     ) async throws -> ApplicationRow {
+        try NameCheck.name(new.name, of: "application")
+        try NameCheck.label(new.label, of: "application")
+        try NameCheck.integrationKey(new.integrationKey)
         // Tests and old installations have applications without any.
         if !new.bundleID.isEmpty, let problem = BundleID.problem(new.bundleID, new.platform) {
             throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")

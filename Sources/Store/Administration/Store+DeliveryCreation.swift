@@ -4,6 +4,8 @@ import PushCore
 extension Store {
     /// Creates a delivery, through the same function that marketing systems call.
     public func createDelivery(_ delivery: NewDelivery) async throws -> Int64 {
+        try NameCheck.label(delivery.label, of: "delivery")
+        try NameCheck.validity(delivery.validitySeconds)
         let result = try await query(
             """
             SELECT CASE WHEN $11 THEN pushmta.make_continuous(c.id) ELSE c.id END

@@ -6,13 +6,13 @@ extension Store {
     ///
     /// The same token and user again are updated and enabled again; a token that belongs to another user gets a new
     /// subscription and the old one is disabled. Of two lines with the same token the last one counts. Parameters that the
-    /// application declares go to their columns.
+    /// application declares go to their columns. Any number may run at once, and devices register meanwhile.
     ///
     /// - Parameters:
     ///   - rows: the lines in batches, as a file reader makes them.
     ///   - skipMalformed: leave out what cannot be imported, and report it; else the first one ends the import with an
     ///     error, and batches before it stay imported.
-    ///   - progress: told the report so far after each batch.
+    ///   - progress: told the report so far after each batch: if an error ends the import, that is what is in.
     public func importSubscriptions<Batches: AsyncSequence>(
         application: String,
         rows batches: Batches,
@@ -24,21 +24,60 @@ extension Store {
         var report = ImportReport()
         for try await batch in batches {
             let placed = batch.map { $0.placed(by: declared) }
-            let rows = try SubscriptionCheck(platform: application.platform).sound(placed, skipMalformed, &report)
-            guard !rows.isEmpty else { continue }
-            try await importBatch(rows, application: application.id, &report)
+            let sound = try SubscriptionCheck(platform: application.platform).sound(placed, skipMalformed, &report)
+            let rows = report.lastOfEachToken(sound)
+            if !rows.isEmpty { try await importBatch(rows, application: application.id, &report) }
+            report.lastLine = batch.last?.line ?? report.lastLine
             progress(report)
         }
         return report
     }
 
+    /// Attempts of a batch that meets somebody's change of the same subscriptions: a gateway's word on a token, an opt-out. Each of
+    /// these is over in milliseconds.
+    private static let mostAttempts = 8
+
     private func importBatch(_ rows: [ImportRow], application: Int32, _ report: inout ImportReport) async throws {
         let lines = ImportLines.copyText(rows)
-        let counts = try await transaction { transaction in
+        var attempt = 1
+        while true {
+            do {
+                let counts = try await storeBatch(lines, count: rows.count, application: application)
+                report.disabled += counts[0]
+                report.updated += counts[1] + counts[2]
+                report.created += counts[3]
+                return
+            } catch let error as PostgresError where Self.isConflict(error) {
+                guard attempt < Self.mostAttempts else {
+                    throw StoreError(
+                        .conflict,
+                        "Others keep changing the subscriptions that are imported: \(error.message).",
+                        hint: "import the file again"
+                    )
+                }
+                // Nothing of the batch is in.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * attempt)))
+                attempt += 1
+            }
+        }
+    }
+
+    /// A deadlock, a change between two statements, or a token that somebody else has just enabled.
+    private static func isConflict(_ error: PostgresError) -> Bool {
+        error.isUniqueViolation || error.sqlState == "40P01" || error.sqlState == "40001"
+    }
+
+    /// Stores a batch; returns how many rows were disabled, updated, enabled again and made.
+    private func storeBatch(_ lines: [UInt8], count: Int, application: Int32) async throws -> [Int] {
+        try await transaction { transaction in
             try await transaction.execute(PostgresStatement(Self.stagingSQL, prepare: false))
             _ = try await transaction.copyIn(
                 "COPY pg_temp.pushmta_import (line, push_token, user_key, locale, time_zone, recipient, parameters) FROM STDIN",
                 rows: ImportLines.chunks(lines)
+            )
+            // Only now: what was sent before needs no lock, and registrations wait for as short as can be.
+            try await transaction.execute(
+                PostgresStatement("SELECT pg_advisory_xact_lock($1)", [.int64(Self.registrationLock)], prepare: false)
             )
             let parameters: [PostgresValue] = [.int32(application)]
             var counts: [Int] = []
@@ -47,22 +86,27 @@ extension Store {
                     try await transaction.execute(PostgresStatement(sql, parameters, prepare: false)).affectedRows
                 )
             }
+            guard counts.dropFirst().reduce(0, +) == count else {
+                throw PostgresError(
+                    code: .sqlState("40001"),
+                    message: "subscriptions changed while they were imported"
+                )
+            }
             return counts
         }
-        report.disabled += counts[0]
-        report.updated += counts[1] + counts[2]
-        report.created += counts[3]
     }
+
+    /// The lock of `register_devices` and of imports: each of them looks at what is there and then adds to it, so that two at once
+    /// would miss each other, or wait for each other's rows crosswise. Who waits, waits for one batch.
+    private static let registrationLock: Int64 = 5_786_284_502_004
 
     private static let stagingSQL = """
         CREATE TEMP TABLE IF NOT EXISTS pushmta_import (line bigint, push_token text, user_key text, locale text,
             time_zone text, recipient jsonb, parameters jsonb) ON COMMIT DELETE ROWS
         """
 
-    /// The last line of each token.
-    private static let linesSQL = """
-        (SELECT DISTINCT ON (push_token) * FROM pg_temp.pushmta_import ORDER BY push_token, line DESC)
-        """
+    /// One line of each token, always in the same order of tokens.
+    private static let linesSQL = "(SELECT * FROM pg_temp.pushmta_import ORDER BY push_token)"
 
     private static let disableSQL = """
         UPDATE pushmta_engine.subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_moved'
@@ -100,5 +144,6 @@ extension Store {
         WHERE NOT EXISTS (SELECT FROM pushmta_engine.subscription e
             WHERE e.application_id = $1 AND e.push_token = i.push_token AND e.enabled)
         ORDER BY i.line
+        ON CONFLICT DO NOTHING
         """
 }

@@ -5,6 +5,8 @@ extension Store {
     /// Creates a service; `mapping` is the name of a target mapping.
     @discardableResult
     public func createService(name: String, label: String, mapping: String? = nil) async throws -> ServiceRow {
+        try NameCheck.name(name, of: "service")
+        try NameCheck.label(label, of: "service")
         if let mapping { _ = try await self.mapping(named: mapping) }
         let result = try await query(
             """
@@ -23,6 +25,7 @@ extension Store {
     /// Changes a service; nil leaves a value as it is, an empty name of a mapping takes it away.
     @discardableResult
     public func setService(name: String, label: String? = nil, mapping: String? = nil) async throws -> ServiceRow {
+        try NameCheck.label(label, of: "service")
         if let mapping, !mapping.isEmpty { _ = try await self.mapping(named: mapping) }
         try await query(
             """

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 
 extension StoreError {
     /// The schema is newer than the program.
@@ -51,6 +52,8 @@ extension StoreError {
         "PM070": "pushmta subscription list shows them",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
+        "PM052": NameRule.nameWords,
+        "PM053": "ids of subscriptions begin with 1, push tokens have 8 to 2,000 printable characters and no spaces",
         "PM040": "pushmta template list shows the templates",
         "PM041": "pushmta seed list shows the seed addresses; pushmta seed add makes one",
         "PM042": "choose another name, or remove or replace what has it",

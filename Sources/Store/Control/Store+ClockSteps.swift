@@ -8,7 +8,9 @@ extension Store {
     /// before a step: its waiting time counts from now. Any number of hosts may call it at once; it waits for nobody.
     func mendClockStep() async throws {
         guard try await query(Self.clockStepSQL).bool(0, 0) else { return }
-        for statement in [Self.stepBackPartsSQL, Self.stepBackDeliveriesSQL, Self.stepBackProbesSQL] {
+        for statement in [
+            Self.stepBackPartsSQL, Self.stepBackUnloadedSQL, Self.stepBackDeliveriesSQL, Self.stepBackProbesSQL,
+        ] {
             try await query(statement)
         }
     }
@@ -24,6 +26,21 @@ extension Store {
                 WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND d.changed_at > now() + \(slew))
             OR EXISTS (SELECT FROM pushmta_engine.application_health h
                 WHERE h.next_probe_at IS NOT NULL AND h.changed_at > now() + \(slew))
+            OR EXISTS (SELECT FROM pushmta_engine.delivery_part u WHERE \(waitsTooLong("u")))
+        """
+
+    /// A part that could not be loaded says not when that was, but nobody waits longer than the longest wait.
+    private static func waitsTooLong(_ part: String) -> String {
+        """
+        \(part).load_failures > 0 AND \(part).state <> 'done'
+            AND \(part).not_before > now() + \(slew) + \(LoadProblem.longestWait) * interval '1 second'
+        """
+    }
+
+    private static let stepBackUnloadedSQL = """
+        UPDATE pushmta_engine.delivery_part p SET not_before = now()
+        WHERE p.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery_part f
+            WHERE \(waitsTooLong("f")) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
         """
 
     private static let stepBackPartsSQL = """

@@ -32,6 +32,14 @@ extension Store {
         _ = try await control("SELECT pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
     }
 
+    /// Pauses a delivery because of what a gateway says of it alone, for the operator to see why; a continuous one as a whole. One that
+    /// is paused already or at its end stays as it is.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    public func holdDelivery(_ id: Int64, reason: String) async throws {
+        _ = try await control("SELECT pushmta_engine.hold_delivery($1, $2)", [.int64(id), .text(reason)])
+    }
+
     /// A program of an older version locks a part before its delivery, so PostgreSQL may have to break a circle; then it is done
     /// again.
     private func control(_ sql: String, _ parameters: [PostgresValue], attempts: Int = 4) async throws -> PostgresResult

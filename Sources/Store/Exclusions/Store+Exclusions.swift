@@ -4,6 +4,8 @@ import PushCore
 extension Store {
     /// Creates an exclusion list.
     public func createExclusionList(name: String, label: String = "") async throws {
+        try NameCheck.name(name, of: "exclusion list")
+        try NameCheck.label(label, of: "exclusion list")
         try await query("SELECT pushmta.create_exclusion_list($1, $2)", [.text(name), .text(label)])
     }
 

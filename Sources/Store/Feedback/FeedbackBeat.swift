@@ -16,6 +16,12 @@ public struct FeedbackBeat: Sendable, Hashable {
     public var messagesCounted: Int64 = 0
     /// Hits counted since the last beat.
     public var hitsCounted: Int64 = 0
+    /// Hits loaded from tracking spools since the last beat.
+    public var hitsLoaded: Int64 = 0
+    /// Tracking spools on its host with hits that wait though their process is gone.
+    public var waitingSpools: Int32 = 0
+    /// The bytes of these hits, as far as they are known.
+    public var waitingSpoolBytes: Int64 = 0
 
     /// A beat of a worker that has done nothing yet.
     public init(worker: String, host: String, pid: Int32, version: String) {

@@ -22,4 +22,10 @@ public struct FeedbackWorkerRow: Sendable {
     public let messagesCounted: Int64
     /// Hits that it counted.
     public let hitsCounted: Int64
+    /// Hits that it loaded from tracking spools.
+    public let hitsLoaded: Int64
+    /// Tracking spools on its host with hits that wait though their process is gone.
+    public let waitingSpools: Int32
+    /// The bytes of these hits, as far as they are known.
+    public let waitingSpoolBytes: Int64
 }

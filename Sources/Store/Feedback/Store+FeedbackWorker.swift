@@ -21,6 +21,20 @@ extension Store {
         ).bool(0, 0)
     }
 
+    /// Notes what a worker has to do with tracking spools; a row that says so already is not written.
+    public func noteFeedbackSpools(_ beat: FeedbackBeat) async throws {
+        try await query(
+            """
+            UPDATE pushmta_engine.feedback_worker w
+            SET hits_loaded = w.hits_loaded + $2, waiting_spools = $3, waiting_spool_bytes = $4
+            WHERE w.id = $1::uuid AND ($2 <> 0 OR w.waiting_spools <> $3 OR w.waiting_spool_bytes <> $4)
+            """,
+            [
+                .text(beat.worker), .int64(beat.hitsLoaded), .int32(beat.waitingSpools), .int64(beat.waitingSpoolBytes),
+            ]
+        )
+    }
+
     /// Says that a worker has ended in order, so that another one acts at once.
     public func feedbackStop(worker: String) async throws {
         try await query("SELECT pushmta_engine.feedback_stop($1::uuid)", [.text(worker)])
@@ -44,7 +58,7 @@ extension Store {
         let result = try await query(
             """
             SELECT id::text, host, pid, version, state, acting_since, beat_age_seconds, last_action, token_events, messages_counted,
-                hits_counted
+                hits_counted, hits_loaded, waiting_spools, waiting_spool_bytes
             FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_beat DESC, id
             """
         )
@@ -60,7 +74,10 @@ extension Store {
                 lastAction: try rows.text(row, 7),
                 tokenEvents: try rows.int64(row, 8),
                 messagesCounted: try rows.int64(row, 9),
-                hitsCounted: try rows.int64(row, 10)
+                hitsCounted: try rows.int64(row, 10),
+                hitsLoaded: try rows.int64(row, 11),
+                waitingSpools: try rows.int32(row, 12),
+                waitingSpoolBytes: try rows.int64(row, 13)
             )
         }
     }
@@ -78,6 +95,7 @@ extension Store {
                 (SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.state = 'done' AND NOT p.counted),
                 extract(epoch FROM now() - (SELECT u.created_at FROM pushmta_engine.tracking_uncounted u
                     ORDER BY u.id LIMIT 1))::double precision,
+                (SELECT count(*) FROM pushmta_engine.feedback_route),
                 pushmta_engine.feedback_is_acting($1 * interval '1 second')
             """,
             [.int32(Int32(Self.feedbackSilenceSeconds))]
@@ -86,7 +104,8 @@ extension Store {
             oldestTokenEventSeconds: try result.doubleOrNil(0, 0),
             uncountedParts: try result.int64(0, 1),
             oldestHitSeconds: try result.doubleOrNil(0, 2),
-            isWorkerActing: try result.bool(0, 3)
+            services: try result.int64(0, 3),
+            isWorkerActing: try result.bool(0, 4)
         )
     }
 }

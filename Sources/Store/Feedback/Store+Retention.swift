@@ -36,4 +36,30 @@ extension Store {
             [.int32(Int32(clamping: limit)), .int32(Int32(clamping: days))]
         )
     }
+
+    /// Deletes the rows of web processes whose hits are all of days that are gone, as the worker that acts.
+    ///
+    /// - Returns: how many; nil if another worker acts.
+    public func purgeTrackingSources(worker: String, limit: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.purge_tracking_sources($2)", worker, [.int32(Int32(clamping: limit))])
+    }
+
+    /// What is old enough to go by the database's clock, and is held back, as that clock may be wrong.
+    public func retentionHolds() async throws -> [RetentionHold] {
+        let result = try await query(
+            """
+            SELECT h.what, extract(epoch FROM h.goes_in)::double precision,
+                to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')
+            FROM pushmta.retention_hold h
+            WHERE h.held ORDER BY h.what
+            """
+        )
+        return try all(result) { rows, row in
+            RetentionHold(
+                what: try rows.text(row, 0),
+                goesInSeconds: try rows.double(row, 1),
+                databaseTime: try rows.text(row, 2)
+            )
+        }
+    }
 }

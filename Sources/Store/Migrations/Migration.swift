@@ -22,6 +22,7 @@ struct Migration: Sendable {
         .foundations, .deliveries, .parts, .logs, .status, .views, .functions, .roles,
         .endurance, .control, .tokenEffects, .accounts, .fairLock, .safeguards,
         .credentials, .answers, .targets, .templates, .registration, .tracking, .messages,
-        .feedback, .api,
+        .feedback, .api, .loading, .holds,
+        .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan,
     ]
 }

@@ -1,6 +1,6 @@
 extension Migration {
     /// What a subscription `s` is counted under. No standard parameter says the app's version, so apps give it under this name.
-    private static let statisticVersion = """
+    static let statisticVersion = """
         left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40)
         """
 

@@ -34,6 +34,19 @@ extension LoadedPart {
         if wanted.withLocale { locales.append { rows.append(row, firstField + fields.count, to: &$0) } }
     }
 
+    /// A message whose fields cannot be read, with the verdict and the token that can.
+    mutating func appendUnreadable(_ rows: PostgresResult, reason: String, _ wanted: MessageFields) throws {
+        guard rows.rowCount > 0, !rows.isNull(0, 1) else { return appendMissing(wanted) }
+        let bare = MessageFields(names: [])
+        unreadable[verdicts.count] = reason
+        let (columns, languages) = (fields, locales)
+        fields = []
+        try append(rows, 0, verdict: 0, token: 1, firstField: 2, bare)
+        (fields, locales) = (columns, languages)
+        for field in fields.indices { fields[field].appendNull() }
+        if wanted.withLocale { locales.appendNull() }
+    }
+
     mutating func appendMissing(_ wanted: MessageFields) {
         verdicts.append(.missing)
         tokens.appendNull()

@@ -14,6 +14,8 @@ public struct LoadedPart: Sendable {
     public var fields: [ByteColumn] = []
     /// Language tags of the subscriptions, null where the subscription is missing; empty unless they were asked for.
     public var locales = ByteColumn()
+    /// Why the fields of a row could not be read, for the rows of which that is so; their fields are null.
+    public var unreadable: [Int: String] = [:]
 
     /// A part without messages.
     public init() {}

@@ -30,9 +30,10 @@ public struct MessageFields: Sendable, Hashable {
 
     /// The same fields, with those of the target mapping looked up in its view.
     ///
-    /// Throws `invalid` if the view has no such column.
+    /// Throws `unavailable` if the view has no such column.
     func joined(to mapping: TargetMapping) throws -> MessageFields {
-        let columns = Set(names.compactMap(Self.column)).sorted()
+        let columns = Self.mappingColumns(names).sorted()
+        try mapping.require(columns)
         return MessageFields(
             self,
             join: "\n" + (try mapping.lateralJoin(columns: columns, userKey: "s.user_key")),
@@ -51,6 +52,9 @@ public struct MessageFields: Sendable, Hashable {
 
     /// Whether a field is a column of the target mapping's view.
     var needsMapping: Bool { names.contains { Self.column($0) != nil } }
+
+    /// The columns of the target mapping's view among the fields of a content.
+    static func mappingColumns(_ names: [String]) -> Set<String> { Set(names.compactMap(column)) }
 
     private static func column(_ name: String) -> String? {
         name.hasPrefix(mappingPrefix) ? String(name.dropFirst(mappingPrefix.count)) : nil
@@ -97,7 +101,7 @@ public struct MessageFields: Sendable, Hashable {
 extension Store {
     /// The fields as they are read for an application: those of its service's target mapping are looked up in its view.
     ///
-    /// Throws `invalid` if a field asks for a mapping and the service has none, or its view has no such column.
+    /// Throws `invalid` if a field asks for a mapping and the service has none, `unavailable` if its view has no such column.
     public func resolve(_ fields: MessageFields, application: ApplicationRow) async throws -> MessageFields {
         guard fields.needsMapping else { return fields }
         guard let mapping = try await targetMapping(application: application.id) else {

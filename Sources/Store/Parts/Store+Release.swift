@@ -13,6 +13,7 @@ extension Store {
     ///   - ambiguousThroughMark: the journal is lost: every message up to the dispatch mark without an outcome is ambiguous.
     ///   - renewal: the renewal counter that must still stand, for one who takes the part for the owner's silence: the owner may
     ///     have renewed since, even while this waited for the row.
+    ///   - problem: why its messages cannot be loaded now: then it waits, longer each time, and others pass it at once.
     ///   - waits: whether to wait for who has locked the part or its delivery: somebody's open transaction may last for hours.
     /// - Returns: false if the token has moved on or the part has ended, or if it is locked and this does not wait; then nothing
     ///   was changed.
@@ -22,6 +23,7 @@ extension Store {
         recovery: PartRecovery = PartRecovery(),
         ambiguousThroughMark: Bool = false,
         renewal: Int64? = nil,
+        problem: String? = nil,
         waits: Bool = true
     ) async throws -> Bool {
         let soft = recovery.softAnswers
@@ -32,7 +34,7 @@ extension Store {
                 .int32Array(recovery.ambiguous), .int32Array(soft.map(\.sequence)), .int16Array(soft.map(\.attempt)),
                 .int16Array(soft.map(\.httpStatus)), .textArray(soft.map(\.reason)),
                 .int64ArrayWithNulls(soft.map { $0.notBefore?.microsecondsSince1970 }), .bool(!recovery.isEmpty),
-                .int64OrNull(renewal),
+                .int64OrNull(renewal), .textOrNull(problem),
             ]
         )
         guard ambiguousThroughMark else { return try await group([release])[0].int64(0, 0) > 0 }
@@ -85,7 +87,10 @@ extension Store {
             FOR NO KEY UPDATE OF p \(ifLocked)
         ), released AS (
             UPDATE pushmta_engine.delivery_part p
-            SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0
+            SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0, load_error = $13::text,
+                load_failures = CASE WHEN $13::text IS NULL THEN 0 ELSE least(p.load_failures + 1, 100) END,
+                not_before = CASE WHEN $13::text IS NULL THEN p.not_before
+                    ELSE greatest(p.not_before, now() + \(LoadProblem.wait(after: "p.load_failures"))) END
             FROM before b WHERE p.id = b.id
             RETURNING p.id
         ), kept AS (

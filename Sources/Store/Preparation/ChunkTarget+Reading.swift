@@ -16,7 +16,7 @@ extension ChunkTarget {
 
     /// Reads what ``columnsSQL`` brought, from a column on.
     ///
-    /// Throws `invalid` with the reason if the filter cannot be used.
+    /// Throws `invalid` with the reason if the filter cannot be used, `unavailable` if it cannot be used now, as the view lacks a column.
     init(
         _ rows: PostgresResult,
         _ row: Int,
@@ -30,7 +30,11 @@ extension ChunkTarget {
         rawSQL = try rows.textOrNil(row, column + 3)
         guard let text = try rows.textOrNil(row, column + 2) else { return }
         let parsed = try Self.parse(text)
-        if !parsed.mappingColumns.isEmpty { self.mapping = try await mapping() }
+        if !parsed.mappingColumns.isEmpty {
+            let found = try await mapping()
+            try found.require(parsed.mappingColumns.sorted())
+            self.mapping = found
+        }
         filter = try FilterSQL(
             parsed,
             firstParameter: Self.firstFilterParameter,

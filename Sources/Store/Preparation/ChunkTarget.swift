@@ -31,7 +31,7 @@ struct ChunkTarget {
     /// The columns of the mapping under the names that the filter has for them.
     private var mappingList: String {
         (filter?.mappingColumns ?? []).enumerated().map { place, column in
-            "m.\(SQLName.quoted(column.name))::\(MappingColumn.type(column.kind)) AS \(FilterSQL.alias(place))"
+            "\(column.filterSQL) AS \(FilterSQL.alias(place))"
         }.joined(separator: ", ")
     }
 

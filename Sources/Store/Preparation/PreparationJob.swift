@@ -16,6 +16,8 @@ public struct PreparationJob: Sendable {
     public internal(set) var resumed: Bool
     /// Whom it goes to, compiled by the claim.
     var target = ChunkTarget()
+    /// Whether it has a reason for which its preparation was put off.
+    var hasWaited = false
 
     /// A delivery to prepare.
     public init(

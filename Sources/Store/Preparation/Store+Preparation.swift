@@ -22,10 +22,17 @@ extension Store {
                 guard let resumed = try await own(id, host: host) else { continue }
                 job.resumed = resumed
                 return job
-            } catch let error as StoreError where [.unexpectedAnswer, .unavailable].contains(error.code) {
-                passed.append(id)
-            } catch  where Self.isOfTheDelivery(error) {
-                try await failDelivery(id, reason: "Its preparation could not begin: \(error)")
+            } catch {
+                switch PreparationVerdict(error, readsMapping: false) {
+                case .waits(let reason):
+                    passed.append(id)
+                    try await notePreparation(id, waitsFor: reason)
+                case .fails(let reason):
+                    try await failDelivery(id, reason: "Its preparation could not begin: \(reason)")
+                case .passes:
+                    guard (error as? StoreError)?.code == .unexpectedAnswer else { throw error }
+                    passed.append(id)
+                }
             }
         }
     }
@@ -41,13 +48,6 @@ extension Store {
         }
     }
 
-    /// Bad data, a violated constraint or a refusal of the schema's functions: repeating it brings the same.
-    private static func isOfTheDelivery(_ error: any Error) -> Bool {
-        if let error = error as? StoreError { return [.notFound, .invalid, .conflict].contains(error.code) }
-        let state = (error as? PostgresError)?.sqlState ?? ""
-        return ["22", "23", "42", "P0"].contains { state.hasPrefix($0) }
-    }
-
     /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on, and at once with one
     /// that was paused.
     private static let pickSQL = """
@@ -59,6 +59,7 @@ extension Store {
     private static let claimable = """
         (state = 'pending' AND start_at <= now()
             OR state = 'preparing' AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds'))
+            AND \(isToBeTried)
         """
 
     /// Tells whether the preparation had begun: it has a start already then.
@@ -103,7 +104,10 @@ extension Store {
     /// What a delivery goes to, and its content.
     public func job(_ id: Int64) async throws -> PreparationJob {
         let results = try await group([
-            PostgresStatement("SELECT label, content::text FROM pushmta_engine.delivery WHERE id = $1", [.int64(id)]),
+            PostgresStatement(
+                "SELECT label, content::text, wait_reason <> '' FROM pushmta_engine.delivery WHERE id = $1",
+                [.int64(id)]
+            ),
             PostgresStatement(
                 "SELECT \(ApplicationRow.columns) FROM pushmta_engine.delivery_application d"
                     + " JOIN pushmta_engine.application a ON a.id = d.application_id"
@@ -126,7 +130,7 @@ extension Store {
         let applications = try all(results[1], ApplicationRow.init)
         let credentials = try all(results[3], CredentialNotice.init)
         return try first(results[0], orThrow: "There is no delivery \(id).") { rows, row in
-            PreparationJob(
+            var job = PreparationJob(
                 deliveryID: id,
                 label: try rows.text(row, 0),
                 content: try rows.text(row, 1),
@@ -134,6 +138,8 @@ extension Store {
                 accounts: try all(results[2], AccountRow.init),
                 credentials: applications.map { one in credentials.first { $0.id == one.credentialID } }
             )
+            job.hasWaited = try rows.bool(row, 2)
+            return job
         }
     }
 
@@ -148,12 +154,16 @@ extension Store {
         -> ChunkResult
     {
         try await transaction { transaction in
-            try await PreparationChunk(
+            let chunk = try await PreparationChunk(
                 deliveryID: job.deliveryID,
                 partSize: Int32(clamping: max(1, partSize)),
                 limit: Int64(max(1, partSize) * max(1, partsPerChunk)),
                 target: job.target
             ).run(transaction)
+            if job.hasWaited, !chunk.busy {
+                try await transaction.execute(PostgresStatement(Self.preparesAgainSQL, [.int64(job.deliveryID)]))
+            }
+            return chunk
         }
     }
 

@@ -10,8 +10,9 @@ public struct RegistrableApplication: Sendable {
     public let platform: Platform
     /// What devices name it by.
     public let integrationKey: String
-    /// Where the parameters of a registration go.
-    public let declarations: ApplicationDeclarations
+    /// Where the parameters of a registration go; what another version of the program wrote may not be readable here, and then its
+    /// devices cannot be registered: nobody could say what belongs into which column.
+    public let declarations: Result<ApplicationDeclarations, DeclarationError>
 
     /// An application.
     public init(
@@ -19,7 +20,7 @@ public struct RegistrableApplication: Sendable {
         name: String,
         platform: Platform,
         integrationKey: String,
-        declarations: ApplicationDeclarations
+        declarations: Result<ApplicationDeclarations, DeclarationError>
     ) {
         self.id = id
         self.name = name

@@ -16,22 +16,21 @@ extension Store {
             "SELECT a.id, a.name, a.platform, a.integration_key, a.parameters FROM pushmta_engine.registrable_applications() a"
         )
         return try all(result) { rows, row in
-            let name = try rows.text(row, 1)
-            do {
-                return RegistrableApplication(
-                    id: try rows.int32(row, 0),
-                    name: name,
-                    platform: try choice(rows, row, 2),
-                    integrationKey: try rows.text(row, 3),
-                    declarations: try ApplicationDeclarations(
-                        variables: "[]",
-                        sounds: "[]",
-                        parameters: try rows.text(row, 4)
-                    )
-                )
-            } catch let error as DeclarationError {
-                throw StoreError(.invalid, "Application \"\(name)\", \(error)")
-            }
+            RegistrableApplication(
+                id: try rows.int32(row, 0),
+                name: try rows.text(row, 1),
+                platform: try choice(rows, row, 2),
+                integrationKey: try rows.text(row, 3),
+                declarations: Self.declarations(try rows.text(row, 4))
+            )
+        }
+    }
+
+    private static func declarations(_ parameters: String) -> Result<ApplicationDeclarations, DeclarationError> {
+        do throws(DeclarationError) {
+            return .success(try ApplicationDeclarations(variables: "[]", sounds: "[]", parameters: parameters))
+        } catch {
+            return .failure(error)
         }
     }
 

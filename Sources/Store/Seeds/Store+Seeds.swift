@@ -37,6 +37,8 @@ extension Store {
     /// Adds a seed address; returns the id of its subscription.
     @discardableResult
     public func addSeed(_ seed: NewSeed) async throws -> Int64 {
+        try NameCheck.name(seed.name, of: "seed address")
+        try NameCheck.label(seed.label, of: "seed address")
         var (id, userKey, token): (Int64?, String?, String?)
         switch seed.address {
         case .subscription(let value): id = value

@@ -8,7 +8,7 @@ public struct DeliveryProgress: Sendable {
     public let label: String
     /// Its state.
     public let state: DeliveryState
-    /// Why it failed or what it waits for, "" if nothing.
+    /// Why it failed, "" if it has not.
     public let stateReason: String
     /// Messages made so far (final once prepared).
     public let target: Int64
@@ -54,6 +54,8 @@ public struct DeliveryProgress: Sendable {
     public let kind: DeliveryKind
     /// The continuous delivery of which it is a day, nil for every other.
     public let parentID: Int64?
+    /// Why it cannot be prepared now, or messages of it cannot be loaded, "" if nothing is waited for.
+    public let waitingReason: String
 
     /// The counts of a delivery.
     public init(
@@ -82,7 +84,8 @@ public struct DeliveryProgress: Sendable {
         finishedAt: DatabaseTime?,
         now: DatabaseTime,
         kind: DeliveryKind = .batch,
-        parentID: Int64? = nil
+        parentID: Int64? = nil,
+        waitingReason: String = ""
     ) {
         self.id = id
         self.label = label
@@ -110,5 +113,6 @@ public struct DeliveryProgress: Sendable {
         self.now = now
         self.kind = kind
         self.parentID = parentID
+        self.waitingReason = waitingReason
     }
 }

@@ -39,7 +39,7 @@ extension Store {
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
-        p.kind, p.parent_delivery_id
+        p.kind, p.parent_delivery_id, p.waiting_reason
         """
 
     static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
@@ -69,7 +69,8 @@ extension Store {
             finishedAt: try rows.timeOrNil(row, 22),
             now: try rows.time(row, 23),
             kind: try choice(rows, row, 24),
-            parentID: try rows.int64OrNil(row, 25)
+            parentID: try rows.int64OrNil(row, 25),
+            waitingReason: try rows.text(row, 26)
         )
     }
 

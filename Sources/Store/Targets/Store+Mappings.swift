@@ -9,6 +9,8 @@ extension Store {
     public func createMapping(name: String, label: String, view: String, keyColumn: String) async throws
         -> TargetMapping
     {
+        try NameCheck.name(name, of: "target mapping")
+        try NameCheck.label(label, of: "target mapping")
         let resolved = try await resolve(name: name, view: view)
         let mapping = TargetMapping(
             id: 0,
@@ -42,19 +44,24 @@ extension Store {
         return try await self.mapping(named: name)
     }
 
-    /// All mappings by name, with the reason of those whose view cannot be used any more.
+    /// All mappings by name, with the reason of those whose view cannot be used any more, or lacks what started deliveries ask for.
     public func mappings() async throws -> [(row: MappingRow, problem: String?)] {
         let rows = try await mappingRows("ORDER BY m.name", [])
-        var found: [(MappingRow, String?)] = []
+        var readable: [Int32: TargetMapping] = [:]
+        var problems: [Int32: String] = [:]
         for row in rows {
             do {
-                _ = try await mapping(row)
-                found.append((row, nil))
+                readable[row.id] = try await mapping(row)
             } catch let error as StoreError {
-                found.append((row, error.message))
+                problems[row.id] = error.message
             }
         }
-        return found
+        for (id, missing) in try await missingColumns(of: readable) {
+            let columns = missing.sorted { $0.key < $1.key }.map { "\"\($0.key)\" (delivery \($0.value) asks for it)" }
+            problems[id] =
+                "\(readable[id]?.view ?? "The view") has no column \(columns.joined(separator: ", ")) that may be read."
+        }
+        return rows.map { ($0, problems[$0.id]) }
     }
 
     /// A mapping by its name.

@@ -24,4 +24,15 @@ public struct TargetMapping: Sendable, Hashable {
             hint: "pushmta mapping show \(self.name) lists its columns"
         )
     }
+
+    /// Checks that all of these columns are there, for a delivery that was started.
+    ///
+    /// Throws `unavailable` if one is not: as the view itself it may be there again, while somebody makes the view anew.
+    func require(_ names: some Sequence<String>) throws {
+        do {
+            for name in names { _ = try column(name) }
+        } catch let error as StoreError {
+            throw StoreError(.unavailable, error.message, hint: error.hint)
+        }
+    }
 }

@@ -35,6 +35,8 @@ extension Store {
         settings: String = "{}",
         replacing: Bool = false
     ) async throws {
+        try NameCheck.name(name, of: "delivery template")
+        try NameCheck.label(label, of: "delivery template")
         try await query(
             """
             SELECT pushmta.add_template(name => $1, content => $2::text::jsonb, label => $3, settings => $4::text::jsonb,
@@ -46,6 +48,8 @@ extension Store {
 
     /// Copies a delivery template under another name; without a label the copy has that of the original.
     public func duplicateTemplate(named name: String, as newName: String, label: String? = nil) async throws {
+        try NameCheck.name(newName, of: "delivery template")
+        try NameCheck.label(label, of: "delivery template")
         try await query(
             "SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3)",
             [.text(name), .text(newName), .textOrNull(label)]
@@ -70,6 +74,8 @@ extension Store {
 
     /// Creates a delivery from a template.
     public func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
+        try NameCheck.label(delivery.label, of: "delivery")
+        try NameCheck.validity(delivery.validitySeconds)
         let result = try await query(
             """
             SELECT CASE WHEN $12 THEN pushmta.make_continuous(c.id) ELSE c.id END

@@ -8,12 +8,14 @@ import Foundation
 #endif
 
 extension Store {
-    /// The tracking keys of all days whose hits are kept.
-    public func trackingKeys() async throws -> [TrackingKey] {
-        let result = try await query("SELECT k.day, k.key FROM pushmta_engine.tracking_keys() k")
-        return try all(result) { rows, row in
+    /// The tracking keys of all days whose hits are kept, and of the days around today, which are made if they are missing: until the
+    /// keyring's last day is over there are no others.
+    public func trackingKeyring() async throws -> TrackingKeyring {
+        let result = try await query("SELECT k.day, k.key, k.last_day FROM pushmta_engine.current_tracking_keys() k")
+        let keys = try all(result) { rows, row in
             TrackingKey(logDay: try rows.int32(row, 0), key: try rows.bytes(row, 1))
         }
+        return TrackingKeyring(keys, lastDay: result.rowCount > 0 ? try result.int32(0, 2) : nil)
     }
 
     /// The position of the last transaction of a source that is stored, 0 if none is.

@@ -63,7 +63,7 @@ public enum PreparationCheck {
         guard unknown.isEmpty else { return "the content cannot be used: \(ContentError(problems: unknown))" }
         do {
             // In all of its locales, and within the gateway's limit.
-            _ = try LocalisedTemplate.compile(
+            let template = try LocalisedTemplate.compile(
                 content: PushContent(json: application.completed(content: content)),
                 format: PayloadFormat(
                     connector: account.connector,
@@ -72,7 +72,8 @@ public enum PreparationCheck {
                 deliveryID: deliveryID,
                 messageIDFormat: application.messageIDFormat
             )
-            return nil
+            let refused = RouteCheck.problems(application, credential, template)
+            return refused.isEmpty ? nil : "the content cannot be sent: \(ContentError(problems: refused))"
         } catch {
             return "the content cannot be used: \(error)"
         }

@@ -1,5 +1,4 @@
 import Logging
-import PostgresClient
 import Store
 
 /// Turns deliveries into parts, a chunk of each in turn, so that a long one does not keep a short one waiting.
@@ -84,24 +83,15 @@ actor PreparationDuty {
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared") }
             return chunk.done || chunk.busy
         } catch {
-            guard Self.isTheDeliverysOwn(error) else { throw error }
-            try await fail(job, "The preparation failed: \(error)")
+            switch store.verdict(on: error, of: job) {
+            case .passes: throw error
+            case .waits(let reason):
+                logger.warning("Delivery \(job.deliveryID) cannot be prepared now, and waits: \(error)")
+                try await store.postponePreparation(job.deliveryID, reason: reason)
+            case .fails(let reason): try await fail(job, "The preparation failed: \(reason)")
+            }
             return true
         }
-    }
-
-    /// Whether an error lies in what the delivery asks for: its data (SQLSTATE class 22), constraints (23), the registered
-    /// view or filter it uses (42), or a refusal by our own functions (P0).
-    ///
-    /// Everything else is the database's trouble and passes; the delivery goes on from its cursor then.
-    private static func isTheDeliverysOwn(_ error: any Error) -> Bool {
-        if let error = error as? PostgresError, let state = error.sqlState {
-            return ["22", "23", "42", "P0"].contains { state.hasPrefix($0) }
-        }
-        if let error = error as? StoreError {
-            return [.notFound, .invalid, .conflict].contains(error.code)
-        }
-        return false
     }
 
     private func fail(_ job: PreparationJob, _ reason: String) async throws {

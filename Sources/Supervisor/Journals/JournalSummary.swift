@@ -50,8 +50,8 @@ struct JournalSummary: Sendable {
         switch answer.outcomeClass {
         case .accepted, .permanent, .retry: .answered(answer)
         case .ambiguous: .underWay
-        // The application's trouble is not the message's: it waits as if it had not been sent.
-        case .unprocessed, .stopApplication: .unsent
+        // The application's trouble, or the delivery's, is not the message's: it waits as if it had not been sent.
+        case .unprocessed, .stopApplication, .stopDelivery: .unsent
         }
     }
 

@@ -14,6 +14,8 @@ extension SupervisorLoop {
     static let restLimit = 1_000
     /// What gateways say about tokens counts within a minute, also when there is no work and looks are rare.
     static let tokenInterval = Duration.seconds(30)
+    /// Whoever changes an account or an application sees it at work soon; a look reads two small tables.
+    static let routeInterval = Duration.seconds(5)
     /// Partitions are made days ahead, so an hour is early enough.
     static let partitionInterval = Duration.seconds(3_600)
     /// A look for work that takes longer has found no database: the query takes milliseconds.
@@ -84,6 +86,10 @@ extension SupervisorLoop {
             duty("Watching credentials") {
                 try await self.watchCredentials(stores.main)
                 return Self.credentialInterval
+            },
+            duty("Watching accounts and applications") {
+                self.tell(.routes(try await stores.main.routeVersions()))
+                return Self.routeInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores.preparation),

@@ -22,6 +22,8 @@ struct ChildRecord: Sendable, Equatable {
     let startedAt: ContinuousClock.Instant
     /// Which reading of the settings it was started with.
     let settingsEpoch: Int
+    /// Whether its account or application is not any more as it took it over.
+    var isOutdated = false
     var phase = Phase.starting
     var status: ChildStatus?
     /// When its last line came, or when it was started.

@@ -9,6 +9,8 @@ enum SupervisorEvent: Sendable, Equatable {
     case kinds([ChildKind])
     /// The kinds of open continuous deliveries: a message of theirs may come at any moment, and finds a child.
     case standing([ChildKind])
+    /// What accounts and applications say now; children that took over something else are replaced.
+    case routes(RouteVersions)
     /// What can be claimed now, as the last look at the database showed it.
     case work([WorkOnOffer])
     /// The database has answered, or cannot be reached.

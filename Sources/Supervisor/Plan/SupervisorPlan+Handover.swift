@@ -34,7 +34,7 @@ extension SupervisorPlan {
         // One at a time, whyever it leaves.
         guard !children.values.contains(where: \.isLeaving) else { return }
         let active = children.values.filter(\.isActive).sorted { $0.generation < $1.generation }
-        let outdated = active.first { $0.settingsEpoch < settingsEpoch }
+        let outdated = active.first { $0.settingsEpoch < settingsEpoch || $0.isOutdated }
         if active.count > settings.maxSpareServers {
             if let child = outdated ?? active.last { askToDrain(child.generation, at: now, &actions) }
         } else if let outdated {
@@ -47,7 +47,8 @@ extension SupervisorPlan {
         at now: ContinuousClock.Instant,
         _ actions: inout [SupervisorAction]
     ) {
-        let isNeeded = old.isBusy || !old.isIdle || work.contains { $0.kind == old.kind }
+        let isNeeded =
+            isCurrent(old.kind) && (old.isBusy || !old.isIdle || work.contains { $0.kind == old.kind })
         guard isNeeded else { return askToDrain(old.generation, at: now, &actions) }
         guard maySpawn(old.kind, at: now) else { return }
         handover = Handover(old: old.generation, new: start(old.kind, at: now, &actions), since: now)

@@ -1,10 +1,11 @@
 import Logging
 import ProcessProtocol
+import Store
 
 /// Every decision of a supervisor about its children, as a value: events in, actions out, no clock and no I/O of its own.
 ///
 /// It starts children where work is on offer (`+Spawning`), takes places from one kind for another (`+Room`), follows children
-/// to their end (`+Children`), replaces them one by one (`+Handover`), ends those that are stuck (`+Watching`) and ends them all
+/// to their end (`+Children`), replaces them one by one (`+Handover`, `+Routes`), ends those that are stuck (`+Watching`) and ends them all
 /// in order when asked (`+Ending`).
 struct SupervisorPlan: Sendable {
     /// Children by generation, from the decision to start one until its journal is replayed.
@@ -17,6 +18,8 @@ struct SupervisorPlan: Sendable {
     var setBacks: [ChildKind: SetBack] = [:]
     /// Kinds whose last child found their circuit open; none is kept in stock for them until they have work again.
     var openCircuits: Set<ChildKind> = []
+    /// What the last look showed of accounts and applications.
+    var routes: RouteVersions?
     /// The replacement of a child that is under way.
     var handover: Handover?
     /// Since when a kind has had work and no child, because the maximum was reached.
@@ -61,6 +64,7 @@ struct SupervisorPlan: Sendable {
         case .tick: break
         case .kinds(let known): kinds = known
         case .standing(let kinds): standing = kinds
+        case .routes(let seen): routesSeen(seen, &actions)
         case .work(let offers): offered(offers.filter { $0.readyParts > 0 })
         case .databaseAvailable(let available): databaseAnswered(available, at: now)
         case .journalDisk(let trouble): journalDiskProbed(trouble, &actions)

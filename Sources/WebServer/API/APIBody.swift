@@ -38,7 +38,7 @@ struct APIBody {
         // The parser would repair it: what is stored would not be what was sent.
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed("it is not UTF-8") }
         do {
-            return try JSONValue(parsing: bytes)
+            return try JSONValue(parsing: bytes, refusesHalfPairs: true)
         } catch {
             throw .malformed(error.description)
         }

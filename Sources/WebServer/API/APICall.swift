@@ -13,9 +13,9 @@ struct APICall: Sendable {
     /// Nil where no key is needed.
     let key: VerifiedAPIKey?
 
-    /// The id in the path.
+    /// The id in the path, in the only form that answers have it in.
     func id(_ what: String) throws(APIProblem) -> Int64 {
-        guard let text = path["id"], let id = Int64(text), id > 0 else {
+        guard let text = path["id"], let id = Int64(text), id > 0, String(id) == text else {
             throw .invalid("path:id", "the id of a \(what) is a whole number above 0")
         }
         return id

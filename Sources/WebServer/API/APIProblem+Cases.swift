@@ -63,7 +63,7 @@ extension APIProblem {
         var problem = APIProblem(
             .tooLarge,
             "The body is larger than \(limit >> 10) KiB.",
-            "Send less at once; the limit is the setting web.limits.maxBodyKb."
+            "Send less at once; where the document names no limit of the path's own, it is the setting web.limits.maxBodyKb."
         )
         // What is left of the body is not read.
         problem.headers[.connection] = "close"

@@ -30,7 +30,7 @@ struct APIQuery: Sendable {
     mutating func integer<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
         known.insert(name)
         guard let value = values[name] else { return nil }
-        guard let number = Number(value), range.contains(number) else {
+        guard let number = Number(value), range.contains(number), String(number) == value else {
             note(name, "a whole number from \(range.lowerBound) to \(range.upperBound) is expected")
             return nil
         }

@@ -51,6 +51,8 @@ struct APIRoute: Sendable {
     /// What a key needs for it; nil: no key is needed.
     let scope: APIScope?
     var body = Body.none
+    /// What its body may have, where the general limit is less.
+    var mostBodyBytes = 0
     var parameters: [Parameter] = []
     /// The schema of each answer that is no problem; "" for one without a body.
     let answers: [Int: String]

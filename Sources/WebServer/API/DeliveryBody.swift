@@ -18,16 +18,16 @@ struct DeliveryBody: Sendable {
     let exclude: [String]?
 
     private static let longestName = 1_000
-    private static let longestLabel = 1_000
+    /// A character has at most four bytes.
+    private static let mostLabelBytes = 4 * NameRule.longestLabel
     private static let mostNames = 1_000
     /// The limit of the database's function.
     private static let longestFilter = 65_536
-    /// As long as the database's function takes.
-    private static let tenYears: Int64 = 315_360_000
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
-        let label = reader.text("label", most: Self.longestLabel) ?? ""
+        let label = reader.text("label", most: Self.mostLabelBytes) ?? ""
+        if let problem = NameRule.problem(label: label) { reader.note("label", "it \(problem)") }
         let applications =
             reader.textList("applications", required: true, 1...Self.mostNames, most: Self.longestName) ?? []
         let content = reader.object("content", required: true)?.compactText ?? "{}"
@@ -37,7 +37,8 @@ struct DeliveryBody: Sendable {
         delivery.explicitTargets = reader.flag("explicitTargets") ?? false
         delivery.onePerUser = reader.flag("onePerUser") ?? false
         delivery.priority = reader.integer("priority", -100...100) ?? delivery.priority
-        delivery.validitySeconds = reader.integer("validitySeconds", 1...Self.tenYears) ?? delivery.validitySeconds
+        delivery.validitySeconds =
+            reader.integer("validitySeconds", 1...DeliveryLimits.longestValidity) ?? delivery.validitySeconds
         delivery.maxRetries = reader.integer("maxRetries", 0...1_000) ?? delivery.maxRetries
         delivery.retryPeriodSeconds =
             reader.integer("retryPeriodSeconds", 1...31_536_000) ?? delivery.retryPeriodSeconds

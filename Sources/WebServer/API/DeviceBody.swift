@@ -10,10 +10,8 @@ struct DeviceBody: Sendable {
     private let locale: String
     private let timeZone: String
     private let device: [String: String]
-    private let parameters: [String: String]
+    private let parameters: [String: String]?
 
-    /// A time zone's name is a few words.
-    private static let longestTimeZone = 64
     private static let longestName = 1_000
     /// A value's bytes; the body's limit is over all of them.
     private static let longestValue = 8_192
@@ -27,17 +25,34 @@ struct DeviceBody: Sendable {
         userKey = reader.text("userKey", most: DeviceRegistration.longestKey) ?? ""
         let given = reader.text("deviceId", most: DeviceRegistration.longestKey)
         deviceID = given.flatMap { $0.isEmpty ? nil : $0 }
-        locale = reader.text("locale", most: DeviceRegistration.longestLocale) ?? ""
-        timeZone = reader.text("timeZone", most: Self.longestTimeZone) ?? ""
+        locale = reader.text("locale", most: DeviceSetting.longest) ?? ""
+        timeZone = reader.text("timeZone", most: DeviceSetting.longest) ?? ""
+        for (name, problem) in [
+            ("locale", DeviceSetting.problem(locale: locale)), ("timeZone", DeviceSetting.problem(timeZone: timeZone)),
+            ("userKey", Self.problem(key: userKey)), ("deviceId", Self.problem(key: deviceID ?? "")),
+        ] {
+            if let problem { reader.note(name, "it \(problem)") }
+        }
         device = reader.texts("device", most: Self.longestValue) ?? [:]
-        parameters = reader.texts("parameters", most: Self.longestValue) ?? [:]
+        parameters = reader.texts("parameters", most: Self.longestValue)
         try reader.close()
+    }
+
+    /// Other systems find a person and a device again by these, in files of lines and in tables.
+    private static func problem(key: String) -> String? {
+        key.unicodeScalars.contains { $0.isControl || $0.isLineSeparator }
+            ? "has line breaks or control characters" : nil
     }
 
     /// The registration, with each value where the application's declarations keep it.
     func placed(_ application: RegistrableApplication) throws(APIProblem) -> PlacedRegistration {
         guard let token = PushTokenForm.normalised(pushToken, application.platform) else {
             throw .invalid("/pushToken", "it is not \(PushTokenForm.words(application.platform))")
+        }
+        guard case .success(let declarations) = application.declarations else {
+            throw .unavailable(
+                "What application \"\(application.name)\" declares cannot be read by this version of the server."
+            )
         }
         do {
             var placed = try PlacedRegistration(
@@ -52,7 +67,7 @@ struct DeviceBody: Sendable {
                     parameters: parameters
                 ),
                 application: application.id,
-                declarations: application.declarations
+                declarations: declarations
             )
             // A parameter that the application declares for it goes before.
             if placed.timeZone.isEmpty { placed.timeZone = timeZone }

@@ -17,7 +17,7 @@ struct DeviceRoutes: Sendable {
                 operation: "registerDevice",
                 summary: "Register a device, or update it",
                 details:
-                    "As a registration by an SDK: the same application, push token and user are the same device, another user on the token is a new one and the old one is disabled, as is the one that has another token under the same deviceId. An opt-out stays.",
+                    "As a registration by an SDK: the same application, push token and user are the same device, another user on the token is a new one and the old one is disabled, as is the one that has another token under the same deviceId. An opt-out stays, with a deviceId also when the token is another one.",
                 scope: .writeDevices,
                 body: .required(schema: "NewDevice"),
                 answers: [200: "Device", 201: "Device"],
@@ -106,7 +106,7 @@ struct DeviceRoutes: Sendable {
         try query.close()
         let given = try DeviceBody(call.body)
         let (row, isNew) = try await database.run { store in
-            let application = try await Self.applications(store).first { $0.name == given.application }
+            let application = try await store.registrableApplications().first { $0.name == given.application }
             guard let application, call.allows(application.id) else {
                 throw APIProblem.notFound("application of this name")
             }
@@ -119,15 +119,6 @@ struct DeviceRoutes: Sendable {
         var reply = APIReply(isNew ? .created : .ok, DeviceJSON.json(row))
         if isNew { reply.headers[.location] = "\(WebAPI.base)/devices/\(row.id)" }
         return reply
-    }
-
-    private static func applications(_ store: Store) async throws -> [RegistrableApplication] {
-        do {
-            return try await store.registrableApplications()
-        } catch let error as StoreError where error.code == .invalid {
-            // Declarations that cannot be read are the operator's fault, and not that of who registers a device.
-            throw StoreError(.unexpectedAnswer, error.message)
-        }
     }
 
     private func find(_ call: APICall) async throws -> APIReply {

@@ -9,16 +9,14 @@ struct MessageBody: Sendable {
 
     /// An index holds a user's key.
     private static let longestKey = 1_000
-    /// The limit of the database's function.
-    private static let longestVariables = 65_536
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
         let delivery = reader.integer("deliveryId", 1...Int64.max)
         let address = Self.address(&reader)
         variables = reader.object("variables")?.compactText ?? "{}"
-        if variables.utf8.count > Self.longestVariables {
-            reader.note("variables", "they have more than \(Self.longestVariables) bytes")
+        if variables.utf8.count > MessageLimits.longestVariables {
+            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
         }
         if delivery == nil, !reader.faults.contains(where: { $0.path == "/deliveryId" }) {
             reader.note("deliveryId", "it is missing")

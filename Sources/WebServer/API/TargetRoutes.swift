@@ -6,10 +6,10 @@ import Store
 struct TargetRoutes: Sendable {
     let database: APIDatabase
 
-    /// Targets of one request; its body has its own limit.
+    /// Targets of one request.
     private static let mostTargets = 10_000
-    /// As long as the database's function for single messages takes.
-    private static let longestVariables = 65_536
+    /// Their bytes: some 400 for each, where an FCM token has about 160.
+    static let mostBytes = 4 << 20
 
     var routes: [APIRoute] {
         [
@@ -18,9 +18,11 @@ struct TargetRoutes: Sendable {
                 path: "/deliveries/{id}/targets",
                 operation: "addTargets",
                 summary: "Add to whom a delivery with explicit targets goes, before its start",
-                details: "All of them are added or none. An address that is added twice gets one message.",
+                details:
+                    "At most \(Self.mostTargets) targets and \(Self.mostBytes >> 20) MiB in a request; all of them are added or none. An address that is added twice gets one message.",
                 scope: .writeDeliveries,
                 body: .required(schema: "NewTargets"),
+                mostBodyBytes: Self.mostBytes,
                 parameters: [APIRoute.idParameter],
                 answers: [200: "AddedTargets"],
                 problems: [.notFound, .conflict],
@@ -48,8 +50,8 @@ struct TargetRoutes: Sendable {
             var one = JSONReader(element, at: "/targets/\(place)")
             let address = MessageBody.address(&one)
             let variables = one.object("variables")?.compactText
-            if let variables, variables.utf8.count > longestVariables {
-                one.note("variables", "they have more than \(longestVariables) bytes")
+            if let variables, variables.utf8.count > MessageLimits.longestVariables {
+                one.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
             }
             reader.add(one.finish())
             switch address {

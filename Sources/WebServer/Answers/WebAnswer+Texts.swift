@@ -18,6 +18,7 @@ extension WebAnswer {
         "Malformed tracking id: give id=h<message>,<delivery>,<tag> with tag 1 (received) or 2 (clicked)."
     )
     static let malformedRequest = WebAnswer(.badRequest, "The request is not HTTP/1.1.")
+    static let unsoundHost = WebAnswer(.badRequest, "The request names no host, or several.")
     static let truncatedBody = WebAnswer(.badRequest, "The body is shorter than its Content-Length.").closing
     static let refusedValue = WebAnswer(.badRequest, "The database refuses a value of this registration.")
     static let wrongContentType = WebAnswer(
@@ -33,12 +34,23 @@ extension WebAnswer {
 
     static let tooManyRequests = WebAnswer(.tooManyRequests, "Too many requests from this address.").retrying(1)
     static let databaseAway = WebAnswer(.serviceUnavailable, "The database is away; try again later.").retrying(pause)
+    static let unreadableDeclarations = WebAnswer(
+        .serviceUnavailable,
+        "What the application declares cannot be read by this version of the server; try again later."
+    ).retrying(pause)
     static let storageFull = WebAnswer(.serviceUnavailable, "The hit cannot be stored now; try again later.")
         .retrying(pause)
 
     static func tooLarge(limit: Int) -> WebAnswer {
         WebAnswer(.contentTooLarge, "The body is larger than \(limit >> 10) KiB.").closing
     }
+
+    /// What there is to be asked somewhere.
+    static let options: WebAnswer = {
+        var answer = WebAnswer(.noContent, "")
+        answer.allow = "DELETE, GET, HEAD, OPTIONS, POST, PUT"
+        return answer
+    }()
 
     static func wrongMethod(allowed: String) -> WebAnswer {
         var answer = WebAnswer(.methodNotAllowed, "This path takes \(allowed) only.")

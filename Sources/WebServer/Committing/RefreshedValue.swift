@@ -10,7 +10,14 @@ final class RefreshedValue<Value: Sendable>: Sendable {
         var value: Value
         var hasValue = false
         var isReading = false
-        var waiters: [CheckedContinuation<Bool, Never>] = []
+        var waiters: [Waiter] = []
+    }
+
+    /// Somebody who misses something.
+    private struct Waiter {
+        let continuation: CheckedContinuation<Bool, Never>
+        /// Until when he waits for a database that is away.
+        let patience: ContinuousClock.Instant
     }
 
     private let state: Mutex<State>
@@ -46,10 +53,13 @@ final class RefreshedValue<Value: Sendable>: Sendable {
     var isLoaded: Bool { state.withLock(\.hasValue) }
 
     /// Reads it again; false if that was not possible.
-    func refresh() async -> Bool {
-        await withCheckedContinuation { continuation in
+    ///
+    /// - Parameter patience: how long to wait for a database that is away; what else is wrong is told at once.
+    func refresh(patience: Duration = .zero) async -> Bool {
+        let deadline = ContinuousClock.now + patience
+        return await withCheckedContinuation { continuation in
             let starts = state.withLock { state in
-                state.waiters.append(continuation)
+                state.waiters.append(Waiter(continuation: continuation, patience: deadline))
                 defer { state.isReading = true }
                 return !state.isReading
             }
@@ -59,7 +69,7 @@ final class RefreshedValue<Value: Sendable>: Sendable {
 
     private func readUntilNobodyWaits() async {
         while true {
-            let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            let waiters = state.withLock { state -> [Waiter] in
                 defer { state.waiters = [] }
                 if state.waiters.isEmpty { state.isReading = false }
                 return state.waiters
@@ -67,18 +77,25 @@ final class RefreshedValue<Value: Sendable>: Sendable {
             guard !waiters.isEmpty else { return }
             let result = await Attempt<Value?>().run(within: limit, read)
             var succeeded = false
+            var isAway = false
             switch result {
-            case .success(nil): break
+            case .success(nil), nil: isAway = true
             case .success(let value?):
                 succeeded = true
                 state.withLock { state in
                     state.value = value
                     state.hasValue = true
                 }
-            case .failure(let error): onFailure(error)
-            case nil: break
+            case .failure(let error):
+                isAway = DatabaseTrouble(error) == .away
+                onFailure(error)
             }
-            for waiter in waiters { waiter.resume(returning: succeeded) }
+            let now = ContinuousClock.now
+            let patient = isAway ? waiters.filter { $0.patience > now } : []
+            if !patient.isEmpty { state.withLock { $0.waiters = patient + $0.waiters } }
+            for waiter in waiters where !isAway || waiter.patience <= now {
+                waiter.continuation.resume(returning: succeeded)
+            }
             try? await Task.sleep(for: pause)
         }
     }

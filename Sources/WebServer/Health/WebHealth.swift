@@ -1,11 +1,13 @@
 import Store
 import Synchronization
+import TrackingSpools
 
 /// What the process knows of its own state.
 final class WebHealth: Sendable {
     private struct State {
         var isDraining = false
         var schemaProblem: String?
+        var unreadable: [String: String] = [:]
     }
 
     private let state = Mutex(State())
@@ -27,6 +29,14 @@ final class WebHealth: Sendable {
     /// The database's schema does not fit this program; nil: it does.
     func note(schemaProblem: String?) { state.withLock { $0.schemaProblem = schemaProblem } }
 
+    /// Applications whose declarations cannot be read, and why; returns what of it is new.
+    func note(unreadable: [String: String]) -> [String: String] {
+        state.withLock { state in
+            defer { state.unreadable = unreadable }
+            return unreadable.filter { state.unreadable[$0.key] != $0.value }
+        }
+    }
+
     func report(forTracking: Bool) -> WebHealthReport {
         let state = state.withLock { $0 }
         var reasons: [String] = []
@@ -38,6 +48,7 @@ final class WebHealth: Sendable {
         return WebHealthReport(
             reasons: reasons,
             isDatabaseConnected: isConnected,
+            unreadableApplications: state.unreadable.count,
             spoolBytes: spool.isEmpty ? 0 : spool.bytes,
             numbers: counters.now
         )

@@ -6,6 +6,9 @@ struct WebHealthReport: Sendable {
     /// Why no requests should come; empty if they should.
     let reasons: [String]
     let isDatabaseConnected: Bool
+    /// Applications whose devices cannot be registered. The page is open to everybody, so the log alone names them; and others go on,
+    /// so this is no reason against requests.
+    let unreadableApplications: Int
     let spoolBytes: Int64
     let numbers: WebCounters.Numbers
 
@@ -16,7 +19,8 @@ struct WebHealthReport: Sendable {
         return """
             {"ready":\(reasons.isEmpty),"reasons":[\(list)],\
             "database":"\(isDatabaseConnected ? "connected" : "away")",\
-            "registrations":{"created":\(numbers.created),"updated":\(numbers.updated),"disabled":\(numbers.disabled)},\
+            "registrations":{"created":\(numbers.created),"updated":\(numbers.updated),"disabled":\(numbers.disabled),\
+            "unreadableApplications":\(unreadableApplications)},\
             "tracking":{"stored":\(numbers.hits),"spooled":\(numbers.spooled),"loaded":\(numbers.loaded),\
             "spoolBytes":\(spoolBytes),"malformed":\(dropped.malformed),"forged":\(dropped.forged),\
             "foreign":\(dropped.foreign),"expired":\(numbers.expired)},\

@@ -12,8 +12,11 @@ final class ApplicationDirectory: Sendable {
     }
 
     private let applications: RefreshedValue<[String: RegistrableApplication]>
+    private let patience: Duration
 
-    init(store: Store, onFailure: @escaping @Sendable (any Error) -> Void) {
+    /// - Parameter patience: how long a database that is away is waited for.
+    init(store: Store, patience: Duration, onFailure: @escaping @Sendable (any Error) -> Void) {
+        self.patience = patience
         applications = RefreshedValue(
             [:],
             read: {
@@ -26,10 +29,17 @@ final class ApplicationDirectory: Sendable {
         )
     }
 
+    /// The names of the applications whose devices cannot be registered, and why.
+    var unreadable: [String: String] {
+        applications.current.values.reduce(into: [:]) { names, application in
+            if case .failure(let error) = application.declarations { names[application.name] = "\(error)" }
+        }
+    }
+
     /// Looks a key up; the database is asked only about one that is not known.
     func find(_ key: String) async -> Finding {
         if let application = applications.current[key] { return .known(application) }
-        guard await applications.refresh() else { return .unavailable }
+        guard await applications.refresh(patience: patience) else { return .unavailable }
         return applications.current[key].map(Finding.known) ?? .unknown
     }
 

@@ -32,7 +32,17 @@ struct RegistrationEndpoint: Sendable {
         do {
             return await store(try registration(target.query, body, platform))
         } catch {
-            return WebAnswer(.badRequest, error.description)
+            return WebAnswer(Self.status(error), error.description)
+        }
+    }
+
+    /// What is wrong, so that a client can tell without reading: something else than UTF-8, what can be no token, or what does not
+    /// stand as it should.
+    private static func status(_ error: RegistrationError) -> HTTPResponse.Status {
+        switch error {
+        case .form(let error) where error.code == .notUTF8: .unsupportedMediaType
+        case .token: .unprocessableContent
+        case .form, .missing, .additionalParameters, .tooLong: .badRequest
         }
     }
 
@@ -59,15 +69,16 @@ struct RegistrationEndpoint: Sendable {
         case .known(let application):
             // A key of the other platform: its tokens would be sent to the wrong gateway.
             guard application.platform == registration.platform else { return .unknownKey }
+            guard case .success(let declarations) = application.declarations else { return .unreadableDeclarations }
             do {
                 let placed = try PlacedRegistration(
                     registration,
                     application: application.id,
-                    declarations: application.declarations
+                    declarations: declarations
                 )
                 return answer(await writer.submit(placed))
             } catch {
-                return WebAnswer(.badRequest, error.description)
+                return WebAnswer(Self.status(error), error.description)
             }
         }
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Keeps clients from holding a connection for nothing, and answers what is no HTTP.
+/// Keeps clients from holding a connection for nothing, ends connections when they should end, and answers what is no HTTP.
 ///
 /// It stands between the HTTP codec and Hummingbird's handlers, which have no deadlines of their own for heads and bodies.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -12,12 +12,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private let limits: ConnectionPhase.Limits
+    private let mostBodyBytes: Int
     private var phase: ConnectionPhase
     private var timer: Scheduled<Void>?
     private var timerDeadline: Int64 = .max
     /// The connection is being closed: what comes and goes now is dropped.
     private var isClosing = false
+    /// All that was to be written is, and the client has a moment to read it.
+    private var isLingering = false
+    /// What was said of the connection by the head that comes next, or came last.
+    private var frame = RequestFrame()
+    /// The head of the last request that is answered on this connection was read.
+    private var hasLast = false
+    /// That request was read, or one that is none: what comes behind it is dropped.
+    private var isDeaf = false
+    /// The client waits for a word before it sends the body of the request that was read last.
+    private var owesContinue = false
     /// The answer that is being written says that the connection ends with it.
     private var endsWithAnswer = false
     private var hasBegunAnswer = false
@@ -26,9 +36,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// How long a client may take to read the last answer before the connection is gone.
     private static let linger = TimeAmount.seconds(2)
+    /// Requests that may wait for their answers: clients that send several at once have a dozen under way, and one reading of the
+    /// socket can bring thousands. The last of these ends the connection, so that the client sends what is behind it again.
+    private static let mostUnanswered = 256
 
-    init(limits: ConnectionPhase.Limits) {
-        self.limits = limits
+    init(limits: ConnectionPhase.Limits, mostBodyBytes: Int) {
+        self.mostBodyBytes = mostBodyBytes
         phase = ConnectionPhase(limits: limits, now: Self.now)
     }
 
@@ -54,14 +67,42 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         phase.received(now: Self.now)
     }
 
+    /// Tells what the head that comes next says of the connection.
+    func expect(_ frame: RequestFrame) {
+        self.frame = frame
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isClosing else { return }
+        guard !isClosing, !isDeaf else { return }
         switch unwrapInboundIn(data) {
-        case .head: phase.readHead(now: Self.now)
-        case .body: break
-        case .end: phase.readEnd(now: Self.now)
+        case .head(let request):
+            guard frame.hasSoundHost else {
+                isDeaf = true
+                return errorCaught(context: context, error: RequestFrameError.host)
+            }
+            phase.readHead(now: Self.now)
+            hasLast = frame.isLast || phase.unanswered >= Self.mostUnanswered
+            if frame.expectsContinue {
+                let length = request.headerFields[.contentLength].flatMap { Int($0) } ?? 0
+                owesContinue = length <= mostBodyBytes
+                // One that is too large is refused at once, and whether it comes all the same nobody knows.
+                if !owesContinue { hasLast = true }
+                sayContinue(context)
+            }
+        case .body: owesContinue = false
+        case .end:
+            owesContinue = false
+            isDeaf = hasLast
+            phase.readEnd(now: Self.now)
         }
         context.fireChannelRead(data)
+    }
+
+    /// Has the client send the body of the request that was read last, when all others are answered.
+    private func sayContinue(_ context: ChannelHandlerContext) {
+        guard owesContinue, phase.unanswered == 1, !hasBegunAnswer else { return }
+        owesContinue = false
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -75,10 +116,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         switch unwrapOutboundIn(data) {
-        case .head(let head):
+        case .head(var head):
             hasBegunAnswer = true
             endsWithAnswer = head.headerFields[.connection] == "close"
-            context.write(data, promise: promise)
+            if !endsWithAnswer, let word = word(forAnswer: phase.unanswered) {
+                head.headerFields[.connection] = word
+                endsWithAnswer = word == "close"
+                context.write(wrapOutboundOut(.head(head)), promise: promise)
+            } else {
+                context.write(data, promise: promise)
+            }
         case .body:
             context.write(data, promise: promise)
         case .end:
@@ -91,9 +138,33 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 heldError = nil
                 fail(context, error)
             } else {
+                sayContinue(context)
                 arm(context)
             }
         }
+    }
+
+    /// What an answer says of the connection, by the number of requests that have none yet; nil for nothing.
+    private func word(forAnswer unanswered: Int) -> String? {
+        if hasLast, unanswered <= 1 { return "close" }
+        return frame.asksToPersist ? "keep-alive" : nil
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if isClosing {
+            // The time for what is left runs already.
+        } else if context.channel.isWritable {
+            phase.flowed(now: Self.now)
+        } else {
+            phase.stalled(now: Self.now, pending: Self.pending(context))
+        }
+        arm(context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// The bytes that wait to be sent.
+    private static func pending(_ context: ChannelHandlerContext) -> Int {
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -112,7 +183,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private static func refusal(of error: any Error) -> WebAnswer {
         if let error = error as? HTTPParserError, error == .headerOverflow { return .headTooLarge }
-        return .malformedRequest
+        return error is RequestFrameError ? .unsoundHost : .malformedRequest
     }
 
     /// Writes an answer of its own and ends the connection.
@@ -129,16 +200,30 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func end(_ context: ChannelHandlerContext) {
         isClosing = true
         context.flush()
+        // The client has the time for the last answer that it has for every other one.
+        phase.stalled(now: Self.now, pending: Self.pending(context))
+        arm(context)
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        written.futureResult.whenComplete { _ in
+            let (guardian, context) = bound.value
+            guardian.linger(context)
+        }
+        context.close(mode: .output, promise: written)
+    }
+
+    private func linger(_ context: ChannelHandlerContext) {
+        isLingering = true
         timer?.cancel()
         timer = nil
-        context.close(mode: .output, promise: nil)
         let channel = context.channel
+        guard channel.isActive else { return }
         timer = context.eventLoop.scheduleTask(in: Self.linger) { channel.close(promise: nil) }
     }
 
     /// Sees to it that the deadline is noticed; a timer that is due earlier looks again then, so that most requests need none.
     private func arm(_ context: ChannelHandlerContext) {
-        guard !isClosing, let deadline = phase.deadline else { return }
+        guard !isLingering, let deadline = phase.deadline else { return }
         if timer != nil, timerDeadline <= deadline { return }
         timer?.cancel()
         timerDeadline = deadline
@@ -152,14 +237,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func timerFired(_ context: ChannelHandlerContext) {
         timer = nil
         timerDeadline = .max
-        guard !isClosing else { return }
+        phase.looked(now: Self.now, pending: Self.pending(context))
         switch phase.lapse(now: Self.now) {
         case .wait: arm(context)
         case .close:
             isClosing = true
             context.close(promise: nil)
         case .timeout:
-            if hasBegunAnswer || phase.owesAnswer {
+            if isClosing || hasBegunAnswer || phase.owesAnswer {
                 isClosing = true
                 context.close(promise: nil)
             } else {

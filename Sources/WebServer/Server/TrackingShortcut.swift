@@ -25,6 +25,8 @@ final class TrackingShortcut: ChannelDuplexHandler, RemovableChannelHandler {
     private var held: [HTTPRequestPart] = []
     private var holdsRead = false
     private var heldEvents: [ChannelShouldQuiesceEvent] = []
+    /// Whether the client takes its answers: nothing is read from one that does not, or what it is owed would grow without end.
+    private var isWritable = true
     private var isGone = false
 
     init(_ responder: WebResponder) {
@@ -43,12 +45,21 @@ final class TrackingShortcut: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if isAnswering { held.append(part) } else { take(part, context) }
+        if isHolding { held.append(part) } else { take(part, context) }
     }
 
     func read(context: ChannelHandlerContext) {
-        if isAnswering { holdsRead = true } else { context.read() }
+        if isHolding { holdsRead = true } else { context.read() }
     }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        isWritable = context.channel.isWritable
+        // The client has the answers before more is made of its requests.
+        if isWritable { resume(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private var isHolding: Bool { isAnswering || !isWritable || !held.isEmpty }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data) { forwarded = max(0, forwarded - 1) }
@@ -56,7 +67,7 @@ final class TrackingShortcut: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if isAnswering, let event = event as? ChannelShouldQuiesceEvent {
+        if isAnswering || !held.isEmpty, let event = event as? ChannelShouldQuiesceEvent {
             heldEvents.append(event)
         } else {
             context.fireUserInboundEventTriggered(event)
@@ -100,14 +111,21 @@ final class TrackingShortcut: ChannelDuplexHandler, RemovableChannelHandler {
         if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         isAnswering = false
-        var count = 0
-        while !isAnswering, count < held.count {
-            count += 1
-            take(held[count - 1], context)
+        resume(context)
+    }
+
+    /// Takes what was held, as far as it may be taken now.
+    private func resume(_ context: ChannelHandlerContext) {
+        if !held.isEmpty {
+            var count = 0
+            while !isAnswering, isWritable, count < held.count {
+                count += 1
+                take(held[count - 1], context)
+            }
+            held.removeFirst(count)
+            if !isAnswering, count > 0 { context.fireChannelReadComplete() }
         }
-        held.removeFirst(count)
-        guard !isAnswering else { return }
-        if count > 0 { context.fireChannelReadComplete() }
+        guard !isHolding else { return }
         for event in heldEvents { context.fireUserInboundEventTriggered(event) }
         heldEvents = []
         if holdsRead {

@@ -2,6 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 
 /// Hummingbird's HTTP/1 connections, with deadlines and limits of ours.
@@ -11,6 +12,8 @@ struct WebChannel: ServerChildChannel, HTTPChannelHandler {
     let web: WebResponder
     let limits: ConnectionPhase.Limits
     let headerBytes: Int
+    /// More than these no path takes.
+    let bodyBytes: Int
     /// Of each event loop.
     let executors: [ObjectIdentifier: LoopExecutor]
 
@@ -18,26 +21,34 @@ struct WebChannel: ServerChildChannel, HTTPChannelHandler {
         { [web] request, writer, channel in try await web.respond(request, writer, channel) }
     }
 
+    /// Hummingbird's own pipeline, with our codec and our handlers in it.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        // It is called on the channel's own event loop.
-        let connection = NIOLoopBound(ConnectionGuard(limits: limits), eventLoop: channel.eventLoop)
-        do {
-            try channel.pipeline.syncOperations.addHandler(ByteWatch(connection.value))
-        } catch {
-            return channel.eventLoop.makeFailedFuture(error)
-        }
-        return HTTP1Channel(
-            responder: responder,
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [connection.value, TrackingShortcut(web)],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: headerBytes,
-                    maxHeaderListSize: headerBytes,
-                    // A head of the largest size with the shortest fields would have thousands.
-                    maxHeaderFieldCount: 100
-                )
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let connection = ConnectionGuard(limits: limits, mostBodyBytes: bodyBytes)
+            var decoding = NIOHTTPDecoderLimitConfiguration()
+            decoding.maxHeaderFieldSize = headerBytes
+            decoding.maxHeaderListSize = headerBytes
+            // A head of the largest size with the shortest fields would have thousands.
+            decoding.maxHeaderFieldCount = 100
+            try pipeline.addHandler(ByteWatch(connection))
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false,
+                withErrorHandling: false,
+                // The fields' types see to that.
+                withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: decoding
             )
-        ).setup(channel: channel, logger: logger)
+            try pipeline.addHandler(WebCodec(connection))
+            try pipeline.addHandler(connection)
+            try pipeline.addHandler(TrackingShortcut(web))
+            try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
+            return try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true)
+            )
+        }
     }
 
     func handle(value: Value, logger: Logger) async {

@@ -34,14 +34,17 @@ final class WebListeners: Sendable {
             throw WebServerError(code: .setting, description: "web.port and web.tlsPort are both 0: set one of them.")
         }
         let limits = settings.limits
+        let share = try connectionShare(threads: group.makeIterator().reduce(0) { count, _ in count + 1 })
         let channel = WebChannel(
             web: responder,
             limits: ConnectionPhase.Limits(
                 header: Int64(limits.headerTimeoutSec) * 1_000_000_000,
                 body: Int64(limits.bodyTimeoutSec) * 1_000_000_000,
-                idle: Int64(limits.idleTimeoutSec) * 1_000_000_000
+                idle: Int64(limits.idleTimeoutSec) * 1_000_000_000,
+                write: Int64(limits.writeTimeoutSec) * 1_000_000_000
             ),
             headerBytes: limits.maxHeaderKb << 10,
+            bodyBytes: max(limits.maxBodyKb << 10, TargetRoutes.mostBytes),
             executors: Dictionary(
                 group.makeIterator().map { (ObjectIdentifier($0), LoopExecutor($0)) },
                 uniquingKeysWith: { first, _ in first }
@@ -51,7 +54,7 @@ final class WebListeners: Sendable {
         if settings.port > 0 {
             services.append(
                 channel.server(
-                    configuration: configuration(settings.port),
+                    configuration: configuration(settings.port, share),
                     onServerRunning: { [self] channel in
                         onOpen(
                             ports.withLock {
@@ -68,7 +71,7 @@ final class WebListeners: Sendable {
         if settings.tlsPort > 0 {
             services.append(
                 try TLSChannel(channel, tlsConfiguration: tls()).server(
-                    configuration: configuration(settings.tlsPort),
+                    configuration: configuration(settings.tlsPort, share),
                     onServerRunning: { [self] channel in
                         onOpen(
                             ports.withLock {
@@ -85,12 +88,28 @@ final class WebListeners: Sendable {
         return services
     }
 
-    private func configuration(_ port: Int) -> ServerConfiguration {
+    private func connectionShare(threads: Int) throws(WebServerError) -> ConnectionShare {
+        let limit = DescriptorLimit.current
+        let share = try ConnectionShare(
+            setting: settings.limits.maxConnections,
+            limit: limit,
+            ports: (settings.port > 0 ? 1 : 0) + (settings.tlsPort > 0 ? 1 : 0),
+            threads: threads
+        )
+        if let wanted = share.wanted {
+            logger.warning(
+                "web.limits.maxConnections is \(settings.limits.maxConnections), and \(share.connections) connections are taken at once: \(limit) files may be open, \(wanted) would have to be (ulimit -n, or LimitNOFILE= of the service)."
+            )
+        }
+        return share
+    }
+
+    private func configuration(_ port: Int, _ share: ConnectionShare) -> ServerConfiguration {
         ServerConfiguration(
             address: .hostname(settings.address, port: port),
             // The system's own limit (net.core.somaxconn) is the lower one: a burst of devices waits rather than fails.
             backlog: 4_096,
-            availableConnectionsDelegate: MaximumAvailableConnections(settings.limits.maxConnections, logger: logger)
+            availableConnectionsDelegate: MaximumAvailableConnections(share.connections, logger: logger)
         )
     }
 

@@ -73,8 +73,6 @@ final class WebResponder: Sendable {
     ) {
         let exchange = exchange(request, peer)
         let finish: @Sendable (WebAnswer) -> Void = { [self] answer in
-            var answer = answer
-            if request.headerFields[.connection] == "close" { answer.closes = true }
             write(answer.head(date: date.now(), requestID: exchange.id), answer.body)
             log(exchange, request.method, .tracking, answer.status)
         }
@@ -92,12 +90,11 @@ final class WebResponder: Sendable {
         let date = date.now()
         let status: HTTPResponse.Status
         switch reply {
-        case .answer(var answer):
+        case .answer(let answer):
             if request.method == .head {
                 // The head says how long the body would be; nothing follows it.
                 try await writer.write(response: answer.head(date: date, requestID: exchange.id), body: ResponseBody())
             } else {
-                if request.head.headerFields[.connection] == "close" { answer.closes = true }
                 try await writer.write(
                     response: answer.head(date: date, requestID: exchange.id),
                     body: answer.body.readableBytes > 0 ? ResponseBody(byteBuffer: answer.body) : ResponseBody()
@@ -158,7 +155,10 @@ final class WebResponder: Sendable {
         case .test: return .answer(test.answer(request, exchange))
         case .live: return .answer(health.live(request))
         case .ready: return .answer(health.ready(request, target))
-        case .api, nil: return try await routed(request, exchange, channel)
+        case .api: return try await routed(request, exchange, channel)
+        case nil:
+            // What the whole server can do; some look with it whether there is one (RFC 9110, section 9.3.7).
+            return .answer(request.method == .options && request.head.path == "*" ? .options : .unknownPath)
         }
     }
 
@@ -174,9 +174,10 @@ final class WebResponder: Sendable {
             )
         )
         do {
-            return .routed(try await routes.respond(to: request, context: context))
-        } catch let error as HTTPError where error.status == .notFound && error.body == nil {
-            return .answer(.unknownPath)
+            let response = try await routes.respond(to: request, context: context)
+            // The router's own answer says nothing.
+            let isEmpty = response.status == .notFound && response.body.contentLength == 0
+            return isEmpty && request.method != .head ? .answer(.unknownPath) : .routed(response)
         } catch let error as any HTTPResponseError {
             return .routed(try error.response(from: request, context: context))
         } catch let error as HTTPParserError {

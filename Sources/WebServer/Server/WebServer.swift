@@ -8,6 +8,7 @@ import PushCore
 import ServiceLifecycle
 import Store
 import Synchronization
+import TrackingSpools
 
 /// The web process: takes registrations and tracking hits of devices and stores them before it answers.
 ///
@@ -29,6 +30,8 @@ public final class WebServer: Sendable {
     private let listeners: WebListeners
     private let services: Mutex<ServiceGroup?> = Mutex(nil)
     private let isDraining = Mutex(false)
+    /// When what it was asked to end is to be over.
+    private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
 
     /// Makes a web process; nothing is opened but its folder and its log.
@@ -62,7 +65,11 @@ public final class WebServer: Sendable {
             logger: logger
         )
         let onFailure: @Sendable (any Error) -> Void = { logger.warning("The database cannot be read: \($0)") }
-        directory = ApplicationDirectory(store: stores.reading, onFailure: onFailure)
+        directory = ApplicationDirectory(
+            store: stores.reading,
+            patience: .seconds(settings.registration.timeoutSec),
+            onFailure: onFailure
+        )
         resolver = HitResolver(store: stores.reading, onFailure: onFailure)
         tracking = TrackingWriter(
             store: stores.tracking,
@@ -139,6 +146,8 @@ public final class WebServer: Sendable {
     /// Ends the process in good order.
     public func drain() {
         health.drain()
+        let end = ContinuousClock.now + .seconds(setup.settings.web.drainTimeoutSec)
+        drainEnd.withLock { $0 = $0 ?? end }
         isDraining.withLock { $0 = true }
         let running = services.withLock { $0 }
         if let running { Task { await running.triggerGracefulShutdown() } }
@@ -178,10 +187,11 @@ public final class WebServer: Sendable {
         }
     }
 
-    /// Everything that was answered is stored already; what is counted and what waits on disk may be, too.
+    /// Everything that was answered is stored already; what is counted and what waits on disk may be, too, as far as the time
+    /// allows: whoever comes next loads the rest.
     private func finish() async {
         await tracking.report()
-        await tracking.loadSpool()
+        if let end = drainEnd.withLock({ $0 }) { await tracking.loadSpool(until: end) }
         spool.close()
         await stores.close()
     }
@@ -195,14 +205,20 @@ public final class WebServer: Sendable {
             group.addTask { await self.stores.keepConnected() }
             group.addTask {
                 var round = 0
+                var connections: UInt64 = 0
                 while !Task.isCancelled {
                     if self.stores.reading.isConnected {
+                        // It may be another server now, which has lost the last keys and made others.
+                        let made = self.stores.reading.connectionsMade
+                        if made != connections { round = 0 }
+                        connections = made
                         if round % Self.slowUpkeep == 0 {
                             await self.checkSchema()
                             await self.resolver.refresh()
                             self.spool.adoptOrphans()
                         }
                         await self.directory.refresh()
+                        self.tellUnreadable()
                         round += 1
                     }
                     await self.tracking.report()
@@ -215,6 +231,14 @@ public final class WebServer: Sendable {
                     try? await Task.sleep(for: .milliseconds(100))
                 }
             }
+        }
+    }
+
+    private func tellUnreadable() {
+        for (name, problem) in health.note(unreadable: directory.unreadable) {
+            setup.logger.error(
+                "Application \(name): what it declares cannot be read, so its devices are not registered (503): \(problem)"
+            )
         }
     }
 

@@ -4,12 +4,11 @@ import PostgresClient
 import PushCore
 import Store
 import Synchronization
+import TrackingSpools
 
 extension TrackingWriter {
     /// Attempts that meet another process with the same messages; each of them is over in milliseconds.
     private static let mostConflicts = 8
-    /// Failures in a row after which loading waits for its next turn.
-    private static let mostRefusals = 3
 
     /// Whether no statement is under way.
     var isIdle: Bool { state.withLock { $0.attempt.map(\.isOver) ?? true } }
@@ -43,50 +42,34 @@ extension TrackingWriter {
         return nil
     }
 
-    /// Loads what is in the spool, in order, until it is empty or the database does not take it; returns how many hits.
+    /// Loads what is in the spool, in order, until it is empty, the database does not take it, or the time is over; returns how many
+    /// hits.
     @discardableResult
-    func loadSpool() async -> Int {
-        var loaded = 0
-        var refusals = 0
-        while !Task.isCancelled, store.isConnected, isIdle, let head = spool.head() {
-            guard let (hits, dropped) = await resolve(head) else { return loaded }
-            let unknown = await attempt(
-                source: head.source,
-                position: head.record.position,
-                hits,
-                dropped
-            )
-            guard let unknown else {
-                refusals += 1
-                guard store.isConnected, isIdle, refusals < Self.mostRefusals else { return loaded }
-                continue
-            }
-            refusals = 0
-            state.withLock { _ = $0.spooledDrops.removeValue(forKey: head.record.position) }
-            spool.take(head)
-            loaded += head.record.hits.count
-            counters.add { numbers in
-                numbers.loaded += hits.count - unknown.count
-                numbers.expired += unknown.count
-            }
+    func loadSpool(until end: ContinuousClock.Instant? = nil) async -> Int {
+        await SpoolLoader(spool, into: self).load(until: end)
+    }
+}
+
+extension TrackingWriter: HitStoring {
+    var isReady: Bool { store.isConnected && isIdle }
+
+    var keys: TrackingKeyring { resolver.current }
+
+    func refreshKeys() async -> Bool { await resolver.refresh() }
+
+    func store(_ head: TrackingSpool.Head, _ hits: [ResolvedHit], _ dropped: DroppedHits) async -> [Int]? {
+        var dropped = dropped
+        if head.source == source, let more = state.withLock({ $0.spooledDrops[head.record.position] }) {
+            dropped += more
         }
-        return loaded
+        return await attempt(source: head.source, position: head.record.position, hits, dropped)
     }
 
-    /// The hits of a record that are ours, and the counts of what is not; nil if that cannot be told now.
-    private func resolve(_ head: TrackingSpool.Head) async -> ([ResolvedHit], DroppedHits)? {
-        var hits: [ResolvedHit] = []
-        var dropped =
-            head.source == source
-            ? state.withLock { $0.spooledDrops[head.record.position] } ?? DroppedHits() : DroppedHits()
-        for hit in head.record.hits {
-            switch await resolver.resolve(hit) {
-            case .resolved(let resolved): hits.append(resolved)
-            case .unknown: dropped.forged += 1
-            case .foreign: dropped.foreign += 1
-            case .undecided: return nil
-            }
+    func loaded(_ head: TrackingSpool.Head, stored: Int, expired: Int) {
+        if head.source == source { state.withLock { _ = $0.spooledDrops.removeValue(forKey: head.record.position) } }
+        counters.add { numbers in
+            numbers.loaded += stored
+            numbers.expired += expired
         }
-        return (hits, dropped)
     }
 }

@@ -4,6 +4,7 @@ import PostgresClient
 import PushCore
 import Store
 import Synchronization
+import TrackingSpools
 
 /// Stores hits: many in one transaction, or on disk while the database is away; each once, in the order in which they came.
 ///
@@ -88,7 +89,7 @@ final class TrackingWriter: Sendable {
 
     private func settle(
         _ hit: TrackingHit,
-        _ finding: HitResolver.Finding,
+        _ finding: HitFinding,
         _ answer: @escaping @Sendable (TrackingVerdict) -> Void
     ) {
         switch finding {

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 
 extension CommandFailure {
     /// What the database refused because of the input, in words for people; `nil` for other errors.
@@ -23,12 +24,20 @@ extension CommandFailure {
         ("_integration_key_check", "The integration key is empty: give one, or leave the option out for a new one."),
         ("_integration_key_key", "Another application has this integration key: `pushmta app list` shows which."),
         ("_bundle_id_check", "The bundle id is none: give letters, digits, dots and hyphens, as in com.example.app."),
-        ("_name_check", "The name is empty: give one."),
+        ("_integration_key_form", "The integration key cannot be taken: \(NameRule.integrationKeyWords)."),
+        ("_name_form", "The name cannot be taken: \(NameRule.nameWords)."),
+        ("_name_check", "The name cannot be taken: \(NameRule.nameWords)."),
+        ("_label_form", "The label cannot be taken: \(NameRule.labelWords)."),
+        ("_push_token_form", "The push token cannot be one: it has at most 2,000 printable characters, and no spaces."),
+        (
+            "_address_form",
+            "Nobody has this subscription id or push token: ids begin with 1, tokens have 8 to 2,000 printable characters."
+        ),
         ("_name_key", "Something of this kind has this name already: choose another one."),
         ("_port_check", "The port is outside of what there is: give a number from 1 to 65535."),
         ("_options_check", "The options are no JSON object: give one such as {\"connections\": 2}."),
         ("_priority_check", "The priority is outside of what is allowed: give a number from -100 to 100."),
-        ("_validity_check", "The validity is not above zero: give a number of seconds."),
+        ("_validity_check", "The validity cannot be taken: give a number \(DeliveryLimits.validityWords)."),
     ]
 
     /// What SQLSTATEs of the classes 22 and 23 (PostgreSQL's appendix A) say about the input, and what to do.

@@ -5,6 +5,7 @@ import ProcessProtocol
 import PushCore
 import Store
 import Supervisor
+import TrackingSpools
 import WebServer
 
 /// A command that could not do its work, with the exit code that says of which kind the trouble is.
@@ -52,6 +53,8 @@ struct CommandFailure: Error, CustomStringConvertible {
     /// `error` with words for people and its exit code.
     private static func failure(of error: any Error) -> CommandFailure {
         if let error = error as? PostgresError, let failure = CommandFailure(violation: error) { return failure }
+        // Names that people gave stand in it, and a line of theirs must not look like one of ours.
+        if error is StoreError { return CommandFailure(code(of: error), TerminalText.line("\(error)")) }
         return CommandFailure(code(of: error), "\(error)")
     }
 

@@ -12,6 +12,18 @@ enum SmallFile {
         path == "-" ? .standardInput : FileHandle(forReadingAtPath: path)
     }
 
+    /// The next bytes of a larger file, none at its end. A directory can be opened like a file, and not read.
+    static func piece(of handle: FileHandle, _ path: String, _ most: Int) throws -> Data {
+        do {
+            return try handle.read(upToCount: most) ?? Data()
+        } catch {
+            throw CommandFailure(
+                .data,
+                "The file \(path) cannot be read: check that it is a file, no directory, and that its disk is well."
+            )
+        }
+    }
+
     /// The file's bytes, at least one. `FileManager.contents` reads regular files only.
     ///
     /// - Parameters:

@@ -17,8 +17,8 @@ struct DeliveryWatch: Sendable {
     /// Called before each look; what it throws ends the watch.
     var check: @Sendable () throws -> Void = {}
 
-    /// Waits until the delivery is over and returns its last counts; with a patience, also when nothing has changed for so
-    /// long.
+    /// Waits until the delivery is over, or paused for what the gateway says of it, and returns its last counts; with a patience,
+    /// also when nothing has changed for so long.
     func untilOver(_ look: (DeliveryProgress) -> Void = { _ in }) async throws -> DeliveryProgress {
         var display = ProgressDisplay(isQuiet: isQuiet)
         var settled: Int64 = -1
@@ -33,7 +33,9 @@ struct DeliveryWatch: Sendable {
                 settled = progress.target - progress.pending
                 changed = now
             }
-            if progress.state.isFinal || patience.map({ now - changed > $0 }) ?? false {
+            // One that was paused for a fault of its own goes on only when somebody has put it right.
+            let isHeld = progress.state == .paused && !progress.stateReason.isEmpty && progress.partsClaimed == 0
+            if progress.state.isFinal || isHeld || patience.map({ now - changed > $0 }) ?? false {
                 display.finish()
                 return progress
             }

@@ -18,7 +18,7 @@ struct ImportBar {
         let share = min(1, Double(bytes) / Double(size))
         let filled = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
-        StandardError.write("\r[\(bar)] \(Int(share * 100)) %  \(subscriptions) subscriptions\u{1B}[K")
+        StandardError.rewrite("[\(bar)] \(Int(share * 100)) %  \(subscriptions) subscriptions")
     }
 
     /// Ends the line.

@@ -1,3 +1,5 @@
+import PushCore
+
 /// JSON strings.
 enum JSONText {
     /// `text` as a JSON string with its quotes.
@@ -7,12 +9,8 @@ enum JSONText {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20:
-                let hex = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            // C1's too, which JSON would allow: a terminal obeys them.
+            case _ where scalar.isControl: result += TerminalText.escape(scalar)
             default: result.unicodeScalars.append(scalar)
             }
         }

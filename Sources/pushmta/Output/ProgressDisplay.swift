@@ -30,8 +30,7 @@ struct ProgressDisplay {
         while let first = samples.first, samples.count > 2, now - first.time > Self.rateWindow { samples.removeFirst() }
         let text = line(progress, settled: settled, rate: rate)
         if isTerminal {
-            // The escape clears what a longer line left behind.
-            StandardError.write("\r\(text)\u{1B}[K")
+            StandardError.rewrite(text)
             wroteBar = true
         } else if progress.state.isFinal || lastLine.map({ now - $0 >= Self.lineInterval }) ?? true {
             StandardError.write(text + "\n")

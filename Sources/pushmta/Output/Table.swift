@@ -28,9 +28,23 @@ struct Table: Sendable {
         .list(rows.map { row in .object(Array(zip(columns, row))) })
     }
 
+    /// Characters of a cell: a whole push token, the reason of a failure and what to do about it.
+    static let longestCell = 1_000
+    /// Characters of a label: it is for people, who know the thing by its beginning; each row is as wide as the widest.
+    static let longestLabel = 60
+
     /// Aligned columns under their names.
     var text: String {
-        let shown = [columns] + rows.map { $0.map { Self.oneLine($0.shown) } }
+        let shown =
+            [columns]
+            + rows.map { row in
+                zip(row, columns).map { cell, column in
+                    TerminalText.cut(
+                        Self.oneLine(cell.shown),
+                        to: column == "label" ? Self.longestLabel : Self.longestCell
+                    )
+                }
+            }
         let widths = columns.indices.map { column in shown.map { $0[column].count }.max() ?? 0 }
         let lines = shown.map { row in
             zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
@@ -38,12 +52,12 @@ struct Table: Sendable {
         return lines.map(Self.withoutTrailingSpaces).joined(separator: "\n")
     }
 
-    /// Line ends and other control characters, as in the last words of a process, would tear the columns or the terminal.
+    /// Line ends, as in the last words of a process, would tear the columns, and other control characters the terminal.
     private static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-        let lines = text.split(whereSeparator: \.isNewline).joined(separator: " | ")
-        let shown = lines.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        return String(String.UnicodeScalarView(shown))
+        // As much as can be seen: some texts are large.
+        let beginning = TerminalText.cut(text, to: 2 * longestCell)
+        guard beginning.contains(where: \.isNewline) else { return TerminalText.line(beginning) }
+        return TerminalText.line(beginning.split(whereSeparator: \.isNewline).joined(separator: " | "))
     }
 
     private static func withoutTrailingSpaces(_ line: String) -> String {

@@ -12,8 +12,7 @@ struct WaitDisplay {
     mutating func show(_ text: String) {
         guard text != last else { return }
         if isTerminal {
-            // The escape clears what a longer line left behind.
-            StandardError.write("\r\(text)\u{1B}[K")
+            StandardError.rewrite(text)
             wroteLine = true
         } else {
             let now = ContinuousClock.now

@@ -23,7 +23,10 @@ struct TrialAudience: Sendable {
     /// The gateways.
     let simulator: SimulatorReport
     /// What every name begins with, so that trials in one database do not meet.
-    var prefix = "sample"
+    var prefix = Self.samplePrefix
+
+    /// What names begin with where a trial has a database of its own.
+    static let samplePrefix = "sample"
 
     /// Creates service, accounts and applications for these platforms.
     ///

@@ -123,8 +123,11 @@ struct AnswerScript: Sendable {
 extension AnswerRow {
     /// Whether what follows from it concerns more than its message, so that it needs an application of its own.
     var concernsOthers: Bool {
-        application != .none || source == .noAnswer
+        application != .none || source == .noAnswer || isOfOwnTopic
     }
+
+    /// Whether it is about a push type with a topic of its own.
+    var isOfOwnTopic: Bool { gateway == .apnsHTTP2 && source == .response && !condition.isEmpty }
 
     /// For failures of a test.
     var label: String { "\(gateway.rawValue) \(source.rawValue) \(status) \(reason) \(condition)" }

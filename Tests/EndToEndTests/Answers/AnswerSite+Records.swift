@@ -77,7 +77,7 @@ extension AnswerSite {
             attempt: 1
         )
         switch row.outcomeClass {
-        case .stopApplication: return nil
+        case .stopApplication, .stopDelivery: return nil
         case .accepted: record.status = .sent
         case .permanent: break
         case .ambiguous: record.status = .unknown

@@ -33,7 +33,18 @@ import Testing
     @Test func controlCharactersDoNotTearTheColumns() {
         var table = Table(["words", "n"])
         table.add([.text("one\ntwo\u{1B}[2J\t"), 1])
-        #expect(table.text == "words         n\none | two[2J  1")
+        #expect(table.text == "words" + String(repeating: " ", count: 17) + "n\n" + #"one | two\u001b[2J\t  1"#)
         #expect(table.json.contains(#""one\ntwo\u001b[2J\t""#))
+    }
+
+    @Test func longCellsAreCutAndJSONIsNot() {
+        var table = Table(["label", "reason"])
+        table.add([.text(String(repeating: "l", count: 1_000_000)), .text(String(repeating: "é", count: 2_000))])
+        table.add([.text(String(repeating: "m", count: 60)), .text("r")])
+        let lines = table.text.split(separator: "\n")
+        #expect(lines[1].hasPrefix(String(repeating: "l", count: 59) + "…  é"))
+        #expect(lines[1].count == 60 + 2 + 1_000 && lines[1].hasSuffix("é…"))
+        #expect(lines[2].hasPrefix(String(repeating: "m", count: 60) + "  r"))
+        #expect(table.json.utf8.count > 1_000_000)
     }
 }

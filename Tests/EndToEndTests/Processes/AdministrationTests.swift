@@ -135,7 +135,7 @@ import Testing
 
     @Test func whatTheTablesRefuseIsSaidInWords() async throws {
         try await addApplication()
-        #expect(try await run("service", "add", "", expect: 65).errors.contains("The name is empty"))
+        #expect(try await run("service", "add", "", expect: 65).errors.contains("name of the service is empty"))
         #expect(try await run("account", "set", "apns", "--port", "70000", expect: 65).errors.contains("1 to 65535"))
         let key = try await run(
             "app",

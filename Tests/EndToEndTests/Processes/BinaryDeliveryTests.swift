@@ -114,14 +114,19 @@ import Testing
                 "/feedback",
                 #"{"tokens":[\#(list)],"topic":"\#(site.simulator.credentials.apns.topics[0])","since":\#(since)}"#
             )
-            let id = try await site.send(to: Self.application)
-            let end = try await site.progress(id)
-            // What was loaded before the service had spoken was taken by the gateway, like all else.
-            #expect(end.state == .finished && end.failed == 0 && end.sent >= 26)
+            // The gateway takes them like any other, and no child asks.
+            let before = try await site.progress(try await site.send(to: Self.application))
+            #expect(before.state == .finished && before.failed == 0 && before.sent == 30)
+            #expect(try await site.store.feedbackServices().isEmpty)
+            try await site.trial.startFeedback()
             try await site.wait {
                 let rows = try await site.store.subscriptions(application: Self.application)
                 return Set(rows.filter { !$0.enabled }.map(\.pushToken)) == Set(gone)
             }
+            let doctor = try await Program.pushmta().run(["doctor", "--config", site.trial.settingsFile])
+            #expect(doctor.output.contains("it has named 4 tokens in all"), "\(doctor.output)")
+            let after = try await site.progress(try await site.send(to: Self.application))
+            #expect(after.state == .finished && after.failed == 0 && after.sent == 26)
         }
     }
 

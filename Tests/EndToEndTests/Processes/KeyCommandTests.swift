@@ -66,6 +66,13 @@ import Testing
                 "revoked", "revoked",
             ]
         )
+        // A list in quotes, as a script has it in a variable.
+        try await run("key", "create", "list", "--scope", "devices:read, messages:send deliveries:read")
+        try await run("key", "create", "x", "--scope", "devices:read everything", expect: 64)
+        try await run("key", "create", "x", "--scope", " , ", expect: 64)
+        let list = try await run("key", "list", "--json").rows().first { $0["name"] as? String == "list" }
+        let scopes = (list?["scopes"] as? String ?? "").split(separator: " ").map(String.init)
+        #expect(Set(scopes) == ["deliveries:read", "devices:read", "messages:send"])
         await store.close()
     }
 }

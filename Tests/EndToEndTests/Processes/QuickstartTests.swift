@@ -59,7 +59,7 @@ import Testing
         try removeCluster()
     }
 
-    @Test func whatIsDetachedStaysUpAndASecondRunStartsClean() async throws {
+    @Test func whatIsDetachedStaysUpUntilSomebodyAsksForAFreshOne() async throws {
         let database = try check(
             try await quickstart(["run", "--json", "--detach", "--messages", "400"]),
             messages: 400
@@ -67,7 +67,13 @@ import Testing
         do {
             try await checkTables(database, messages: 400)
             try await checkCommands()
-            _ = try check(try await quickstart(["run", "--json", "--detach", "--messages", "200"]), messages: 200)
+            let again = ["run", "--json", "--detach", "--messages", "200"]
+            let refused = try await quickstart(again)
+            #expect(
+                refused.status == 75 && refused.errors.contains("A site is up") && refused.errors.contains("--fresh")
+            )
+            try await checkTables(database, messages: 400)
+            _ = try check(try await quickstart(again + ["--fresh"]), messages: 200)
             try await checkTables(database, messages: 200)
         } catch {
             _ = try await quickstart(["stop"])
@@ -76,6 +82,44 @@ import Testing
         #expect(try await quickstart(["stop"]).status == 0)
         #expect(try await !isAnythingUp())
         try removeCluster()
+    }
+
+    @Test func whatSomebodyHasAddedIsNotDeleted() async throws {
+        _ = try check(try await quickstart(["run", "--json", "--messages", "20"]), messages: 20)
+        let site = try TrialSite(folder: folder.path + "/site")
+        // The sample alone goes without a question.
+        _ = try check(try await quickstart(["run", "--json", "--messages", "30"]), messages: 30)
+        try await site.cluster.start()
+        let config = ["--config", folder.path + "/site/pushmta.yaml"]
+        let file = try folder.write("push_token,user_key\n\(String(repeating: "0a", count: 32)),ann\n", to: "a.csv")
+        for words in [["service", "add", "shop"], ["subscription", "import", file, "--app", "sample-ios"]] {
+            #expect(try await program.run(words + config).status == 0)
+        }
+        for isUp in [true, false] {
+            if !isUp { #expect(try await quickstart(["stop"]).status == 0) }
+            let refused = try await quickstart(["run", "--json", "--messages", "20"])
+            #expect(refused.status == 65, "\(refused.output) \(refused.errors)")
+            #expect(refused.errors.contains("1 services, 1 subscriptions") && refused.errors.contains("--fresh"))
+            #expect(await site.cluster.isRunning() == isUp)
+        }
+        try await site.cluster.start()
+        #expect(try await program.run(["service", "list", "--json"] + config).rows().count == 2)
+        _ = try check(try await quickstart(["run", "--json", "--messages", "20", "--fresh"]), messages: 20)
+        #expect(try await !isAnythingUp())
+        try removeCluster()
+    }
+
+    @Test func theSettingsOfSomethingElseAreLeftAlone() async throws {
+        let path = folder.path + "/site"
+        try FileManager.default.createDirectory(atPath: path + "/journal", withIntermediateDirectories: true)
+        _ = try folder.write("database: {url: \"host=db.example\"}\n", to: "site/pushmta.yaml")
+        _ = try folder.write("parts", to: "site/journal/1.journal")
+        for words in [[], ["--fresh"]] {
+            let refused = try await quickstart(["run", "--json", "--messages", "20"] + words)
+            #expect(refused.status == 65 && refused.errors.contains("another --folder"), "\(refused.errors)")
+        }
+        #expect(FileManager.default.fileExists(atPath: path + "/journal/1.journal"))
+        #expect(try await !isAnythingUp())
     }
 
     private func checkTables(_ database: String, messages: Int64) async throws {

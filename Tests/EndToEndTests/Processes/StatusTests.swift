@@ -98,6 +98,20 @@ import Testing
         #expect(text.contains("gamma") && text.contains("gone") && text.contains("1.1"))
     }
 
+    /// A clock that jumps makes everything old; who thinks that it is right need not do anything.
+    @Test func whatRetentionHoldsIsAnAlarm() async throws {
+        try await sql(
+            """
+            INSERT INTO pushmta_engine.retention_hold (what, rounds) VALUES ('partitions of broad_log', 1), ('token events', 145)
+            """
+        )
+        let alarms = try rows("alarms", of: try await run("status", "--json").json())
+        let held = alarms.filter { ($0["subject"] as? String)?.hasPrefix("retention of ") == true }
+        #expect(held.map { $0["subject"] as? String } == ["retention of partitions of broad_log"])
+        let text = held.first?["alarm"] as? String ?? ""
+        #expect(text.contains("clock says 20") && text.contains("in 24 h by itself"), "\(text)")
+    }
+
     @Test func childrenShowTheirCountersAndTheirEnd() async throws {
         let application = try await addApplication()
         let host = try await addHost("alpha")

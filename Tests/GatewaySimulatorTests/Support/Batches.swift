@@ -15,14 +15,15 @@ enum Batches {
         _ fixture: Fixture,
         ids: [MessageUUID],
         authorization: String? = nil,
-        topic: String? = Fixture.topic
+        topic: String? = Fixture.topic,
+        pushType: String = "alert"
     ) -> HTTP2RequestBatch {
         let optional = [("authorization", authorization), ("apns-topic", topic)]
         let batch = HTTP2RequestBatch(
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
                 HTTP2HeaderField(":authority", "localhost"),
-                HTTP2HeaderField("apns-push-type", "alert"), HTTP2HeaderField("apns-priority", "10"),
+                HTTP2HeaderField("apns-push-type", pushType), HTTP2HeaderField("apns-priority", "10"),
             ] + optional.compactMap { name, value in value.map { HTTP2HeaderField(name, $0) } },
             perRequestHeaderNames: ["apns-id"],
             capacity: ids.count,

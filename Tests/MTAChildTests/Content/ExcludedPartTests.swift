@@ -49,13 +49,13 @@ import Testing
         #expect(bodies.string(3).contains(#""title":"Lyon""#))
     }
 
-    @Test func aColumnThatTheMappingLacksStopsTheDelivery() async throws {
+    @Test func aColumnThatTheMappingLacksHoldsTheDeliveryUp() async throws {
         let world = try await ContentWorld.make(
             content: #"{"ios": {"title": "{{mapping.ctiy}}"}, "android": {"title": "x"}}"#,
             perPlatform: 1
         )
         await #expect { try await world.prepare(.ios) } throws: {
-            ($0 as? StoreError)?.code == .invalid && "\($0)".contains("ctiy")
+            ($0 as? StoreError)?.code == .unavailable && "\($0)".contains("ctiy")
         }
     }
 }

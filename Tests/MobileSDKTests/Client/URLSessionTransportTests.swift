@@ -77,6 +77,40 @@ import FoundationNetworking
         try await server.stop()
     }
 
+    /// The page that a redirect leads to knows nothing of the registration.
+    @Test(arguments: [301, 302, 303, 307, 308]) func redirectsAreNotFollowed(_ status: Int) async throws {
+        let server = try await SmallServer.start { request in
+            request.uri == "/login" ? (200, [:], "welcome") : (status, ["location": "/login"], "<html>")
+        }
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let client = client(server, folder)
+        let outcome = await client.registerDevice(token: Data([1, 2, 3]), userKey: "u")
+        #expect(outcome == .unexpectedError(reason: "HTTP status \(status)"))
+        #expect(await client.track(["_mId": "1", "_dId": "d"], .click) == .queued(reason: "HTTP status \(status)"))
+        let answer = try await URLSessionTransport().send(
+            PushRequest(method: "GET", url: server.base + "r", headers: [:], body: nil)
+        )
+        #expect(answer.status == status)
+        #expect(!server.requests.contains { $0.uri == "/login" })
+        try await server.stop()
+    }
+
+    /// Whoever does not wait any more is no reason to stop: the system's code cannot be cancelled at any moment.
+    @Test func cancelled() async throws {
+        let server = try await SmallServer.start { _ in (200, [:], "") }
+        let transport = URLSessionTransport(timeout: 20)
+        let base = server.base
+        for _ in 0..<50 {
+            let task = Task {
+                try await transport.send(PushRequest(method: "GET", url: base, headers: [:], body: nil)).status
+            }
+            task.cancel()
+            #expect(try await task.value == 200)
+        }
+        try await server.stop()
+    }
+
     /// A short time-out: the system may try a request again by itself on another connection.
     @Test func theServerHangsUp() async throws {
         let server = try await SmallServer.start { _ in nil }

@@ -27,7 +27,7 @@ import Testing
         #expect(driver.sent.count == 17)
     }
 
-    @Test(arguments: [408, 425, 429, 500, 502, 503, 599])
+    @Test(arguments: [301, 302, 307, 399, 408, 425, 429, 500, 502, 503, 599])
     func aBusyServerIsTriedAgain(_ status: Int) {
         var driver = RegistrationDriver()
         driver.register()
@@ -36,7 +36,7 @@ import Testing
         #expect(driver.timer != nil && driver.stored?.pending != nil)
     }
 
-    @Test(arguments: [400, 403, 405, 413, 415, 422, 204, 301])
+    @Test(arguments: [400, 403, 405, 413, 415, 422, 204, 299])
     func aRefusalIsNot(_ status: Int) {
         var driver = RegistrationDriver()
         driver.register()

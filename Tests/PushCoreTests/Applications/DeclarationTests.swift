@@ -28,7 +28,7 @@ struct DeclarationTests {
             ("n", .integer, " 7", .ios),
             ("n", .number, "1,5", .ios), ("n", .number, "NaN", .ios), ("n", .boolean, "yes", .ios),
             ("n", .url, "example.com", .ios), ("n", .url, "1x:y", .ios), ("n", .url, "https://a b", .ios),
-            ("n", .url, "x:", .ios),
+            ("n", .url, "x:", .ios), ("n", .url, "JavaScript:alert(1)", .ios),
             ("q", .text, "say {{firstName", .ios), ("q", .text, "{{/x}}", .android), ("n2", .number, "1e400", .ios),
             ("u", .url, "https://example.com/{{", .ios), (String(repeating: "n", count: 65), .text, nil, .ios),
             ("a\u{7}b", .text, nil, .ios),

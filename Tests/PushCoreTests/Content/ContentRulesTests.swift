@@ -13,6 +13,7 @@ import Testing
         (#""silent": true, "priority": 10"#, ["ios.priority"]),
         (#""push_type": "voip", "variables": {"call": "1"}"#, []),
         (#""push_type": "location""#, []),
+        (#""body": "x", "click_action": "shop://cart/1""#, []),
         (#""push_type": "complication""#, []),
         (#""push_type": "fileprovider""#, []),
         (#""push_type": "pushtotalk""#, []),
@@ -106,7 +107,7 @@ import Testing
     @Test(arguments: [
         (#""kind": "notification""#, ["android.kind"]),
         (#""kind": "notification", "title_loc_key": "K""#, []),
-        (#""kind": "data", "title": "x", "image": "y""#, ["android.title", "android.image"]),
+        (#""kind": "data", "title": "x", "image": "https://y""#, ["android.title", "android.image"]),
         (
             #""kind": "data", "variables": {"title": "x", "sub": "x", "validity": "x", "imageURL": "x", "webpageURL": "x", "_msg": "x", "url": "x"}"#,
             []
@@ -133,6 +134,72 @@ import Testing
         (#""message": {"token": "x", "apns": {}}"#, ["android.message.token"]),
         (#""message": {"data": {"a": "b"}}"#, ["android.message.data"]),
         (#""visibility": "PUBLIC", "body": "x""#, ["android.visibility"]),
+        (#""body": "x", "message": {"junk": 1}"#, ["android.message.junk"]),
+        (#""body": "x", "message": {"validate_only": true}"#, ["android.message.validate_only"]),
+        (
+            #""body": "x", "message": {"android": {"junk": 1, "priorty": "HIGH"}}"#,
+            ["android.message.android.junk", "android.message.android.priorty"]
+        ),
+        (#""body": "x", "message": {"android": {"priority": "urgent"}}"#, ["android.message.android.priority"]),
+        (#""body": "x", "message": {"android": {"priority": ""}}"#, ["android.message.android.priority"]),
+        (#""body": "x", "message": {"android": {"priority": "high", "ttl": "2419200s"}}"#, []),
+        (#""body": "x", "message": {"android": {"priority": "{{p}}", "ttl": "{{t}}s"}}"#, []),
+        (#""body": "x", "message": {"android": {"ttl": "2419200.5s"}}"#, ["android.message.android.ttl"]),
+        (#""body": "x", "message": {"android": {"ttl": "99999999s"}}"#, ["android.message.android.ttl"]),
+        (#""body": "x", "message": {"android": {"ttl": "60"}}"#, ["android.message.android.ttl"]),
+        (#""body": "x", "message": {"android": {"ttl": 60}}"#, ["android.message.android.ttl"]),
+        (#""body": "x", "message": {"android": {"ttl": null, "priority": null}}"#, []),
+        (
+            #""body": "x", "message": {"fcm_options": {"analytics_label": "has space"}}"#,
+            ["android.message.fcm_options.analytics_label"]
+        ),
+        (
+            #""body": "x", "message": {"android": {"fcm_options": {"analytics_lable": "x"}}}"#,
+            ["android.message.android.fcm_options.analytics_lable"]
+        ),
+        (
+            #""body": "x", "message": {"fcmOptions": {"analyticsLabel": "sale"}, "android": {"collapseKey": "c", "directBootOk": true}}"#,
+            []
+        ),
+        (
+            #""body": "x", "message": {"android": {"direct_boot_ok": "yes"}}"#,
+            ["android.message.android.direct_boot_ok"]
+        ),
+        (
+            #""body": "x", "message": {"android": {"restricted_package_name": "not a package!"}}"#,
+            ["android.message.android.restricted_package_name"]
+        ),
+        (
+            #""body": "x", "message": {"android": {"notification": {"titel": "x", "visibility": "PUBLIC", "notification_priority": "HIGH", "vibrate_timings": ["1s", "2"]}}}"#,
+            [
+                "android.message.android.notification.titel",
+                "android.message.android.notification.notification_priority",
+                "android.message.android.notification.vibrate_timings",
+            ]
+        ),
+        (
+            #""body": "x", "message": {"apns": {"headers": {"apns-priority": 5}}}"#,
+            ["android.message.apns.headers.apns-priority"]
+        ),
+        (
+            #""body": "x", "message": {"webpush": {"data": {"a": {"b": 1}}, "headers": {"TTL": "60"}}}"#,
+            ["android.message.webpush.data.a"]
+        ),
+        (
+            #""body": "x", "message": {"notification": {"title": "x", "image": "i.png", "icon": "x"}}"#,
+            ["android.message.notification.icon", "android.message.notification.image"]
+        ),
+        (#""body": "x", "image": "not a url""#, ["android.image"]),
+        (#""body": "x", "image": "javascript:1""#, ["android.image"]),
+        (#""body": "x", "image": "/i.png""#, ["android.image"]),
+        (#""body": "x", "image": "https:///i.png""#, ["android.image"]),
+        (#""body": "x", "image": "HTTPS://example.com/ü.png?a=1""#, []),
+        (#""body": "x", "image": "{{image}}""#, []),
+        (#""body": "x", "click_action": "shop://cart""#, []),
+        (#""body": "x", "restricted_package_name": "not a package!""#, ["android.restricted_package_name"]),
+        (#""body": "x", "restricted_package_name": "example""#, ["android.restricted_package_name"]),
+        (#""body": "x", "restricted_package_name": "com.1example""#, ["android.restricted_package_name"]),
+        (#""body": "x", "restricted_package_name": "com.example.My_app2""#, []),
         (#""message": {"android": {"data": {"_mId": "x"}}}"#, ["android.message.android.data"]),
         (#""body": "x", "analytics_label": "has space !""#, ["android.analytics_label"]),
         (#""body": "x", "analytics_label": "sale-1_a.b~c%""#, []),
@@ -191,9 +258,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""image": "x""#, "image"), (#""ticker": "x""#, "ticker"), (#""sticky": false"#, "sticky"),
+        (#""image": "https://x""#, "image"), (#""ticker": "x""#, "ticker"), (#""sticky": false"#, "sticky"),
         (#""notification_count": 1"#, "notification_count"), (#""analytics_label": "x""#, "analytics_label"),
-        (#""direct_boot_ok": true"#, "direct_boot_ok"), (#""message": {"x": 1}"#, "message"),
+        (#""direct_boot_ok": true"#, "direct_boot_ok"), (#""message": {"apns": {}}"#, "message"),
         (#""variables": {"googleplex": "x"}"#, "variables.googleplex"),
         (#""variables": {"gcmx": "x"}"#, "variables.gcmx"),
     ])

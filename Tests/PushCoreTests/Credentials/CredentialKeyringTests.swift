@@ -22,6 +22,12 @@ import Testing
         #expect(CredentialKeyring.textOfCurrentKey(in: text) == second + "\n")
     }
 
+    @Test func keysThatAFileLacksComeBehindItsOwn() throws {
+        let both = CredentialKeyring.text(completing: first + "\n", from: second + "\n" + first + "\n")
+        #expect(both == first + "\n" + second + "\n")
+        #expect(CredentialKeyring.text(completing: both, from: second) == both)
+    }
+
     @Test func oneKeyMayHaveSeveralLines() throws {
         let lines = first.prefix(32) + "\n" + first.dropFirst(32) + "\r\n"
         #expect(try CredentialKeyring(text: String(lines)).keyIDs == CredentialKeyring(text: first).keyIDs)

@@ -20,6 +20,18 @@ import Testing
     }
 
     @Test(arguments: [
+        #""\ud800""#, #""\udc00""#, #""\ud800\ud800""#, #""\ud800x""#, #"{"\udfff": 1}"#, #""\ud800\u0041""#,
+    ])
+    func halvesOfPairsCanBeRefused(text: String) throws {
+        #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: Array(text.utf8), refusesHalfPairs: true) }
+        _ = try JSONValue(parsing: Array(text.utf8))
+        #expect(
+            try JSONValue(parsing: Array(#""\ud83d\ude00\ud7ff\ue000""#.utf8), refusesHalfPairs: true)
+                == .string("😀\u{D7FF}\u{E000}")
+        )
+    }
+
+    @Test(arguments: [
         "", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "01", "1.", "-", ".5", "1e", "tru", "nul", "\"", "\"\\x\"",
         "\"\\u12\"",
         "\"a\nb\"", "1 2", "[1}", "{1:2}", "NaN", "'a'", "+1",

@@ -7,7 +7,7 @@ import Testing
     @Test func everyKeyHasItsPlace() throws {
         let content = """
             {"android": {"title": "T", "body": "B", "channel_id": "CH", "icon": "I", "sound": "S", "tag": "TG",
-            "color": "#a0B1c2", "click_action": "CA", "image": "IM",
+            "color": "#a0B1c2", "click_action": "CA", "image": "https://x/i",
             "variables": {"s": "x", "n": 1.50, "b": false, "o": {"k": ["v", 1]}},
             "ttl_seconds": 60, "priority": "high", "collapse_key": "CK"}}
             """
@@ -17,7 +17,7 @@ import Testing
                 {"message":{"token":"token:1","data":{"_mId":"\(Rendering.uuidText)","_dId":"123","s":"x","n":"1.50",\
                 "b":"false","o":"{\\"k\\":[\\"v\\",1]}"},"android":{"priority":"HIGH","ttl":"60s","collapse_key":"CK",\
                 "notification":{"title":"T","body":"B","channel_id":"CH","icon":"I","sound":"S","tag":"TG",\
-                "color":"#a0B1c2","click_action":"CA","image":"IM"}}}}
+                "color":"#a0B1c2","click_action":"CA","image":"https://x/i"}}}}
                 """
         )
     }
@@ -64,7 +64,7 @@ import Testing
         let long = String(repeating: "x", count: 3_000)
         let content = #"""
             {"tracking": false, "android": {"priority": "high", "message": {"notification": {"title": "\#(long)", "body": "{{a}}"},
-             "android": {"notification": {"tag": ["\#(long)"]}, "fcm_options": {"analytics_label": "l"}}}}}
+             "android": {"notification": {"tag": "\#(long)"}, "fcm_options": {"analytics_label": "l"}}}}}
             """#
         let rendered = try LocalisedTemplate.compile(
             content: PushContent(

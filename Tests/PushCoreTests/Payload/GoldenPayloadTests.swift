@@ -68,7 +68,7 @@ import Testing
                 "0.5s","1.25s"],"light_settings":{"color":{"red":1.0,"green":0.5019607843137255,"blue":0.0,"alpha":1.0},\#
                 "light_on_duration":"0.5s","light_off_duration":"1s"},"bypass_proxy_notification":true,\#
                 "proxy":"IF_PRIORITY_LOWERED","notification_count":7},"fcm_options":{"analytics_label":"AL"},\#
-                "sticky_future":1,"ttl":"86400s"},"fcm_options":{"analytics_label":"ML"}}}
+                "ttl":"86400s"},"fcm_options":{"analytics_label":"ML"},"apns":{"headers":{"apns-priority":"5"}}}}
                 """#
         )
         let unknown = try Rendering(Contents.android, .fcmV1)
@@ -86,7 +86,7 @@ import Testing
                 "0.5s","1.25s"],"light_settings":{"color":{"red":1.0,"green":0.5019607843137255,"blue":0.0,"alpha":1.0},\#
                 "light_on_duration":"0.5s","light_off_duration":"1s"},"bypass_proxy_notification":true,\#
                 "proxy":"IF_PRIORITY_LOWERED","notification_count":0},"fcm_options":{"analytics_label":"AL"},\#
-                "sticky_future":1,"ttl":"600s"},"fcm_options":{"analytics_label":"ML"}}}
+                "ttl":"600s"},"fcm_options":{"analytics_label":"ML"},"apns":{"headers":{"apns-priority":"5"}}}}
                 """#
         )
     }

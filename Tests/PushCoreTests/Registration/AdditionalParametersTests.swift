@@ -29,6 +29,15 @@ import Testing
         #expect(try AdditionalParameters.parse(text) == expected)
     }
 
+    /// XML has no control characters; a device that has one in a name is no reason to lose it.
+    @Test(arguments: ["\u{1}", "\u{B}", "\u{1F}", "\u{7F}", "\u{FFFE}", "\u{FFFF}"])
+    func controlCharactersAreTakenInBothForms(_ character: Unicode.Scalar) throws {
+        for form in ["\(character)", "&#\(character.value);", "&#x\(String(character.value, radix: 16));"] {
+            let text = #"<additionalParams><param name="a" value="b\#(form)c"/></additionalParams>"#
+            #expect(try AdditionalParameters.parse(text)["a"] == "b\(character)c", "\(form.count)")
+        }
+    }
+
     @Test(arguments: [
         ("x", AdditionalParametersError.Code.root), ("<additional/>", .root), ("<params></params>", .root),
         ("<additionalParamsX/>", .root), ("<?xml version=\"1.0\"?><additionalParams/>", .root),

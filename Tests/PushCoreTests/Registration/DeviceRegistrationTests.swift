@@ -84,6 +84,49 @@ import Testing
         }
     }
 
+    /// An SDK always sends the document: without parameters it says that the app has none any more.
+    @Test(arguments: [
+        ("", nil), ("&additionalParams=", nil), ("&additionalParams=%20%0A", nil),
+        ("&additionalParams=<additionalParams></additionalParams>", "{}"),
+        ("&additionalParams=<additionalParameters/>", "{}"),
+        (#"&additionalParams=<additionalParams><param name="a" value="b" /></additionalParams>"#, #"{"a":"b"}"#),
+    ])
+    func anEmptyDocumentSaysThatThereIsNothing(text: String, stored: String?) throws {
+        func placed(_ declarations: ApplicationDeclarations) throws -> PlacedRegistration {
+            try PlacedRegistration(
+                registration("registrationToken=testToken&mobileAppUuid=k" + text),
+                application: 1,
+                declarations: declarations
+            )
+        }
+        #expect(try placed(ApplicationDeclarations()).parameters == stored)
+        // What is declared for another column is said, too.
+        var declarations = ApplicationDeclarations()
+        try declarations.declare(SubscriptionParameter(name: "a", column: "recipient.a"))
+        #expect(try placed(declarations).parameters == stored.map { _ in "{}" })
+        // In one transaction as one after the other.
+        var earlier = try placed(ApplicationDeclarations())
+        earlier.parameters = #"{"city":"Lyon"}"#
+        let both = PlacedRegistration.completed([earlier, try placed(ApplicationDeclarations())])
+        #expect(both.last?.parameters == stored ?? earlier.parameters)
+    }
+
+    @Test(arguments: [
+        "", " ", "0", "000000000000000", "00000000-0000-0000-0000-000000000000", "FFFFFFFFFFFFFFFF", "11111111",
+        "unknown",
+        "Unknown", "null", "(null)", "n/a", "9774d56d682e549c", "9774D56D682E549C", "02:00:00:00:00:00",
+    ])
+    func anIdThatManyDevicesHaveIsNone(_ id: String) throws {
+        let found = try registration("registrationToken=testToken&mobileAppUuid=k&deviceUuid=\(id)")
+        let placed = try PlacedRegistration(found, application: 1, declarations: ApplicationDeclarations())
+        #expect(placed.deviceID == nil)
+    }
+
+    @Test(arguments: ["77", "d1", "1", "9774d56d682e549d", "1111112", "aaaaaaa", "358240051111110", "nullable"])
+    func anyOtherIdIsKept(_ id: String) throws {
+        #expect(DeviceIdentity.kept(id) == id)
+    }
+
     /// What the earlier of two registrations in one transaction said is not lost.
     @Test func laterRegistrationsSayWhatEarlierOnesSaid() throws {
         func placed(_ text: String) throws -> PlacedRegistration {

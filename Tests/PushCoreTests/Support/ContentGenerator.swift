@@ -87,6 +87,12 @@ struct ContentGenerator {
             return .string("#" + (0..<6).map { _ in String(random.below(16), radix: 16) }.joined())
         case .time: return .string(random.oneIn(2) ? "{{a}}" : "2030-01-31T12:00:00Z")
         case .label: return .string(random.oneIn(2) ? "{{a}}" : "spring_sale-1")
+        case .word(let words): return .string(random.oneIn(4) ? "{{a}}" : words[random.below(words.count)])
+        case .duration: return .string(random.oneIn(4) ? "{{a}}s" : "\(random.below(99)).5s")
+        case .durations: return .array((0..<random.below(3)).map { _ in .string("\(random.below(9))s") })
+        case .packageName: return .string(random.oneIn(2) ? "{{a}}" : "com.example.app")
+        case .strings: return .object([JSONEntry(name: "k", value: .string(text()))])
+        case .message: return .object(group(ContentKey.fcmMessage.filter { !$0.name.contains("2") }))
         case .variables: return .object(variables())
         case .object:
             return .object([

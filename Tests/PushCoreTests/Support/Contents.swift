@@ -33,7 +33,7 @@ enum Contents {
           "ttl_seconds": "{{ttl|600}}", "priority": "high", "collapse_key": "CK{{city}}",
           "restricted_package_name": "com.example.app", "direct_boot_ok": true, "bandwidth_constrained_ok": true,
           "restricted_satellite_ok": false, "analytics_label": "AL", "validate_only": true,
-          "message": {"fcm_options": {"analytics_label": "ML"}, "android": {"sticky_future": 1}}
+          "message": {"fcm_options": {"analytics_label": "ML"}, "apns": {"headers": {"apns-priority": "5"}}}
         }}
         """#
 

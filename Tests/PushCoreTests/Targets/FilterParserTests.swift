@@ -21,6 +21,8 @@ struct FilterParserTests {
             ("locale not in ('fr')", .not(.isIn(.column(.locale), [.text("fr")]))),
             ("user_key contains '@' ", .contains(.column(.userKey), "@")),
             ("user_key not starts with 'x'", .not(.startsWith(.column(.userKey), "x"))),
+            ("quarantine_status in ('denylisted')", .isIn(.column(.quarantineStatus), [.text("denylisted")])),
+            ("platform starts with 'i'", .startsWith(.column(.platform), "i")),
             ("enabled = false", .compare(.column(.enabled), .equal, .boolean(false))),
             (
                 "registered_at >= now - 7 days",
@@ -87,6 +89,11 @@ struct FilterParserTests {
             ("registered_at > now - 7 years", 25, "units"), ("registered_at > now - 40000 days", 29, "hundred years"),
             ("registered_at > now - 1.5 days", 23, "hundred years"), ("locale = date '2026-13-01'", 15, "2026-01-31"),
             ("locale starts 'x'", 15, "with"), ("locale contains 1", 17, "single quotes"),
+            ("quarantine_status = 'quarantined'", 21, "did you mean 'quarantine'"),
+            ("quarantine_status != 'foo'", 22, "'valid', 'with_errors', 'quarantine' or 'denylisted'"),
+            ("quarantine_status in ('valid', 'foo')", 32, "never that"), ("quarantine_status = 2", 21, "never that"),
+            ("platform != 'androd'", 13, "did you mean 'android'"),
+            ("environment = 'test'", 15, "'sandbox' or 'production'"),
             ("locale = 'a\u{0}b'", 12, "U+0000"), ("locale ! 'x'", 8, "no meaning"),
         ]
     )

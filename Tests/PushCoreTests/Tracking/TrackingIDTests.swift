@@ -86,6 +86,23 @@ import Testing
         #expect(TrackingKeyring([TrackingKey(logDay: 1, key: [1, 2])]).days.isEmpty)
     }
 
+    /// Until its last day is over, but for an hour by which clocks may differ, a keyring has the key of every genuine id.
+    @Test func aKeyringKnowsUntilWhenItIsComplete() {
+        let day: Int64 = 86_400_000_000
+        let ring = TrackingKeyring([], lastDay: 9_000)
+        let begin = (9_000 + 10_957) * day
+        #expect(ring.isComplete(at: begin - 400 * day))
+        #expect(ring.isComplete(at: begin))
+        #expect(ring.isComplete(at: begin + day - 3_600_000_001))
+        #expect(!ring.isComplete(at: begin + day - 3_600_000_000))
+        #expect(!ring.isComplete(at: begin + 400 * day))
+        #expect(!TrackingKeyring().isComplete(at: begin))
+        // Whatever stands in a file: an answer, and no trap.
+        for time in [Int64.min, Int64.max] {
+            for last in [Int32.min, Int32.max] { _ = TrackingKeyring([], lastDay: last).isComplete(at: time) }
+        }
+    }
+
     @Test func randomTextsCrashNothing() {
         var random = TestRandom(seed: TestRandom.seed(for: "randomTextsCrashNothing"))
         let alphabet = Array("hH,,,0123456789abcdefF-\u{FF}".unicodeScalars)

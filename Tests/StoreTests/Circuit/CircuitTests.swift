@@ -114,6 +114,37 @@ struct CircuitTests {
         #expect(probed.first == 1 && Set(probed.prefix(3)).count == 3 && Set(probed.suffix(3)).count == 3, "\(probed)")
     }
 
+    @Test("Probes go round the deliveries, also when the circuit is closed in between")
+    func probesOfDeliveriesInTurn() async throws {
+        let (fixture, first) = try await StoreFixture.prepared(messages: 4_000, partSize: 20)
+        var ids = [first]
+        for _ in 0..<2 {
+            ids.append(try await fixture.startedDelivery())
+            try await fixture.prepare(partSize: 2_000)
+        }
+        // The first one has far more parts than are looked at, and goes before the others.
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET priority = 9 WHERE delivery_id = \(first)")
+        var probed: [Int64] = []
+        for turn in 0..<6 {
+            try await open(fixture.store)
+            try await due(fixture)
+            let child = try await fixture.child()
+            let probe = try required(try await fixture.store.claimProbe(application: 1, account: 1, child: child))
+            probed.append(probe.deliveryID)
+            #expect(try await fixture.store.releasePart(PartToken(part: probe.id, token: probe.fencingToken)))
+            // An operator who lets the application go on must not begin with the same one again.
+            if turn % 2 == 1 { try await fixture.store.closeCircuit(application: 1) }
+        }
+        #expect(probed == ids + ids, "\(probed)")
+        try await fixture.store.pauseDelivery(ids[0])
+        try await fixture.store.pauseDelivery(ids[2])
+        try await open(fixture.store)
+        try await due(fixture)
+        let child = try await fixture.child()
+        let probe = try required(try await fixture.store.claimProbe(application: 1, account: 1, child: child))
+        #expect(probe.deliveryID == ids[1])
+    }
+
     @Test("Refusals that an operator believes are believed in the parts that there are, and in no later one")
     func believed() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)

@@ -78,6 +78,10 @@ struct CommitOrderTests {
     @Test("Hits, and the position of a spool that commits with them")
     func hits() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
+        let part = try required(try await fixture.claim().first)
+        var outcomes = OutcomeBatch()
+        outcomes.append(part, try await fixture.store.loadPart(part, fieldNames: []), rows: 0..<10, .sent)
+        _ = try await fixture.store.storeOutcomes(outcomes)
         let first = try await fixture.hold(
             """
             INSERT INTO pushmta_engine.tracking_log (delivery_id, sequence, log_day, kind)

@@ -121,6 +121,42 @@ struct FeedbackWorkerTests {
         await connection.close()
     }
 
+    @Test("Dead tokens are looked up once each where the planner knows nothing of the tables")
+    func costWithoutStatistics() async throws {
+        let fixture = try await StoreFixture.make()
+        let tables = ["subscription", "token_event"]
+        for table in tables {
+            try await fixture.sql("ALTER TABLE pushmta_engine.\(table) SET (autovacuum_enabled = off)")
+        }
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2_000)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind)
+            SELECT 1, s.id, 'invalid' FROM pushmta_engine.subscription s
+            """
+        )
+        let connection = try await fixture.database.connect()
+        try await connection.run(script: "BEGIN")
+        let applied = try await connection.execute(
+            PostgresStatement("SELECT pushmta_engine.apply_invalid_tokens(1000)", prepare: false)
+        )
+        #expect(try applied.int32(0, 0) == 1_000)
+        for table in tables {
+            let looks = try await connection.execute(
+                PostgresStatement(
+                    """
+                    SELECT idx_scan FROM pg_stat_xact_user_tables
+                    WHERE schemaname = 'pushmta_engine' AND relname = '\(table)'
+                    """,
+                    prepare: false
+                )
+            )
+            // For each event its row, what was replaced before it, and the row that is written.
+            #expect(try looks.int64(0, 0) < 5_000, "\(table)")
+        }
+        await connection.close()
+    }
+
     @Test("What waits for a worker can be seen")
     func backlog() async throws {
         let fixture = try await StoreFixture.make()

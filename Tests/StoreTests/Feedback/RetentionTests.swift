@@ -124,6 +124,34 @@ struct RetentionTests {
         #expect(try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'disabled subscriptions'") == 4)
     }
 
+    @Test("What says that a person wants nothing stays, and is not looked at again and again")
+    func optedOut() async throws {
+        let fixture = try await aged()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET enabled = false, disabled_at = now() - interval '181 days', opted_out = id > 2
+            """
+        )
+        try await fixture.sql("ANALYZE pushmta_engine.subscription")
+        let connection = try await fixture.database.connect()
+        try await connection.run(script: "BEGIN; SELECT pushmta_engine.purge_subscriptions(100, interval '180 days')")
+        let read = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables
+                WHERE schemaname = 'pushmta_engine' AND relname = 'subscription'
+                """,
+                prepare: false
+            )
+        )
+        #expect(try read.int64(0, 0) < 50)
+        try await connection.run(script: "COMMIT")
+        await connection.close()
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription") == 998)
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: 180) == 0)
+    }
+
     @Test("Token events that were decided go, those that wait or are held stay")
     func tokenEvents() async throws {
         let fixture = try await aged()
@@ -131,12 +159,95 @@ struct RetentionTests {
             """
             INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, state, created_at)
             SELECT 1, n, 'invalid', (ARRAY['applied', 'pending', 'held', 'undone', 'outdated'])[n % 5 + 1],
-                now() - n * interval '50 days'
+                now() - CASE WHEN n > 3 THEN interval '181 days' ELSE n * interval '50 days' END
             FROM generate_series(10, 1, -1) n
             """
         )
         #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 180) == 5)
         #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 180) == 0)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event") == 5)
+    }
+
+    /// As the worker's next round, ten minutes later.
+    private func nextRound(_ fixture: StoreFixture, _ rounds: Int = 1) async throws {
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.retention_hold SET rounds = rounds + \(rounds - 1), last_round = last_round - interval '10 minutes'
+            """
+        )
+    }
+
+    @Test("Of many days at once none goes for a day, then one in a round; a clock that is put right ends the hold")
+    func manyDays() async throws {
+        let fixture = try await aged()
+        let first = "(now() AT TIME ZONE 'UTC')::date"
+        try await fixture.sql("SELECT pushmta_engine.ensure_partitions(\(first) - 206, \(first) - 201)")
+        #expect(try await drop(fixture, days: 203)?.hasPrefix("broad_log_") == true, "a few go as ever")
+        for _ in 0..<3 { #expect(try await drop(fixture) == "") }
+        #expect(try await fixture.store.retentionHolds().map(\.what) == ["partitions of broad_log"])
+        #expect(try await fixture.sql("SELECT rounds FROM pushmta_engine.retention_hold") == 1, "calls are no rounds")
+        // Of the other tables as many are old, and they have rounds of their own.
+        #expect(try await drop(fixture, .trackingLog) == "")
+        try await nextRound(fixture, 143)
+        #expect(try await drop(fixture) == "")
+        try await nextRound(fixture)
+        #expect(try await drop(fixture)?.hasPrefix("broad_log_") == true)
+        #expect(try await drop(fixture) == "", "one in a round")
+        #expect(try await fixture.store.retentionHolds().map(\.what) == ["partitions of tracking_log"])
+        // By the clock as it was there is nothing.
+        #expect(try await drop(fixture, days: 300) == "")
+        #expect(try await drop(fixture, .trackingLog, days: 300) == "")
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.retention_hold") == 0)
+        #expect(try await drop(fixture) == "", "a new hold")
+    }
+
+    @Test("Nor do all disabled subscriptions and token events when the clock jumps")
+    func jump() async throws {
+        let fixture = try await aged()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        try await fixture.sql(
+            """
+            WITH s AS (UPDATE pushmta_engine.subscription SET enabled = false, disabled_at = now() - id * interval '1 day' + interval '1 hour')
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, state, created_at)
+            SELECT 1, n, 'invalid', 'applied', now() - n * interval '1 day' + interval '1 hour' FROM generate_series(10, 1, -1) n
+            """
+        )
+        // A clock that goes a year wrong is a time to keep things for that is a year less.
+        for days in [-185, -360] {
+            #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: days) == 0)
+            #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: days) == 0)
+        }
+        #expect(try await fixture.store.retentionHolds().count == 2)
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: 8) == 2)
+        #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 8) == 2)
+        #expect(try await fixture.store.retentionHolds().isEmpty)
+        // Who wants less to be kept gets it, after a day.
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 2, days: 1) == 0)
+        #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 2, days: 1) == 0)
+        try await nextRound(fixture, 144)
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 2, days: 1) == 2)
+        #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: 1) == 5)
+        #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 2, days: 1) == 2)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription") == 1)
+    }
+
+    @Test("Sources of hits go when no day is left that they have hits of")
+    func trackingSources() async throws {
+        let fixture = try await aged()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_source (id, position, changed_at)
+            SELECT gen_random_uuid(), n, now() - n * interval '1 day' FROM unnest(ARRAY[0, 100, 201, 203, 400]) n
+            """
+        )
+        let positions = "SELECT sum(position)::bigint FROM pushmta_engine.tracking_source"
+        #expect(try await fixture.store.purgeTrackingSources(worker: worker, limit: 1) == 1)
+        #expect(try await fixture.store.purgeTrackingSources(worker: worker, limit: 100) == 1)
+        #expect(try await fixture.sql("\(positions)") == 0 + 100 + 201)
+        while let name = try await drop(fixture, .trackingLog, days: 180), !name.isEmpty {}
+        #expect(try await fixture.store.purgeTrackingSources(worker: worker, limit: 100) == 2)
+        #expect(try await fixture.sql("\(positions)") == 0)
+        #expect(try await fixture.store.purgeTrackingSources(worker: StoreFixture.otherWorker, limit: 100) == nil)
+        #expect(try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'tracking sources'") == 4)
     }
 }

@@ -146,7 +146,11 @@ struct StatisticTests {
             try await fixture.store.countHits(worker: StoreFixture.worker, limit: 100) == 0,
             "not before their outcomes"
         )
-        #expect(try await fixture.countAll().hits == 7)
+        #expect(try await fixture.countAll().hits == 6, "the tenth message has no outcome yet")
+        try await fixture.sql(
+            "UPDATE pushmta_engine.tracking_uncounted SET created_at = created_at - interval '5 minutes', next_at = NULL"
+        )
+        #expect(try await fixture.countAll().hits == 1, "it is not waited for for ever")
         #expect(try await fixture.countAll().hits == 0)
         #expect(try await fixture.viewsAgree(id))
         #expect(try await fixture.figure("received") == 5)
@@ -155,11 +159,51 @@ struct StatisticTests {
         #expect(try await fixture.figure("clicked_unique") == 1)
         #expect(try await fixture.figure("opened_unique") == 1)
         #expect(try await fixture.figure("received", "delivery_statistics_by_locale", "locale = 'fr'") == 2)
-        // The tenth message has no outcome yet, and the delivery one application only.
+        // The delivery has one application only.
         #expect(
             try await fixture.figure("received", "delivery_statistics_by_application", "application = 'shop-ios'") == 5
         )
         #expect(try await fixture.figure("received", "delivery_statistics_by_locale", "locale = ''") == 1)
+    }
+
+    @Test("Hits whose outcomes come late count under their application, version and locale all the same")
+    func hitsBeforeOutcomes() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 5)
+        try await tellApart(fixture)
+        let id = try await fixture.startedDelivery(["shop-ios", "shop-android"])
+        try await fixture.prepare(partSize: 10)
+        let all = (Int32(1)...10).map { (sequence: $0, kind: TrackingKind.received) }
+        try await fixture.hit(id, all, position: 1)
+        try await fixture.hit(id, all, position: 2)
+        #expect(try await fixture.countAll().hits == 0)
+        let waiting = "SELECT coalesce(sum(cardinality(sequences)), 0) FROM pushmta_engine.tracking_uncounted"
+        #expect(try await fixture.sql(waiting) == 20)
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_uncounted WHERE next_at > now()") ?? 0
+                > 0,
+            "they are not looked at all the time"
+        )
+        for application in ["shop-ios", "shop-android"] {
+            let part = try required(try await fixture.claim(application).first)
+            let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+            var batch = OutcomeBatch()
+            batch.append(part, loaded, rows: 0..<loaded.sequences.count, .sent)
+            _ = try await fixture.store.storeOutcomes(batch)
+            try await fixture.sql("UPDATE pushmta_engine.tracking_uncounted SET next_at = now() - interval '1 s'")
+            #expect(try await fixture.countAll().hits == 10)
+        }
+        #expect(try await fixture.sql(waiting) == 0)
+        #expect(try await fixture.viewsAgree(id))
+        #expect(try await fixture.figure("received") == 20)
+        #expect(try await fixture.figure("received_unique") == 10)
+        for application in ["shop-ios", "shop-android"] {
+            let condition = "application = '\(application)'"
+            #expect(try await fixture.figure("received", "delivery_statistics_by_application", condition) == 10)
+        }
+        #expect(try await fixture.figure("received", "delivery_statistics_by_locale", "locale = ''") == 0)
+        #expect(try await fixture.figure("received", "delivery_statistics_by_version", "app_version = ''") == 0)
     }
 
     @Test("Marketing and monitoring may read them, and nobody else's functions")

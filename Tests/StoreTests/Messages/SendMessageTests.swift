@@ -79,7 +79,7 @@ struct SendMessageTests {
         #expect(await fixture.refusal(id, .userKey("nobody")) == "PM062")
         #expect(await fixture.refusal(id, .pushToken("nobody")) == "PM062")
         #expect(await fixture.refusal(id, .subscription(ids[0]), variables: "[]") == "PM065")
-        let long = #"{"a": ""# + String(repeating: "x", count: 70_000) + #""}"#
+        let long = #"{"a": ""# + String(repeating: "x", count: MessageLimits.longestVariables) + #""}"#
         #expect(await fixture.refusal(id, .subscription(ids[0]), variables: long) == "PM065")
         #expect(await fixture.refusal(id, .subscription(ids[0]), key: "") == "PM065")
         try await fixture.sql(

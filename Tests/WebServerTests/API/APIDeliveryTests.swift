@@ -88,6 +88,20 @@ import Testing
                 400, "/kind"
             ),
             (#"{"applications": ["shop-ios"], \#(Self.content), "targets": []}"#, 400, "/targets"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "label": "a\nb"}"#, 400, "/label"),
+            (#"{"applications": ["shop-ios"], \#(Self.content), "label": "a\u009bb"}"#, 400, "/label"),
+            (
+                #"{"applications": ["shop-ios"], \#(Self.content), "label": "\#(String(repeating: "é", count: 501))"}"#,
+                400,
+                "/label"
+            ),
+            (
+                #"{"applications": ["shop-ios"], \#(Self.content), "validitySeconds": 311040001}"#, 400,
+                "/validitySeconds"
+            ),
+            (
+                #"{"applications": ["shop-ios"], \#(Self.content), "filter": "platform != 'androd'"}"#, 400, "/filter"
+            ),
         ]
         for (body, status, path) in cases {
             let answer = try await site.call("POST", "/deliveries", key: key, body)
@@ -142,6 +156,15 @@ import Testing
             #expect(answer.status == 400 && answer["errors.0.path"] == path, "\(body): \(answer.answer)")
         }
         #expect(try await site.web.value("SELECT count(*) FROM pushmta.delivery_target") == "3")
+        // As many as are promised, which is more than other paths take.
+        let many = (0..<10_000).map { #"{"pushToken": "\#(String(repeating: "c7d9", count: 40))\#($0)"}"# }.joined(
+            separator: ","
+        )
+        let whole = try await site.call("POST", "/deliveries/\(id)/targets", key: key, #"{"targets": [\#(many)]}"#)
+        #expect(whole.status == 200 && whole["added"] == "10000", "\(whole.answer)")
+        let blanks = String(repeating: " ", count: 4 << 20)
+        let more = try await site.call("POST", "/deliveries/\(id)/targets", key: key, #"{"targets": []}"# + blanks)
+        #expect(more.status == 413 && more["code"] == "too_large", "\(more.answer)")
         _ = try await site.call("POST", "/deliveries/\(id)/start", key: key)
         let late = try await site.call(
             "POST",

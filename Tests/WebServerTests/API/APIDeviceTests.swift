@@ -147,6 +147,12 @@ import Testing
             #"{"application": "shop-ios", "pushToken": "ab", "userKey": "a\u0000b"}"#, "/userKey",
             "it holds the character U+0000"
         ),
+        (
+            #"{"application": "shop-ios", "pushToken": "ab", "userKey": "a\nb"}"#, "/userKey",
+            "it has line breaks or control characters"
+        ),
+        (#"{"application": "shop-ios", "pushToken": "ab", "locale": "!!"}"#, "/locale", "it is none"),
+        (#"{"application": "shop-ios", "pushToken": "ab", "timeZone": "Europe Paris"}"#, "/timeZone", "it is none"),
         (#"{"application": "shop-ios", "pushToken": "ab", "pushToken": "cd"}"#, "/pushToken", "it is there twice"),
     ])
     func whatIsWrongIsToldWithItsPath(body: String, path: String, problem: String) async throws {

@@ -36,6 +36,10 @@ import Testing
             String(repeating: "[", count: 513),
             String(repeating: "[", count: 8_000), String(repeating: #"{"a":"#, count: 1_500), "\u{FEFF}{}",
             #"{"a":"\#u{1}"}"#,
+            // Half a pair is no character: repaired, two texts would become one.
+            #"{"application": "shop-ios", "pushToken": "abababababababab", "userKey": "\ud800"}"#,
+            #"{"application": "shop-ios", "pushToken": "abababababababab", "userKey": "a\udc00b"}"#,
+            #"{"\ud800\u0041": 1}"#,
         ] {
             #expect(try await status(Array(text.utf8)) == (400, "malformed_request"), "\(text.prefix(20))")
         }
@@ -68,6 +72,22 @@ import Testing
         // What is no path of the API's has the process's own short text.
         let other = try await site.web.get("/api/v2/devices")
         #expect(other.status == 404 && other.headers["content-type"]?.hasPrefix("application/problem") != true)
+        try await site.finish()
+    }
+
+    @Test func numbersHaveOneForm() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let id = try await site.call("POST", "/devices", key: key, Self.device)["id"] ?? ""
+        #expect(try await site.call("GET", "/devices/\(id)", key: key).status == 200)
+        for other in ["+\(id)", "%2B\(id)", "00\(id)", "-\(id)", "\(id).0", "%20\(id)", "0x\(id)"] {
+            let answer = try await site.call("GET", "/devices/\(other)", key: key)
+            #expect(answer.status == 400 && answer["errors.0.path"] == "path:id", "\(other): \(answer.answer)")
+        }
+        for limit in ["%2B5", "05", "5.0"] {
+            #expect(try await site.call("GET", "/deliveries?limit=\(limit)", key: key).status == 400, "\(limit)")
+        }
+        #expect(try await site.call("GET", "/deliveries?limit=5", key: key).status == 200)
         try await site.finish()
     }
 

@@ -1,9 +1,12 @@
 import Synchronization
 
-/// Lets a few sites of the API be there at once, however many tests run beside each other: each has eight connections to the
-/// database, which takes two hundred.
+/// Lets a few sites be there at once, however many tests run beside each other: each has several connections to the database, which
+/// takes two hundred, and all share the machine.
 final class SiteGate: Sendable {
+    /// For sites whose API is asked.
     static let shared = SiteGate(3)
+    /// For sites with a database of their own.
+    static let sites = SiteGate(10)
 
     /// A place at the gate; it is free again when this goes away, however its test ends.
     final class Place: Sendable {

@@ -3,6 +3,7 @@ import Logging
 import PostgresClient
 import PushCore
 import Store
+import Synchronization
 import TestSupport
 
 @testable import WebServer
@@ -16,6 +17,8 @@ final class WebSite: Sendable {
     let server: WebServer
     let api: WebAPI
     private let running: Task<Void, any Error>
+    /// Given back when it has ended, as its test may go on with another one.
+    private let place: Mutex<SiteGate.Place?>
 
     static let iosKey = "integrationKey"
     static let androidKey = "testIntegrationKey"
@@ -27,8 +30,10 @@ final class WebSite: Sendable {
         port: Int,
         server: WebServer,
         api: WebAPI,
-        running: Task<Void, any Error>
+        running: Task<Void, any Error>,
+        place: SiteGate.Place?
     ) {
+        self.place = Mutex(place)
         self.database = database
         self.admin = admin
         self.folder = folder
@@ -45,6 +50,8 @@ final class WebSite: Sendable {
         waits: Bool = true,
         _ change: (inout WebSettings) -> Void = { _ in }
     ) async throws -> WebSite {
+        // Another process beside one waits for nobody.
+        let place = given == nil ? await SiteGate.sites.enter() : nil
         var database = given
         if database == nil { database = try await TestDatabase.create(.migrated) }
         guard let database else { throw RawHTTPError("no database") }
@@ -94,7 +101,8 @@ final class WebSite: Sendable {
             port: settings.web.port,
             server: server,
             api: api,
-            running: running
+            running: running,
+            place: place
         )
         if waits { try await site.waitUntilReady() }
         return site
@@ -152,6 +160,7 @@ final class WebSite: Sendable {
         try await running.value
         await api.close()
         await admin.close()
+        place.withLock { $0 = nil }
     }
 
     /// The first column of the first row of a query of the test's own, as text.

@@ -71,7 +71,7 @@ struct BinaryJudgement {
             goneSince = since
             return nil
         case .badDeviceToken, .deviceTokenNotForTopic: return .invalidToken
-        case .replaced: return nil
+        case .replaced, .pushType: return nil
         case .scripted(let script):
             guard case .reason(let name) = script.act, let status = BinaryStatus(rawValue: name), script.take() else {
                 return nil

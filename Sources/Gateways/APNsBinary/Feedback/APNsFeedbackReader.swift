@@ -8,7 +8,7 @@ import NIOSSL
 ///
 /// Since they are told once only, they are handed over while they come, and the connection waits while they are being stored.
 public struct APNsFeedbackReader: Sendable {
-    /// So many tokens are handed over at a time.
+    /// So many tokens are handed over at a time, at most.
     private static let batch = 1_000
     /// More than any service keeps, as it forgets what was read: a server that never ends is none.
     private static let most = 10_000_000
@@ -61,7 +61,8 @@ public struct APNsFeedbackReader: Sendable {
             do {
                 for try await buffer in inbound {
                     try decoder.read(buffer.readableBytesView, into: &entries)
-                    if entries.count >= Self.batch { try await Self.hand(&entries, to: store, &report) }
+                    // At once: what is in memory alone nobody else knows any more.
+                    try await Self.hand(&entries, to: store, &report)
                     if report.entries >= Self.most {
                         report.trouble = "it does not come to an end"
                         break

@@ -6,7 +6,7 @@ extension OpenAPISchemas {
             "required": ["applications", "content"],
             "additionalProperties": false,
             "properties": {
-              "label": {"type": "string", "maxLength": 1000},
+              "label": {"type": "string", "maxLength": 500, "description": "Not blank, without line breaks and control characters."},
               "kind": {"enum": ["batch", "continuous"], "default": "batch"},
               "applications": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
                 "description": "Their names."},
@@ -18,7 +18,7 @@ extension OpenAPISchemas {
                 "description": "Names of exclusion lists."},
               "onePerUser": {"type": "boolean", "default": false},
               "priority": {"type": "integer", "minimum": -100, "maximum": 100, "default": 0, "description": "Greater goes first."},
-              "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 315360000, "default": 432000},
+              "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000, "default": 432000},
               "ambiguityPolicy": {"enum": ["resend", "report"], "default": "resend",
                 "description": "What becomes of a message of which nobody knows whether it was sent."},
               "maxRetries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5},

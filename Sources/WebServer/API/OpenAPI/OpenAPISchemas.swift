@@ -71,13 +71,13 @@ enum OpenAPISchemas {
               "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The token that the gateway knows."},
               "userKey": {"type": "string", "maxLength": 1000, "description": "Whose device it is."},
               "deviceId": {"type": "string", "maxLength": 1000,
-                "description": "Which device it is, the same when its token is renewed: the old token is disabled then."},
-              "locale": {"type": "string", "maxLength": 200, "description": "A language tag such as fr-CA."},
+                "description": "Which device it is, the same when its token is renewed: the old token is disabled then. One that many devices have, as 000000000000000, is taken for none."},
+              "locale": {"type": "string", "maxLength": 64, "description": "A language tag such as fr-CA."},
               "timeZone": {"type": "string", "maxLength": 64, "description": "A name such as Europe/Paris."},
               "device": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 8192},
                 "description": "What describes the device."},
               "parameters": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 8192},
-                "description": "The app's own values; those that the application declares go where it says."}
+                "description": "The app's own values, in the place of those before, which stay if this is left out; those that the application declares go where it says."}
             }
           },
           "Device": {

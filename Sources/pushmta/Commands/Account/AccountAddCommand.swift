@@ -32,6 +32,9 @@ struct AccountAddCommand: PushMTACommand {
         if environment == .sandbox, connector.chosen?.platform == .android {
             throw ValidationError("--environment sandbox is for Apple's gateways: Google has one for everything.")
         }
+        if let problem = host.flatMap({ AccountAddress.problem($0, option: "--host") }) {
+            throw ValidationError(problem)
+        }
     }
 
     func execute(_ loaded: LoadedSettings) async throws {

@@ -3,8 +3,23 @@ import PushCore
 
 /// Checks of an account's address that need no connection.
 enum AccountAddress {
+    /// What is wrong with a host as it was typed, for the option that it was given with; nil if nothing is.
+    static func problem(_ host: String, option: String) -> String? {
+        // Who copies from Adobe's external account has this address at hand.
+        guard ConnectorAlias.connector(url: host) == nil else {
+            return "\(option) is Adobe Campaign's address of a connector: give it with --url."
+        }
+        do {
+            _ = try GatewayHost(host)
+            return nil
+        } catch {
+            return "\(option) is no host: \(error)."
+        }
+    }
+
     /// What is wrong with an address of Apple's or Google's own gateways; nil for other hosts, which are stand-ins and proxies.
     static func problem(_ connector: Connector, host: String, port: Int) -> String? {
+        let host = GatewayHost.comparable(host)
         guard let owner = Connector.allCases.first(where: { hosts($0).contains(host) }) else { return nil }
         guard hosts(connector).contains(host) else {
             return "\(host) is a gateway of connector \(owner.rawValue), and the account has \(connector.rawValue)"
@@ -19,7 +34,8 @@ enum AccountAddress {
     static func environment(_ connector: Connector, host: String, port: Int) -> ApplicationEnvironment? {
         ApplicationEnvironment.allCases.reversed().first { environment in
             guard let address = GatewayAddress.standard(connector, environment) else { return false }
-            return address.host == host && (address.port == port || ports(connector).contains(port))
+            return address.host == GatewayHost.comparable(host)
+                && (address.port == port || ports(connector).contains(port))
         }
     }
 
@@ -45,7 +61,7 @@ enum AccountAddress {
 
     /// What to know of a connector, told when an account gets it.
     static func note(_ connector: Connector, host: String) -> String? {
-        guard connector == .iosBinary, hosts(.iosBinary).contains(host) else { return nil }
+        guard connector == .iosBinary, hosts(.iosBinary).contains(GatewayHost.comparable(host)) else { return nil }
         return
             "Apple closed its binary gateway on 31 March 2021: --host names a gateway that stands in for it, or use ios-http2."
     }

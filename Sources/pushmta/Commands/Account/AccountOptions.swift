@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Gateways
 import PushCore
 
 /// The options of an external account beside its address.
@@ -23,9 +24,10 @@ struct AccountOptions: ParsableArguments {
         if let feedbackPort, !(1...65_535).contains(feedbackPort) {
             throw ValidationError("--feedback-port is \(feedbackPort): give a number from 1 to 65535.")
         }
-        if let file = certificateAuthorityFile, !FileManager.default.isReadableFile(atPath: file) {
-            throw ValidationError("--ca-file \(file) cannot be read: give the path of a PEM file.")
+        if let problem = feedbackHost.flatMap({ AccountAddress.problem($0, option: "--feedback-host") }) {
+            throw ValidationError(problem)
         }
+        if let file = certificateAuthorityFile { try Self.checkAuthorities(file) }
         if let connections, !(1...100).contains(connections) {
             throw ValidationError("--connections is \(connections): give a number from 1 to 100.")
         }
@@ -44,9 +46,23 @@ struct AccountOptions: ParsableArguments {
             pairs.append(("ca_file", .text(file)))
         }
         if let count = connections ?? known.connections { pairs.append(("connections", Cell(count))) }
-        if let host = feedbackHost ?? known.feedbackHost { pairs.append(("feedback_host", .text(host))) }
+        if let host = feedbackHost.map(GatewayHost.comparable) ?? known.feedbackHost {
+            pairs.append(("feedback_host", .text(host)))
+        }
         if let port = feedbackPort ?? known.feedbackPort { pairs.append(("feedback_port", Cell(port))) }
         return Cell.object(pairs).json
+    }
+
+    /// A file that holds no certificate authority would be found out by the first delivery.
+    private static func checkAuthorities(_ file: String) throws {
+        do {
+            let pem = try SmallFile.contents(file, "file of certificate authorities", "give the path of a PEM file")
+            try CertificateAuthorities.check(Array(pem))
+        } catch let error as GatewayCredentialError {
+            throw ValidationError("--ca-file \(file): \(error)")
+        } catch {
+            throw ValidationError("--ca-file: \(error)")
+        }
     }
 
     /// Children run in another folder than the one in which the option was typed.

@@ -11,7 +11,7 @@ struct AccountSetCommand: PushMTACommand {
         discussion: """
             With another connector an account at a gateway's own address goes to the own address of the new connector's gateway. \
             Where the new gateway of a stand-in's account is has to be said. Applications whose credential the new connector does not \
-            take keep the account from being changed.
+            take keep the account from being changed. Deliveries under way go on over the account as it is then.
             """
     )
 
@@ -37,13 +37,16 @@ struct AccountSetCommand: PushMTACommand {
     @OptionGroup var options: AccountOptions
 
     func validate() throws {
+        if let problem = host.flatMap({ AccountAddress.problem($0, option: "--host") }) {
+            throw ValidationError(problem)
+        }
         guard options.isEmpty, connector.chosen == nil, environment == nil, host == nil, port == nil, active == nil
         else { return }
         throw ValidationError("Nothing is to be changed: give at least one option.")
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (row, address) = try await StoreSession.run(loaded.values) { store in
+        let (row, address, underWay) = try await StoreSession.run(loaded.values) { store in
             let accounts = try await store.accounts()
             guard let account = accounts.first(where: { $0.name == name }) else {
                 throw CommandFailure.unknownName(
@@ -66,13 +69,12 @@ struct AccountSetCommand: PushMTACommand {
                 options: options.isEmpty ? nil : options.json(merging: earlier),
                 active: active
             )
-            return (row, address)
+            return (row, address, try await store.deliveriesUnderWay(account: name))
         }
         let way = " It goes through \(row.connector.rawValue) to \(row.host):\(row.port)."
         let isMoved = address != nil || connector.chosen != nil
-        StandardOutput.line(
-            "Account \(name) is changed.\(isMoved ? way : "") Children take it up when they start next."
-        )
+        StandardOutput.line("Account \(name) is changed.\(isMoved ? way : "") \(RouteNotice.children(of: "it"))")
+        if isMoved || !options.isEmpty, let note = RouteNotice.text(underWay: underWay) { StandardOutput.line(note) }
         if isMoved, let note = AccountAddress.note(row.connector, host: row.host) { StandardOutput.line(note) }
     }
 
@@ -90,7 +92,7 @@ struct AccountSetCommand: PushMTACommand {
                 "External account \(name) goes to \(present), where a gateway of connector \(account.connector.rawValue) listens: say with --host and --port where one of \(connector.rawValue) does, or give --environment for the gateway's own address."
             )
         }
-        if let host { address.host = host }
+        if let host { address.host = GatewayHost.comparable(host) }
         if let port { address.port = Int(port) }
         if let problem = AccountAddress.problem(connector, host: address.host, port: address.port) {
             throw CommandFailure(

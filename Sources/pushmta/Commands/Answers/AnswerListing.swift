@@ -40,10 +40,10 @@ enum AnswerListing {
         return table
     }
 
-    /// The class as JSON has it.
+    /// The class as JSON has it. A refusal that stops its delivery leaves the message as it was.
     static func name(_ outcomeClass: OutcomeClass) -> String {
         switch outcomeClass {
-        case .unprocessed: "unprocessed"
+        case .unprocessed, .stopDelivery: "unprocessed"
         case .accepted: "accepted"
         case .permanent: "permanent"
         case .retry: "retry"

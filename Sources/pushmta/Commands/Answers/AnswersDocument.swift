@@ -26,6 +26,10 @@ enum AnswersDocument {
           than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
           back with `pushmta quarantine undo`. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
           touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so.
+        * **(suffixed topic)**: the row is for pushes whose type adds to the bundle id to make the topic (`.voip`, `.push-type.liveactivity`
+          and so on). Such types have push tokens of their own, so that nothing of it touches the subscription's token. When more than ten
+          of a delivery's messages are refused in a *doubtful* way, and not one gets through, none of them fails and it is paused;
+          where such a row is *unprocessed*, it is paused at once: its messages stay pending, and `pushmta delivery resume` lets it go on.
         * **connection**: *replace*: it takes no more messages, and another one takes its place.
         * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the child
           that hears it sends nothing of the application until the time that the gateway named, or for a minute; others hear it themselves.

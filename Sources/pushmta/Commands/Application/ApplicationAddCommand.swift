@@ -75,14 +75,8 @@ struct ApplicationAddCommand: PushMTACommand {
             if let material, let account = try await store.accounts().first(where: { $0.name == account }) {
                 try CredentialFit.require(material.kind, account, application: name)
             }
-            let sealed = try await self.sealed(material, CredentialWriter(store: store, settings: loaded.values))
-            // All of it or nothing: what is refused can be typed again.
-            let row = try await store.createApplication(
-                application,
-                declared,
-                credential: sealed,
-                allowsBothEnvironments: credential.bothEnvironments
-            )
+            let writer = CredentialWriter(store: store, settings: loaded.values)
+            let row = try await create(application, declared, material, store, writer)
             StandardOutput.line(
                 "Application \(row.name) is there: integration key \(row.integrationKey), message ids \(row.messageIDFormat.rawValue)."
             )
@@ -95,9 +89,31 @@ struct ApplicationAddCommand: PushMTACommand {
         if material == nil { StandardOutput.line("Next: pushmta credential set \(row.name) --key FILE") }
     }
 
-    private func sealed(_ material: CredentialMaterial?, _ writer: CredentialWriter) async throws -> CredentialRow? {
-        guard let material else { return nil }
-        return try await writer.sealed(material, application: name, environment: environment, bundleID: bundleID)
+    /// All of it or nothing: what is refused can be typed again.
+    private func create(
+        _ application: NewApplication,
+        _ declared: ApplicationChange,
+        _ material: CredentialMaterial?,
+        _ store: Store,
+        _ writer: CredentialWriter
+    ) async throws -> ApplicationRow {
+        guard let material else { return try await store.createApplication(application, declared) }
+        return try await writer.locked {
+            let sealed = try await writer.sealed(
+                material,
+                application: name,
+                environment: environment,
+                bundleID: bundleID
+            )
+            let row = try await store.createApplication(
+                application,
+                declared,
+                credential: sealed,
+                allowsBothEnvironments: credential.bothEnvironments
+            )
+            try writer.confirm(sealed, application: name)
+            return row
+        }
     }
 
     /// Asks the person at the terminal; without one, the format that is right for every SDK of today.

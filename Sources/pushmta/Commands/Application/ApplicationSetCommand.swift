@@ -8,7 +8,8 @@ struct ApplicationSetCommand: PushMTACommand {
         commandName: "set",
         abstract: "Change an application and what it declares; what is not given stays.",
         discussion: """
-            Where an application declares variables or sounds, deliveries with others are refused before anything is sent.
+            Where an application declares variables or sounds, deliveries with others are refused before anything is sent. Another \
+            bundle id counts for what deliveries under way have not sent yet; another account for deliveries that are created from then on.
             """
     )
 
@@ -55,7 +56,7 @@ struct ApplicationSetCommand: PushMTACommand {
         change.icon = try declarations.checkedIcon()
         change.removesIcon = removeIcon
         let wanted = change
-        let row = try await StoreSession.run(loaded.values) { store in
+        let (row, underWay) = try await StoreSession.run(loaded.values) { store in
             let known = try await store.applications()
             guard let application = known.first(where: { $0.name == name }) else {
                 throw CommandFailure.unknownName("application", name, among: known.map(\.name), list: "app list")
@@ -65,12 +66,23 @@ struct ApplicationSetCommand: PushMTACommand {
             {
                 try CredentialFit.require(kind, account, application: name)
             }
-            guard !declarations.isEmpty else { return try await store.setApplication(name: name, wanted) }
-            let declarations = declarations
-            return try await store.setApplication(name: name, wanted) { application, declared in
-                try declarations.applied(to: declared, platform: application.platform)
-            }
+            let row = try await apply(wanted, store)
+            return (row, try await store.deliveriesUnderWay(application: name))
         }
         StandardOutput.line("Application \(row.name) is changed. `pushmta app show \(row.name)` shows it.")
+        if bundleID != nil {
+            StandardOutput.line(RouteNotice.children(of: "it"))
+            if let note = RouteNotice.text(underWay: underWay) { StandardOutput.line(note) }
+        }
+        if account != nil, let note = RouteNotice.text(keepingAccount: underWay) { StandardOutput.line(note) }
+    }
+
+    /// What there is, with what was given; what the application declares is read and written in one.
+    private func apply(_ wanted: ApplicationChange, _ store: Store) async throws -> ApplicationRow {
+        guard !declarations.isEmpty else { return try await store.setApplication(name: name, wanted) }
+        let declarations = declarations
+        return try await store.setApplication(name: name, wanted) { application, declared in
+            try declarations.applied(to: declared, platform: application.platform)
+        }
     }
 }

@@ -10,6 +10,6 @@ struct ContentSchemaCommand: ParsableCommand {
     )
 
     func run() {
-        StandardOutput.line(ContentSchema.json)
+        StandardOutput.line(String(ContentSchema.json.dropLast()))
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Gateways
 import PushCore
+import Store
 
 /// The file with the key under which credentials are sealed.
 enum CredentialKeyFile {
@@ -11,55 +12,115 @@ enum CredentialKeyFile {
 
     /// Makes a file with these keys, readable by its owner only. Never overwrites one.
     static func create(at path: String, text: String) throws {
-        guard !FileManager.default.fileExists(atPath: path) else {
+        switch DurableFile.create(path, text) {
+        case .done: return
+        case .exists:
             throw CommandFailure(
                 .data,
                 "\(path) exists already: credentials may be sealed under the key in it. Name another file, or remove it yourself."
             )
+        case .failed(let reason):
+            throw CommandFailure(
+                .data,
+                "\(path) cannot be written, \(reason): check its folder and your rights there."
+            )
         }
-        let made = FileManager.default.createFile(
-            atPath: path,
-            contents: Data(text.utf8),
-            attributes: [.posixPermissions: 0o600]
-        )
-        guard made else {
-            throw CommandFailure(.data, "\(path) cannot be written: check its folder and your rights there.")
-        }
+    }
+
+    /// The file itself where its path is a link to it.
+    static func target(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
     /// Puts other keys into a file, in one step and with the owner and the rights that it has: whoever reads it finds the keys
-    /// before or these.
-    static func replace(_ path: String, text: String) throws {
-        let manager = FileManager.default
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let temporary = target + ".new"
-        let trouble = CommandFailure(
-            .data,
-            "\(path) cannot be written: check its folder and your rights there. Nothing has been changed."
-        )
-        guard let attributes = try? manager.attributesOfItem(atPath: target) else { throw trouble }
-        let kept = attributes.filter {
-            [.posixPermissions, .ownerAccountID, .groupOwnerAccountID].contains($0.key)
+    /// before or these, and a power cut loses neither.
+    ///
+    /// - Parameters:
+    ///   - before: what it holds; if it holds anything else, nothing is changed.
+    ///   - lock: keeps others from it; a lost one means that others may have changed it, and nothing is changed.
+    static func replace(_ path: String, _ before: String, with text: String, _ lock: CredentialKeyLock) async throws {
+        let target = target(path)
+        let temporary = temporary(target)
+        removeLeftovers(of: target)
+        do {
+            try prepare(temporary, text, like: target, path)
+            try await lock.verify()
+            // Others than this program may write to it: an editor, a tool that copies it.
+            guard (try? String(contentsOfFile: target, encoding: .utf8)) == before else {
+                throw CommandFailure(
+                    .temporary,
+                    "\(path) has just been changed by somebody else. Nothing has been changed: look at it, and call this again."
+                )
+            }
+            guard rename(temporary, target) == 0 else {
+                throw trouble(path, String(cString: strerror(errno)))
+            }
+        } catch {
+            unlink(temporary)
+            throw error
         }
-        try? manager.removeItem(atPath: temporary)
-        guard
-            manager.createFile(
-                atPath: temporary,
-                contents: Data(text.utf8),
-                attributes: [.posixPermissions: 0o600]
-            ), (try? manager.setAttributes(kept, ofItemAtPath: temporary)) != nil, sync(temporary),
-            rename(temporary, target) == 0
-        else {
-            try? manager.removeItem(atPath: temporary)
-            throw trouble
+        guard DurableFile.syncFolder(of: target) else {
+            throw CommandFailure(
+                .unavailable,
+                "\(path) holds other keys now, and its disk does not say that it keeps them: check the disk, then call this again."
+            )
         }
     }
 
-    /// A key that were lost in a power cut would take what is sealed under it along.
-    private static func sync(_ path: String) -> Bool {
-        guard let file = FileHandle(forWritingAtPath: path) else { return false }
-        defer { try? file.close() }
-        return (try? file.synchronize()) != nil
+    private static func prepare(_ temporary: String, _ text: String, like target: String, _ path: String) throws {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else {
+            throw trouble(path, "it is not there")
+        }
+        let kept = attributes.filter {
+            [.posixPermissions, .ownerAccountID, .groupOwnerAccountID].contains($0.key)
+        }
+        switch DurableFile.create(temporary, text) {
+        case .done: break
+        case .exists: throw trouble(path, "\(temporary) is there")
+        case .failed(let reason): throw trouble(path, reason)
+        }
+        do {
+            try FileManager.default.setAttributes(kept, ofItemAtPath: temporary)
+        } catch {
+            throw trouble(path, "its owner and rights cannot be given to a new file")
+        }
+    }
+
+    private static func trouble(_ path: String, _ reason: String) -> CommandFailure {
+        CommandFailure(
+            .data,
+            "\(path) cannot be written, \(reason): check its folder and your rights there. Nothing has been changed."
+        )
+    }
+
+    /// The digits that tell a run's temporary file from those of others.
+    private static let temporaryDigits = 16
+    private static let temporaryEnding = ".keys"
+
+    /// A name that no other run has, beside the file: a rename works within a file system only.
+    private static func temporary(_ target: String) -> String {
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        let name = String(repeating: "0", count: temporaryDigits - digits.count) + digits + temporaryEnding
+        return folder(target) + "/" + prefix(target) + name
+    }
+
+    /// What runs that were killed have left: keys should not lie about. Whoever gets here has the lock, so they are nobody's.
+    private static func removeLeftovers(of target: String) {
+        let prefix = prefix(target)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder(target))) ?? [] {
+            guard name.hasPrefix(prefix), name.hasSuffix(temporaryEnding) else { continue }
+            let digits = name.dropFirst(prefix.count).dropLast(temporaryEnding.count)
+            guard digits.count == temporaryDigits, digits.allSatisfy(\.isHexDigit) else { continue }
+            unlink(folder(target) + "/" + name)
+        }
+    }
+
+    private static func prefix(_ target: String) -> String {
+        "." + URL(fileURLWithPath: target).lastPathComponent + "."
+    }
+
+    private static func folder(_ target: String) -> String {
+        URL(fileURLWithPath: target).deletingLastPathComponent().path
     }
 
     /// The keys of the settings' file, or of systemd's credential.

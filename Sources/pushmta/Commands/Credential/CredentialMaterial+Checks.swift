@@ -15,12 +15,23 @@ extension CredentialMaterial {
         } catch {
             throw CommandFailure(.data, "\(error)")
         }
-        guard let expiresAt, certificate == nil, expiresAt <= now else { return }
-        throw CommandFailure(
-            .data,
-            "--expires is in the past: give the day on which the credential ends, or a new one."
-        )
+        guard let expiresAt, certificate == nil else { return }
+        guard expiresAt > now else {
+            throw CommandFailure(
+                .data,
+                "--expires is in the past: give the day on which the credential ends, or a new one."
+            )
+        }
+        guard expiresAt <= now + Self.longestLife else {
+            throw CommandFailure(
+                .data,
+                "--expires is more than ten years away: check the year, or leave the option out for a credential that does not end."
+            )
+        }
     }
+
+    /// Ten years of 365 days and three leap days: nobody plans the end of a key for later, and a mistyped year gives centuries.
+    private static let longestLife: TimeInterval = (10 * 365 + 3) * 86_400
 
     /// Checks that a certificate may serve both environments, where somebody says so.
     func requireBothEnvironments() throws {

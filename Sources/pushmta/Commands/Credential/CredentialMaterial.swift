@@ -113,7 +113,18 @@ struct CredentialMaterial: Sendable {
             )
         }
         _ = try APNsTokenKey(keyID: keyID, teamID: teamID, pem: pem)
+        try Self.requireCapitals(keyID, "The key's id", "--key-id")
+        try Self.requireCapitals(teamID, "The team's id", "--team-id")
         self.init(.apnsKey, pem, [("key_id", .text(keyID)), ("team_id", .text(teamID))])
+    }
+
+    /// Apple's ids have capital letters only, and APNs refuses each message with another id (InvalidProviderToken).
+    private static func requireCapitals(_ id: String, _ what: String, _ option: String) throws {
+        guard id.utf8.contains(where: { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else { return }
+        throw CommandFailure(
+            .data,
+            "\(what) has small letters, and Apple's have ten capital letters and digits: give \(option) \(id.uppercased()) if that is what Apple shows."
+        )
     }
 
     /// Apple names the file `AuthKey_KEYID.p8`.

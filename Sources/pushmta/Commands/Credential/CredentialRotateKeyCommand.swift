@@ -11,7 +11,8 @@ struct CredentialRotateKeyCommand: PushMTACommand {
             A new key is put before the old one in the key file, so that both open credentials; then every credential is sealed \
             anew, each in a transaction of its own. It may be interrupted at any moment: called again, it goes on. While other hosts \
             run, it ends after the first step and says which of them need the file first. The old key stays in the file, for \
-            copies of the database; --drop-old takes it out.
+            copies of the database; --drop-old takes it out. Two at once wait for each other, on whatever host, and so do \
+            commands that set a credential.
             """
     )
 
@@ -42,18 +43,21 @@ struct CredentialRotateKeyCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { store in
-            let rotation = try KeyRotation(store: store, settings: loaded.values)
-            if !dropOld, try await rotation.isDue {
-                let isReady = try await rotation.begin(output: output, waits: !shared, prepareOnly: prepare)
-                guard isReady else { return }
-            } else if prepare || output != nil {
-                throw CommandFailure(
-                    .data,
-                    "A rotation is under way: credentials are to be sealed under the key \(try rotation.keys.current.keyID). Call this without --prepare and --output to finish it."
-                )
-            }
-            try await rotation.seal()
-            if dropOld { try rotation.dropOld() }
+            try await KeyRotation.run(store, loaded.values) { try await rotate($0) }
         }
+    }
+
+    private func rotate(_ rotation: KeyRotation) async throws {
+        if !dropOld, try await rotation.isDue {
+            let isReady = try await rotation.begin(output: output, waits: !shared, prepareOnly: prepare)
+            guard isReady else { return }
+        } else if prepare || output != nil {
+            throw CommandFailure(
+                .data,
+                "A rotation is under way: credentials are to be sealed under the key \(try rotation.keys.current.keyID). Call this without --prepare and --output to finish it."
+            )
+        }
+        try await rotation.seal()
+        if dropOld { try await rotation.dropOld() }
     }
 }

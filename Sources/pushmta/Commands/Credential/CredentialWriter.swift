@@ -1,4 +1,5 @@
 import Foundation
+import Gateways
 import PushCore
 import Store
 
@@ -9,7 +10,25 @@ struct CredentialWriter: Sendable {
     /// Where the key is named.
     let settings: Settings
 
-    /// Checks and seals material for an application, which need not be there yet.
+    /// Seals and stores something while nobody changes the key: what is sealed under a key that goes meanwhile is lost.
+    func locked<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+        guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment) else {
+            // Sealing says what is missing.
+            return try await body()
+        }
+        return try await source.locked(for: .sealing, store) { _ in try await body() }
+    }
+
+    /// Checks that the key is still there under which a credential has been sealed and stored: an editor knows no lock.
+    func confirm(_ row: CredentialRow, application: String) throws {
+        guard try !CredentialKeyFile.keyring(settings).keyIDs.contains(row.sealKeyID) else { return }
+        throw CommandFailure(
+            .negative,
+            "The key file was changed while the credential of application \(application) was sealed, and does not hold the key \(row.sealKeyID) any more: set the credential again with `pushmta credential set \(application) --key FILE`."
+        )
+    }
+
+    /// Checks and seals material for an application, which need not be there yet. To be called under the lock.
     func sealed(
         _ material: CredentialMaterial,
         application: String,
@@ -46,18 +65,21 @@ struct CredentialWriter: Sendable {
         application: String,
         allowsBothEnvironments: Bool = false
     ) async throws {
-        let row = try await store.application(named: application)
-        let credential = try await sealed(
-            material,
-            application: application,
-            environment: row.environment,
-            bundleID: row.bundleID
-        )
-        try await store.saveCredential(
-            credential,
-            application: application,
-            allowsBothEnvironments: allowsBothEnvironments
-        )
+        try await locked {
+            let row = try await store.application(named: application)
+            let credential = try await sealed(
+                material,
+                application: application,
+                environment: row.environment,
+                bundleID: row.bundleID
+            )
+            try await store.saveCredential(
+                credential,
+                application: application,
+                allowsBothEnvironments: allowsBothEnvironments
+            )
+            try confirm(credential, application: application)
+        }
     }
 }
 

@@ -4,28 +4,44 @@ import PushCore
 import Store
 
 /// Brings all credentials under another key, step by step; each step leaves everything readable.
+///
+/// All of it is done under the lock of the key: two at once would each write a file without the other's key, and what has been
+/// sealed under a key that is in no file is lost for good.
 struct KeyRotation: Sendable {
     private let store: Store
     private let source: CredentialKeySource
+    private let lock: CredentialKeyLock
 
-    init(store: Store, settings: Settings) throws {
-        self.store = store
+    /// Does something with the key while nobody else does.
+    static func run(_ store: Store, _ settings: Settings, _ body: (KeyRotation) async throws -> Void) async throws {
         guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment) else {
             // Loading says what is missing.
             _ = try CredentialKeyFile.keyring(settings)
             throw CommandFailure(.configuration, "There is no key file.")
         }
+        // Whoever has no key finds that out before anything is made beside it.
+        _ = try Self.keys(source)
+        try await source.locked(for: .rotating, store) { lock in
+            try await body(KeyRotation(store: store, source: source, lock: lock))
+        }
+    }
+
+    private init(store: Store, source: CredentialKeySource, lock: CredentialKeyLock) {
+        self.store = store
         self.source = source
+        self.lock = lock
     }
 
     /// The keys now.
     var keys: CredentialKeyring {
-        get throws {
-            do {
-                return try source.load()
-            } catch {
-                throw CommandFailure(.configuration, "\(error)")
-            }
+        get throws { try Self.keys(source) }
+    }
+
+    private static func keys(_ source: CredentialKeySource) throws -> CredentialKeyring {
+        do {
+            return try source.load()
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
         }
     }
 
@@ -39,7 +55,8 @@ struct KeyRotation: Sendable {
 
     /// Makes the new key; returns whether credentials can be sealed under it now.
     func begin(output: String?, waits: Bool, prepareOnly: Bool) async throws -> Bool {
-        let text = CredentialKeyring.text(adding: CredentialCipher.newKeyText(), to: try contents())
+        let before = try contents()
+        let text = CredentialKeyring.text(adding: CredentialCipher.newKeyText(), to: before)
         if source.isSystemds, output == nil {
             throw CommandFailure(
                 .configuration,
@@ -53,7 +70,7 @@ struct KeyRotation: Sendable {
             )
             return false
         }
-        try CredentialKeyFile.replace(source.path, text: text)
+        try await CredentialKeyFile.replace(source.path, before, with: text, lock)
         StandardOutput.line("\(source.path) has a new key, \(try keys.current.keyID), before the old one.")
         let others = waits ? try await otherHosts() : []
         if others.isEmpty, !prepareOnly { return true }
@@ -66,6 +83,7 @@ struct KeyRotation: Sendable {
 
     /// Seals every credential that is not yet under the current key.
     func seal() async throws {
+        let text = try contents()
         let keys = try keys
         var sealed = 0
         var failures: [String] = []
@@ -76,6 +94,7 @@ struct KeyRotation: Sendable {
                 failures.append("\(error)")
             }
         }
+        try await keep(keys.current.keyID, of: text)
         let total = try await store.credentials().count
         StandardOutput.line("\(sealed) of \(total) credentials were sealed anew under the key \(keys.current.keyID).")
         guard failures.isEmpty else {
@@ -105,16 +124,59 @@ struct KeyRotation: Sendable {
         return false
     }
 
+    /// Makes sure that the file holds the key under which credentials have just been sealed: here is the last copy of it, if
+    /// something that knows no lock has put another file in its place.
+    private func keep(_ keyID: String, of text: String) async throws {
+        if let keys = try? keys, keys.keyIDs.contains(keyID) { return }
+        let lost = "Something else than this program has changed \(source.path) while credentials were sealed"
+        if !source.isSystemds, (try? keys) != nil, let now = try? contents() {
+            let whole = CredentialKeyring.text(completing: now, from: text)
+            try await CredentialKeyFile.replace(source.path, now, with: whole, lock)
+            throw CommandFailure(
+                .negative,
+                "\(lost). The key \(keyID), under which they are now, was put back behind its keys: call this again."
+            )
+        }
+        let copy = CredentialKeyFile.target(source.path) + "." + keyID
+        let place = source.isSystemds ? FileManager.default.currentDirectoryPath + "/\(keyID).key" : copy
+        try CredentialKeyFile.create(at: place, text: text)
+        throw CommandFailure(
+            .negative,
+            "\(lost). The key \(keyID), under which they are now, is in \(place) alone: make that the key file again, of every host."
+        )
+    }
+
     /// Takes the keys out of the file under which nothing is sealed any more.
-    func dropOld() throws {
+    func dropOld() async throws {
         guard !source.isSystemds else {
             throw CommandFailure(
                 .configuration,
                 "The key is systemd's credential \(CredentialKeySource.systemdName), which cannot be changed here: take the lines after the first out of its file."
             )
         }
-        try CredentialKeyFile.replace(source.path, text: CredentialKeyring.textOfCurrentKey(in: try contents()))
-        StandardOutput.line("\(source.path) has the key \(try keys.current.keyID) alone now.")
+        let before = try contents()
+        let current = try keys.current.keyID
+        try await requireAll(under: current)
+        let after = CredentialKeyring.textOfCurrentKey(in: before)
+        try await CredentialKeyFile.replace(source.path, before, with: after, lock)
+        do {
+            // A host with an older program knows no lock.
+            try await requireAll(under: current)
+        } catch {
+            try await CredentialKeyFile.replace(source.path, after, with: before, lock)
+            throw error
+        }
+        StandardOutput.line("\(source.path) has the key \(current) alone now.")
+    }
+
+    private func requireAll(under keyID: String) async throws {
+        let others = try await store.credentials().filter { $0.sealKeyID != keyID }
+        guard !others.isEmpty else { return }
+        let names = others.map { "\($0.id) (\($0.applications.joined(separator: ", ")))" }.joined(separator: ", ")
+        throw CommandFailure(
+            .negative,
+            "Credentials were sealed meanwhile under a key that was to be dropped: \(names). The key file keeps its keys: see that every host has it, and call this again."
+        )
     }
 
     private func contents() throws -> String {

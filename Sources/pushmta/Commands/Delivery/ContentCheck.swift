@@ -14,6 +14,8 @@ struct ContentCheck {
         let limit: Int
         /// The fields that the content names.
         let fields: [String]
+        /// What has to be known of the push tokens that it goes to.
+        let notices: [String]
     }
 
     /// The content as it was read.
@@ -40,6 +42,7 @@ struct ContentCheck {
     func findings(applications names: [String], _ store: Store) async throws -> [Finding] {
         var findings: [Finding] = []
         var problems: [ContentProblem] = []
+        let credentials = try await store.credentials()
         for name in names {
             let application = try await store.application(named: name)
             let format = try await ApplicationRouting(application, store).format
@@ -49,7 +52,13 @@ struct ContentCheck {
                 if !unknown.isEmpty { throw ContentError(problems: unknown) }
                 let completed = try PushContent(json: application.completed(content: text))
                 findings.append(
-                    try finding(completed, format, messageIDFormat: application.messageIDFormat, application: name)
+                    try finding(completed, format, messageIDFormat: application.messageIDFormat, application: name) {
+                        template in
+                        // What the gateway would say of each message.
+                        let credential = credentials.first { $0.id == application.credentialID }
+                        let refused = RouteCheck.problems(application, credential, template)
+                        if !refused.isEmpty { throw ContentError(problems: refused) }
+                    }
                 )
             } catch let error as ContentError {
                 problems += error.problems.map {
@@ -65,7 +74,8 @@ struct ContentCheck {
         _ content: PushContent,
         _ format: PayloadFormat,
         messageIDFormat: MessageIDFormat,
-        application: String?
+        application: String?,
+        checking check: (LocalisedTemplate) throws -> Void = { _ in }
     ) throws -> Finding {
         let template = try LocalisedTemplate.compile(
             content: content,
@@ -74,12 +84,15 @@ struct ContentCheck {
             deliveryID: Int64.max,
             messageIDFormat: messageIDFormat
         )
+        try check(template)
+        let types = format.platform == .ios ? Set(template.templates.map(\.attributes.pushType)) : []
         return Finding(
             format: format,
             application: application,
             size: template.templates.map(\.minimumPayloadSize).max() ?? 0,
             limit: template.templates.map(\.payloadLimit).min() ?? 0,
-            fields: template.fields.map(\.name)
+            fields: template.fields.map(\.name),
+            notices: types.compactMap(\.tokenNotice).sorted()
         )
     }
 }

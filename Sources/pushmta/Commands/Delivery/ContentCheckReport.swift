@@ -11,16 +11,19 @@ enum ContentCheckReport {
                 .text(finding.fields.joined(separator: ", ")),
             ])
         }
+        let notices = Set(findings.flatMap(\.notices)).sorted()
         guard !json else {
             let locales = Cell.list(content.locales.map { .text($0) })
             return StandardOutput.line(
                 Cell.object([
                     ("ok", .flag(true)), ("problems", .list([])), ("locales", locales), ("formats", table.cell),
+                    ("notices", Cell.list(notices.map { .text($0) })),
                 ]).json
             )
         }
         let locales = content.locales.isEmpty ? "" : "; locales: \(content.locales.joined(separator: ", "))"
-        StandardOutput.line("\(file) is right\(locales)\n\(table.text)")
+        let end = notices.map { "\nNote: \($0)." }.joined()
+        StandardOutput.line("\(file) is right\(locales)\n\(table.text)\(end)")
     }
 
     /// A content that cannot be sent.

@@ -42,7 +42,9 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Option(help: "Greater goes first; 0 is normal.")
     var priority: Int16?
 
-    @Option(help: "Seconds after its start in which messages are sent (default: 432000).")
+    @Option(
+        help: "Seconds after its start in which messages are sent, \(DeliveryLimits.validityWords) (default: 432000)."
+    )
     var validity: Int64?
 
     @Option(help: "How often a message is sent again at most after failures that may pass (default: 5).")
@@ -69,6 +71,12 @@ struct DeliveryCreateCommand: PushMTACommand {
     var json = false
 
     func validate() throws {
+        if let validity, let problem = DeliveryLimits.problem(validity: validity) {
+            throw ValidationError("--validity: \(problem), and can be \(DeliveryLimits.validityWords).")
+        }
+        if let label, let problem = NameRule.problem(label: label) {
+            throw ValidationError("--label \(problem): \(NameRule.labelWords).")
+        }
         guard check == nil else {
             guard label == nil, content == nil, template == nil, !start else {
                 throw ValidationError("--check creates nothing: leave --label, --content, --template and --start out.")

@@ -18,19 +18,21 @@ struct DeliveryStatusCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (progress, outcomes, exclusions, target, inactive, days) = try await StoreSession.run(loaded.values) {
+        let (progress, outcomes, exclusions, target, notices, days) = try await StoreSession.run(loaded.values) {
             store in
             (
                 try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
                 try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id),
-                try await store.inactiveAccounts(delivery: id), try await store.days(ofDelivery: id)
+                try await store.inactiveAccounts(delivery: id).map { StatusAlarm.alarm(of: $0) }
+                    + store.waitingDeliveries(delivery: id).map { StatusAlarm.alarm(of: $0) },
+                try await store.days(ofDelivery: id)
             )
         }
         let reasons = DeliveryReport.outcomes(outcomes, exclusions)
         guard json else {
             DeliveryTable.table([progress]).show(json: false)
             if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
-            for alarm in inactive.map(StatusAlarm.alarm) { StandardOutput.line("\nAlarm: \(alarm.text)") }
+            for alarm in notices { StandardOutput.line("\nAlarm: \(alarm.text)") }
             if let words = Self.words(target, progress) { StandardOutput.line("\n" + words) }
             if !days.isEmpty { StandardOutput.line("\n" + DeliveryTable.table(days).text) }
             return
@@ -38,7 +40,7 @@ struct DeliveryStatusCommand: PushMTACommand {
         let counts = Array(zip(DeliveryTable.columns, DeliveryTable.row(progress)))
         let list = Cell.list(reasons.rows.map { .object(Array(zip(reasons.columns, $0))) })
         let lists = Cell.list(target.excludedLists.map { .text($0) })
-        let alarms = Cell.list(inactive.map { .text(StatusAlarm.alarm(of: $0).text) })
+        let alarms = Cell.list(notices.map { .text($0.text) })
         let chosen: [(String, Cell)] = [
             ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
             ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),

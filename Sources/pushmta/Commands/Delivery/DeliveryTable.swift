@@ -17,7 +17,9 @@ enum DeliveryTable {
             .integer(progress.pending), .integer(progress.sent), .integer(progress.failed), .integer(progress.ignored),
             .integer(progress.notApplicable), .integer(progress.canceled), .integer(progress.unknown),
             .integer(progress.excluded), .integer(progress.resentAfterAmbiguity), .integer(progress.journalReplayed),
-            .integer(progress.lateOutcomes), .text(progress.stateReason), .text(progress.kind.rawValue),
+            .integer(progress.lateOutcomes),
+            .text(progress.stateReason.isEmpty ? progress.waitingReason : progress.stateReason),
+            .text(progress.kind.rawValue),
         ]
     }
 

@@ -9,6 +9,7 @@ enum PreviewReport {
         var end = "\(preview.size) bytes of \(preview.limit)"
         if !preview.locale.isEmpty { end += ", locale \(preview.locale)" }
         lines.append(end)
+        if let notice = preview.notice { lines.append("Note: \(notice).") }
         if let problem = preview.problem { lines.append("It would not go out: \(problem)") }
         return lines.joined(separator: "\n")
     }
@@ -19,7 +20,7 @@ enum PreviewReport {
             ("headers", .object(preview.headers.map { ($0.name, .text($0.value)) })),
             ("payload", .text(String(decoding: preview.payload, as: UTF8.self))),
             ("size", Cell(preview.size)), ("limit", Cell(preview.limit)), ("locale", .text(preview.locale)),
-            ("problem", Cell(preview.problem)),
+            ("problem", Cell(preview.problem)), ("notice", Cell(preview.notice)),
         ])
     }
 }

@@ -51,7 +51,7 @@ struct AddresseeFile {
     }
 
     private mutating func records() throws -> [CSVRecord] {
-        let piece = try handle.read(upToCount: Self.pieceBytes) ?? Data()
+        let piece = try SmallFile.piece(of: handle, path, Self.pieceBytes)
         guard !piece.isEmpty else {
             isAtEnd = true
             try? handle.close()

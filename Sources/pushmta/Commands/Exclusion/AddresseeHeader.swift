@@ -73,9 +73,14 @@ struct AddresseeHeader: Sendable {
                 addressees.append(.user(value))
             case .subscriptionID:
                 guard let id = Int64(value) else { return .failure(ImportFault("its subscription_id is no number")) }
+                guard id > 0 else {
+                    return .failure(ImportFault("its subscription_id \(AddresseeOptions.subscriptionWords)"))
+                }
                 addressees.append(.subscription(id))
             case .pushToken:
-                guard value.utf8.count <= 4_096 else { return .failure(ImportFault("its push_token is too long")) }
+                guard PushTokenForm.canBeToken(value) else {
+                    return .failure(ImportFault("its push_token \(AddresseeOptions.tokenWords)"))
+                }
                 addressees.append(.pushToken(value))
             case .variable(let name): variables.append((name, .text(value)))
             }
@@ -88,8 +93,15 @@ struct AddresseeHeader: Sendable {
                 )
             )
         }
-        return .success(
-            ExplicitTarget(addressees[0], variables: variables.isEmpty ? nil : Cell.object(variables).json)
-        )
+        let json = variables.isEmpty ? nil : Cell.object(variables).json
+        if let json, json.utf8.count > MessageLimits.longestVariables {
+            return .failure(
+                ImportFault(
+                    "its variables have \(json.utf8.count) bytes, \(MessageLimits.longestVariables) are taken: "
+                        + "give the values that the content shows, and no more"
+                )
+            )
+        }
+        return .success(ExplicitTarget(addressees[0], variables: json))
     }
 }

@@ -12,6 +12,10 @@ struct ExclusionAddCommand: PushMTACommand {
 
     @OptionGroup var addressees: AddresseeOptions
 
+    func validate() throws {
+        try addressees.validateForm()
+    }
+
     func execute(_ loaded: LoadedSettings) async throws {
         let added = try await StoreSession.run(loaded.values) { store in
             try await store.addExclusions(list: list, addressees.people)

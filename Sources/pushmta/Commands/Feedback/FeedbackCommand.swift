@@ -6,15 +6,18 @@ import PushCore
 import Store
 import UnixSignals
 
-/// `pushmta feedback`: the process that applies token events, counts outcomes and hits, and throws away what is old.
+/// `pushmta feedback`: the process that asks for dead tokens and applies token events, counts outcomes and hits, and throws away
+/// what is old.
 struct FeedbackCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "feedback",
         abstract: "Run the feedback worker: token events, statistics, retention.",
         discussion: """
             Any number may run, on any hosts: one acts, the others stand by and one of them takes over when nothing was heard of it \
-            for 15 s; `pushmta status` shows which. SIGTERM or SIGINT: end; another one acts at once. It waits for a database that is \
-            away.
+            for 15 s; `pushmta status` shows which. Each loads the hits that web processes of its host have left on disk \
+            (web.workingPath). SIGTERM or SIGINT: end; another one acts at once. It waits for a database that is \
+            away. It reads the feedback services of ios-binary gateways (pushmta.feedback_service), and needs the key of the \
+            credentials for that, as children do.
             """
     )
 

@@ -21,9 +21,9 @@ struct KeyCreateCommand: PushMTACommand {
     @Option(
         name: .customLong("scope"),
         parsing: .upToNextOption,
-        help: "What it may be used for; several with blanks between."
+        help: "What it may be used for; several with blanks or commas between."
     )
-    var scopes: [String]
+    var scopeWords: [String]
 
     @Option(
         name: .customLong("app"),
@@ -38,6 +38,11 @@ struct KeyCreateCommand: PushMTACommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    /// The scopes, given as words or as a list in quotes.
+    private var scopes: [String] {
+        scopeWords.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }
+    }
+
     func validate() throws {
         guard !scopes.isEmpty else { throw ValidationError("Give at least one --scope.") }
         for scope in scopes where APIScope(rawValue: scope) == nil {
@@ -48,15 +53,13 @@ struct KeyCreateCommand: PushMTACommand {
         if let days, !(1...Self.mostDays).contains(days) {
             throw ValidationError("--days is from 1 to \(Self.mostDays).")
         }
-        guard (1...Self.longestName).contains(name.utf8.count) else {
-            throw ValidationError("A key's name has 1 to \(Self.longestName) bytes.")
+        if let problem = NameRule.problem(name: name) {
+            throw ValidationError("The key's name \(problem): \(NameRule.nameWords).")
         }
     }
 
     /// A hundred years; the database's table has room for more, nobody has use for it.
     private static let mostDays: Int32 = 36_525
-    /// The table's limit.
-    private static let longestName = 200
 
     func execute(_ loaded: LoadedSettings) async throws {
         var random = SystemRandomNumberGenerator()

@@ -18,11 +18,19 @@ struct Quickstart: Sendable {
     let json: Bool
     /// Whether everything stays up at the end.
     let detach: Bool
+    /// Whether what an earlier run has left goes, whatever it is.
+    let fresh: Bool
+
+    private static let label = "Quickstart"
+    /// The simulator's devices register as person-1, person-2, …
+    private static let userKeyPrefix = "person-"
 
     /// Runs it all.
     ///
     /// - Returns: Whether nothing was lost, duplicated or left over.
     func run() async throws -> Bool {
+        // Before anything that would end or clean up what is there.
+        try await site.requireSampleOnly(sample, fresh: fresh)
         do {
             let result = try await deliver()
             StandardOutput.line(json ? result.json : result.text(site))
@@ -41,6 +49,14 @@ struct Quickstart: Sendable {
             try? await stopSite()
             throw error
         }
+    }
+
+    private var sample: TrialContents {
+        TrialContents(
+            service: TrialAudience.samplePrefix,
+            deliveryLabel: Self.label,
+            userKeyPrefix: Self.userKeyPrefix
+        )
     }
 
     private func deliver() async throws -> QuickstartResult {
@@ -79,7 +95,7 @@ struct Quickstart: Sendable {
 
     private func send(_ store: Store, to applications: [String]) async throws -> DeliveryProgress {
         let id = try await store.createDelivery(
-            NewDelivery(label: "Quickstart", applications: applications, content: TrialAudience.content)
+            NewDelivery(label: Self.label, applications: applications, content: TrialAudience.content)
         )
         try await store.startDelivery(id)
         tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")

@@ -13,6 +13,9 @@ struct QuickstartRunCommand: AsyncParsableCommand {
             Half of the messages go to simulated iOS devices, half to Android. On a terminal everything stays up at the end \
             until Ctrl-C, so that you can look at it; elsewhere, and with --json, it ends by itself. Exit status 0: nothing was \
             lost, duplicated or left over.
+
+            The database of the folder is made anew. Where a site is up that --detach has left, or a database holds more than \
+            the sample, that is refused: --fresh says that it may go.
             """
     )
 
@@ -24,6 +27,12 @@ struct QuickstartRunCommand: AsyncParsableCommand {
 
     @Flag(help: "Leave everything running at the end.")
     var detach = false
+
+    @Flag(
+        help:
+            "Start over: end the site that is up in the folder, and delete its database with all that was added to it."
+    )
+    var fresh = false
 
     @Option(help: "The folder for settings, journals, logs and the simulator's state.")
     var folder = ".pushmta"
@@ -39,7 +48,7 @@ struct QuickstartRunCommand: AsyncParsableCommand {
             let site = try TrialSite(folder: folder)
             _ = try FolderLock(folder: site.folder)
             let isClean = try await UntilSignal.run {
-                try await Quickstart(site: site, messages: messages, json: json, detach: detach).run()
+                try await Quickstart(site: site, messages: messages, json: json, detach: detach, fresh: fresh).run()
             }
             guard let isClean else { throw ExitCode(CommandFailure.interruptedStatus) }
             guard isClean else { throw ExitCode(CommandFailure.Code.negative.rawValue) }

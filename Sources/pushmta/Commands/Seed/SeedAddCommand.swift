@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushCore
 import Store
 
 /// `pushmta seed add NAME`.
@@ -41,6 +42,7 @@ struct SeedAddCommand: PushMTACommand {
     func validate() throws {
         guard address != nil else { throw ValidationError("Give exactly one of --subscription, --user and --token.") }
         if application == nil, subscription == nil { throw ValidationError("--user and --token need --app.") }
+        if let problem = DeviceSetting.problem(locale: locale) { throw ValidationError("--locale \(problem).") }
     }
 
     private var address: NewSeed.Address? {

@@ -27,9 +27,18 @@ struct FeedbackNotice: Sendable {
         }
         guard !backlog.isWorkerActing else { return nil }
         let hits = backlog.oldestHitSeconds ?? 0
-        guard backlog.uncountedParts > 0 || hits > Self.oldHits else { return nil }
-        text =
-            "no feedback worker acts: statistics wait (\(backlog.uncountedParts) finished parts are not counted), and nothing is thrown away with age. Start `pushmta feedback`"
+        var waiting: [String] = []
+        if backlog.uncountedParts > 0 || hits > Self.oldHits {
+            waiting.append("statistics wait (\(backlog.uncountedParts) finished parts are not counted)")
+        }
+        if backlog.services > 0 {
+            waiting.append(
+                "nobody asks the feedback services of ios-binary gateways (\(backlog.services)) for dead tokens, which go on getting messages"
+            )
+        }
+        guard !waiting.isEmpty else { return nil }
+        waiting.append("nothing is thrown away with age")
+        text = "no feedback worker acts: \(waiting.joined(separator: "; ")). Start `pushmta feedback`"
         isSerious = false
     }
 }

@@ -15,10 +15,12 @@ struct StatusAlarm: Sendable {
         applications: [ApplicationRow],
         health: [ApplicationHealthRow],
         credentials: [CredentialNotice],
-        inactive: [InactiveAccount] = []
+        inactive: [InactiveAccount] = [],
+        waiting: [WaitingDelivery] = []
     ) -> [StatusAlarm] {
         hosts.flatMap(alarms) + versionAlarm(hosts) + children.compactMap(alarm)
             + health.compactMap { alarm($0, applications) } + credentials.compactMap(alarm) + inactive.map(alarm)
+            + waiting.map(alarm)
     }
 
     /// A target mapping whose view cannot be read.
@@ -35,6 +37,24 @@ struct StatusAlarm: Sendable {
             subject: "delivery \(waiting.deliveryID)",
             text:
                 "its messages wait, as external account \(waiting.account) is not active: pushmta account set \(waiting.account) --enable-active"
+        )
+    }
+
+    /// A delivery of which something cannot be read.
+    static func alarm(of waiting: WaitingDelivery) -> StatusAlarm {
+        let what = waiting.messages.map { "\($0) of its messages cannot be loaded" } ?? "it cannot be prepared now"
+        return StatusAlarm(
+            subject: "delivery \(waiting.deliveryID)",
+            text: "\(what), which is tried again each minute until its validity is over: \(waiting.reason)"
+        )
+    }
+
+    /// A delivery that a child has paused for what the gateway says of it alone; one that somebody paused has no reason.
+    static func alarm(ofHeld delivery: DeliveryProgress) -> StatusAlarm? {
+        guard delivery.state == .paused, !delivery.stateReason.isEmpty, delivery.parentID == nil else { return nil }
+        return StatusAlarm(
+            subject: "delivery \(delivery.id)",
+            text: "it is paused. \(delivery.stateReason) (pushmta delivery resume \(delivery.id) lets it go on)"
         )
     }
 

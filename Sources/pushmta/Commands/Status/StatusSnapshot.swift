@@ -12,10 +12,12 @@ struct StatusSnapshot: Sendable {
     private let expiring: [CredentialNotice]
     private let mappings: [StatusAlarm]
     private let inactive: [InactiveAccount]
+    private let waiting: [WaitingDelivery]
     private let work: [ReadyWork]
     private let deliveries: [DeliveryProgress]
     private let workers: [FeedbackWorkerRow]
     private let backlog: FeedbackBacklog
+    private let holds: [RetentionHold]
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -31,10 +33,12 @@ struct StatusSnapshot: Sendable {
             mapping.problem.map { StatusAlarm.alarm(ofMapping: mapping.row.name, $0) }
         }
         inactive = try await store.inactiveAccounts()
+        waiting = try await store.waitingDeliveries()
         work = try await store.readyWork()
         deliveries = try await store.unfinishedDeliveries()
         workers = try await store.feedbackWorkers()
         backlog = try await store.feedbackBacklog()
+        holds = try await store.retentionHolds()
     }
 
     /// The tables with their names.
@@ -58,10 +62,14 @@ struct StatusSnapshot: Sendable {
             applications: applications,
             health: health,
             credentials: expiring,
-            inactive: inactive
+            inactive: inactive,
+            waiting: waiting
         )
         let feedback = FeedbackNotice(backlog).map { StatusAlarm(subject: "feedback", text: $0.text) }
-        for alarm in alarms + mappings + [feedback].compactMap(\.self) {
+        let held = deliveries.compactMap(StatusAlarm.alarm(ofHeld:))
+        let spools = SpoolNotice.all(workers).map { StatusAlarm(subject: "host \($0.host)", text: $0.text) }
+        let kept = holds.map { RetentionNotice($0) }.map { StatusAlarm(subject: $0.subject, text: $0.text) }
+        for alarm in alarms + held + mappings + spools + kept + [feedback].compactMap(\.self) {
             table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table

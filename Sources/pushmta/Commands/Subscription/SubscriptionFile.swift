@@ -37,8 +37,14 @@ final class SubscriptionFile: AsyncSequence, Sendable {
             size = 0
             return
         }
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
+            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
+        else {
             throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your rights.")
+        }
+        guard !isDirectory.boolValue else {
+            throw CommandFailure(.data, "\(path) is a directory: give the path of a CSV file.")
         }
         self.size = size.int64Value
     }
@@ -74,7 +80,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
                 throw CommandFailure(.data, "The file \(file.path) cannot be opened: check your rights.")
             }
             self.handle = handle
-            let piece = try handle.read(upToCount: SubscriptionFile.pieceBytes) ?? Data()
+            let piece = try SmallFile.piece(of: handle, file.path, SubscriptionFile.pieceBytes)
             file.state.withLock { $0.bytes += Int64(piece.count) }
             guard !piece.isEmpty else {
                 isAtEnd = true

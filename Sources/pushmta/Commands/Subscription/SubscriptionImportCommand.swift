@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushCore
 import Store
+import Synchronization
 
 /// `pushmta subscription import FILE`.
 struct SubscriptionImportCommand: PushMTACommand {
@@ -10,7 +11,8 @@ struct SubscriptionImportCommand: PushMTACommand {
         discussion: """
             The first line names the columns: push_token, user_key, locale, time_zone, parameter.NAME for parameters of the \
             subscription; every other name is a field of the recipient. A malformed line is reported with its number and left \
-            out, the rest goes in; the exit status is then 65.
+            out, the rest goes in; the exit status is then 65. Of several lines with one token the last one counts. Any number of \
+            imports may run at once, also while devices register.
             """
     )
 
@@ -25,21 +27,49 @@ struct SubscriptionImportCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let source = try SubscriptionFile(path: file)
         let bar = ImportBar(size: source.size)
-        let report = try await StoreSession.run(loaded.values) { store in
-            try await store.importSubscriptions(application: application, rows: source, skipMalformed: true) { done in
-                bar.show(bytes: source.findings.bytes, subscriptions: done.created + done.updated)
+        // What is in if an error ends the import.
+        let reached = Mutex(ImportReport())
+        let report: ImportReport
+        do {
+            report = try await StoreSession.run(loaded.values) { store in
+                try await store.importSubscriptions(application: application, rows: source, skipMalformed: true) {
+                    done in
+                    reached.withLock { $0 = done }
+                    bar.show(bytes: source.findings.bytes, subscriptions: done.created + done.updated)
+                }
             }
+        } catch {
+            bar.finish()
+            let done = reached.withLock { $0 }
+            if done.lastLine > 0 {
+                tell(done, source.findings)
+                StandardError.write(
+                    "pushmta: the import ends behind line \(done.lastLine): until there \(Self.numbers(done)). That stays; the same file may be imported again.\n"
+                )
+            }
+            throw error
         }
         bar.finish()
-        let findings = source.findings
-        let faults = (findings.faults + report.problems).sorted { $0.line < $1.line }
-        for fault in faults { StandardError.write("\(file), \(fault)\n") }
-        let skipped = findings.faultyLines + report.skipped
-        if skipped > faults.count { StandardError.write("… and \(skipped - faults.count) more lines\n") }
-        StandardOutput.line(
-            "\(report.created) created, \(report.updated) updated, \(report.disabled) disabled because their token went to another "
-                + "user, \(skipped) lines left out"
-        )
+        tell(report, source.findings)
+        let skipped = source.findings.faultyLines + report.skipped
+        let replaced = report.replaced > 0 ? ", \(report.replaced) lines replaced by a later one of the same token" : ""
+        StandardOutput.line("\(Self.numbers(report)), \(skipped) lines left out\(replaced)")
         if skipped > 0 { throw ExitCode(CommandFailure.Code.data.rawValue) }
+    }
+
+    private static func numbers(_ report: ImportReport) -> String {
+        "\(report.created) created, \(report.updated) updated, \(report.disabled) disabled because their token went to another user"
+    }
+
+    /// Names the first lines that were left out, and those that a later one has replaced.
+    private func tell(_ report: ImportReport, _ findings: SubscriptionFile.Findings) {
+        let faults = (findings.faults + report.problems).sorted { $0.line < $1.line }
+        tell(faults.prefix(SubscriptionFile.keptFaults), of: findings.faultyLines + report.skipped, "")
+        tell(report.replacements[...], of: report.replaced, " with a token of a later one")
+    }
+
+    private func tell(_ lines: ArraySlice<ImportProblem>, of count: Int, _ words: String) {
+        for line in lines { StandardError.write("\(file), \(line)\n") }
+        if count > lines.count { StandardError.write("… and \(count - lines.count) more lines\(words)\n") }
     }
 }

@@ -9,8 +9,8 @@ struct TemplateAddCommand: PushMTACommand {
         abstract: "Store a delivery template.",
         discussion: """
             Its content need not be complete: what each delivery says for itself is merged into it. Settings are priority, \
-            validity_seconds, one_per_user, explicit_targets, ambiguity_policy, max_retries and retry_period_seconds, as in \
-            --settings '{"priority": 10}'.
+            validity_seconds (\(DeliveryLimits.validityWords)), one_per_user, explicit_targets, ambiguity_policy, max_retries and \
+            retry_period_seconds, as in --settings '{"priority": 10}'.
             """
     )
 

@@ -12,7 +12,7 @@ struct WebCommand: PushMTACommand {
         abstract: "Run the web process: registration and tracking of devices, and the API.",
         discussion: """
             SIGTERM or SIGINT: take no new connections, answer what is under way, end. It starts while the database is away: \
-            hits are kept on disk (web.workingPath) until it is back, registrations are refused.
+            hits are kept on disk (web.workingPath) until it is back, registrations wait for some seconds and are refused then.
             """
     )
 
@@ -21,6 +21,7 @@ struct WebCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         var settings = loaded.values
         if !settings.web.databaseUrl.isEmpty { settings.database.url = settings.web.databaseUrl }
+        DescriptorLimit.raise()
         let logger = ProcessLog.logger("web", settings)
         let database = StoreSession.configuration(settings, role: "web")
         let api = WebAPI(settings: settings.web, database: database, version: ProductVersion.text, logger: logger)

@@ -25,9 +25,12 @@ public final class HttpAnswer {
         return status == 200;
     }
 
-    /** Whether the same request may succeed later, because the server is busy or broken. */
+    /**
+     * Whether the same request may succeed later: the server is busy or broken, or something between here and there, as the
+     * network of a hotel, sends its clients to a page of its own.
+     */
     boolean isWorthRetrying() {
-        return status == 408 || status == 425 || status == 429 || status >= 500 && status < 600;
+        return status >= 300 && status < 400 || status == 408 || status == 425 || status == 429 || status >= 500 && status < 600;
     }
 
     /** The body's first line. A proxy's error page says nothing in it, so then it is the status. */

@@ -62,6 +62,8 @@ public final class HttpTransport implements Transport {
         connection.setReadTimeout(timeoutMillis);
         // A tracking hit that a cache answers is lost.
         connection.setUseCaches(false);
+        // A registration becomes a GET of some page on its way: the page's 200 would say that the server has it.
+        connection.setInstanceFollowRedirects(false);
         connection.setDoOutput(request.getBody() != null);
         if (request.getContentType() != null) {
             connection.setRequestProperty("Content-Type", request.getContentType());

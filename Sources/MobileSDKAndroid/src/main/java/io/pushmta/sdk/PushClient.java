@@ -106,7 +106,9 @@ public final class PushClient {
         notifyOpening(messageId == null ? null : messageId.toString(), deliveryId);
     }
 
-    /** Tries at once to send what is queued. Call it when there is a network again. */
+    /**
+     * Tries at once to send what is queued, but for hits whose server asked for more time. Call it when there is a network again.
+     */
     public void retryNow() {
         registrar.retryNow();
         tracker.retryNow();

@@ -1,10 +1,12 @@
 package io.pushmta.sdk;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Brings tracking hits to the server, in order, and keeps them while it cannot be reached. A hit whose answer is lost is sent
- * again, so a server may see it twice.
+ * again, so a server may see it twice. After a failure there is a pause, in which new hits are only queued: each of them would
+ * cost the oldest one a try, and a server in trouble a request.
  */
 final class Tracker {
     static final String NAME = "tracking";
@@ -15,6 +17,17 @@ final class Tracker {
     private final TrackingQueue queue = new TrackingQueue();
     private final BackOff backOff;
     private Storage storage;
+    /** Tells what keeps hits back until the lane's timer; null while there is no pause. */
+    private Trouble trouble;
+    /** When the server is ready to be asked again, in the time of {@link System#nanoTime}; of no meaning without a pause. */
+    private long askedUntil;
+    /** Whose pause it is. */
+    private String troubledBase;
+
+    /** Throws why a hit is queued. */
+    private interface Trouble {
+        void tell() throws PushException, IOException;
+    }
 
     Tracker(Settings settings, Transport transport, BackOff backOff) {
         this.settings = settings;
@@ -44,13 +57,33 @@ final class Tracker {
             }
             TrackingQueue.Hit hit = queue.add(path);
             store();
+            if (isTroubled()) {
+                trouble.tell();
+            }
             sendAll(hit);
             return null;
         });
     }
 
+    /** Ends a pause, unless the server asked for it. */
     void retryNow() {
-        lane.execute(this::retry);
+        lane.execute(() -> {
+            long left = isTroubled() ? askedUntil - System.nanoTime() : 0;
+            if (left > 0) {
+                lane.schedule(this::retry, TimeUnit.NANOSECONDS.toMillis(left) + 1);
+            } else {
+                retry();
+            }
+        });
+    }
+
+    /** Whether there is a pause, and because of the server that is set now. */
+    private boolean isTroubled() {
+        try {
+            return trouble != null && settings.trackingBase().equals(troubledBase);
+        } catch (PushException error) {
+            return false;
+        }
     }
 
     /** A try that nobody waits for. */
@@ -66,28 +99,44 @@ final class Tracker {
     private void sendAll(TrackingQueue.Hit awaited) throws PushException, IOException {
         PushException refusal = null;
         lane.cancelTimer();
+        trouble = null;
         for (TrackingQueue.Hit hit = queue.first(); hit != null; hit = queue.first()) {
+            String base = settings.trackingBase();
             HttpAnswer answer;
             try {
-                answer = transport.send(new HttpRequest("GET", settings.trackingBase() + hit.path, null, null));
+                answer = transport.send(new HttpRequest("GET", base + hit.path, null, null));
             } catch (IOException error) {
-                lane.schedule(this::retry, backOff.next(0));
+                pause(base, 0, () -> {
+                    throw new IOException(error.getMessage(), error);
+                });
                 throw error;
             }
-            PushException failure = answer.isSuccess() ? null
-                    : new PushException(PushException.Code.UNEXPECTED_ERROR, answer.reason());
-            if (failure != null && answer.isWorthRetrying() && queue.failed(hit)) {
-                lane.schedule(this::retry, backOff.next(answer.retryAfterMillis()));
-                throw failure;
+            if (answer.isWorthRetrying()) {
+                queue.failed(hit);
+                store();
+                pause(base, answer.retryAfterMillis(), () -> {
+                    throw new PushException(PushException.Code.UNEXPECTED_ERROR, answer.reason());
+                });
+                trouble.tell();
+                return;
             }
             queue.remove(hit);
             store();
             backOff.reset();
-            refusal = hit == awaited ? failure : refusal;
+            if (hit == awaited && !answer.isSuccess()) {
+                refusal = new PushException(PushException.Code.UNEXPECTED_ERROR, answer.reason());
+            }
         }
         if (refusal != null) {
             throw refusal;
         }
+    }
+
+    private void pause(String base, long askedMillis, Trouble why) {
+        troubledBase = base;
+        trouble = why;
+        askedUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(askedMillis);
+        lane.schedule(this::retry, backOff.next(askedMillis));
     }
 
     private void store() {

@@ -63,14 +63,12 @@ final class TrackingQueue {
         hits.remove(hit);
     }
 
-    /** The server could not take it; true when it is to be tried again. */
-    boolean failed(Hit hit) {
+    /** The server could not take it: it is tried again, but not for ever. */
+    void failed(Hit hit) {
         hit.refusals++;
-        if (hit.refusals < MOST_REFUSALS) {
-            return true;
+        if (hit.refusals >= MOST_REFUSALS) {
+            remove(hit);
         }
-        remove(hit);
-        return false;
     }
 
     private void trim() {

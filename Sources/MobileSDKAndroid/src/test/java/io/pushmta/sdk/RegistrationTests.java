@@ -56,6 +56,22 @@ final class RegistrationTests {
         }
     }
 
+    /** The page that a redirect leads to knows nothing of the registration. */
+    void testRedirectsAreNotFollowed() throws Exception {
+        for (int status : new int[] {301, 302, 303, 307, 308}) {
+            try (TestServer server = new TestServer()) {
+                PushClient client = Samples.client(server, new MemoryStorage());
+                server.next(status, "");
+                PushException error = Check.refused(() -> register(client, "u"));
+                Check.equal(error.getErrorString(), "HTTP status " + status);
+                Check.eventually(() -> server.seen.size() == 2, "sent again");
+                for (TestServer.Seen seen : server.seen) {
+                    Check.equal(seen.method + " " + seen.uri, "POST /nms/mobile/1/registerAndroid.jssp");
+                }
+            }
+        }
+    }
+
     void testTheSameIsSentOnce() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();

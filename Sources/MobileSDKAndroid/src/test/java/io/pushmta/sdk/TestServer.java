@@ -34,10 +34,12 @@ final class TestServer implements AutoCloseable {
     private static final class Answer {
         final int status;
         final String body;
+        final String retryAfter;
 
-        Answer(int status, String body) {
+        Answer(int status, String body, String retryAfter) {
             this.status = status;
             this.body = body;
+            this.retryAfter = retryAfter;
         }
     }
 
@@ -56,12 +58,17 @@ final class TestServer implements AutoCloseable {
     }
 
     /** What the next request gets; status 0 hangs up. */
-    synchronized void next(int status, String body) {
-        answers.add(new Answer(status, body));
+    void next(int status, String body) {
+        next(status, body, null);
+    }
+
+    /** The same with the header {@code Retry-After}. */
+    synchronized void next(int status, String body, String retryAfter) {
+        answers.add(new Answer(status, body, retryAfter));
     }
 
     private synchronized Answer take() {
-        return answers.isEmpty() ? new Answer(200, "registered") : answers.remove(0);
+        return answers.isEmpty() ? new Answer(200, "registered", null) : answers.remove(0);
     }
 
     private void handle(HttpExchange exchange) throws IOException {
@@ -74,8 +81,14 @@ final class TestServer implements AutoCloseable {
         }
         Answer answer = take();
         seen.add(new Seen(exchange, new String(body.toByteArray(), StandardCharsets.UTF_8)));
+        if (answer.retryAfter != null) {
+            exchange.getResponseHeaders().set("Retry-After", answer.retryAfter);
+        }
         if (answer.status != 0) {
             byte[] bytes = answer.body.getBytes(StandardCharsets.UTF_8);
+            if (answer.status >= 300 && answer.status < 400) {
+                exchange.getResponseHeaders().set("Location", "/login");
+            }
             exchange.sendResponseHeaders(answer.status, bytes.length == 0 ? -1 : bytes.length);
             if (bytes.length > 0) {
                 exchange.getResponseBody().write(bytes);

@@ -98,4 +98,66 @@ final class TrackingTests {
             Check.eventually(() -> server.seen.size() == 2, "the retry");
         }
     }
+
+    void testNewHitsDuringAPauseAreOnlyQueuedAndCostNoTry() throws Exception {
+        try (TestServer server = new TestServer()) {
+            PushClient client = Samples.patientClient(server, new MemoryStorage());
+            server.next(503, "busy");
+            Check.equal(Check.refused(() -> client.notifyReceive("1", "d")).getErrorString(), "busy");
+            for (int number = 2; number <= 3 * TrackingQueue.MOST_REFUSALS; number++) {
+                String id = Integer.toString(number);
+                Check.equal(Check.refused(() -> client.notifyReceive(id, "d")).getErrorString(), "busy");
+            }
+            Check.equal(server.seen.size(), 1);
+            for (int tries = 2; tries < TrackingQueue.MOST_REFUSALS; tries++) {
+                int wanted = tries;
+                server.next(503, "busy");
+                client.retryNow();
+                Check.eventually(() -> server.seen.size() == wanted, "a try");
+            }
+            client.retryNow();
+            int all = 4 * TrackingQueue.MOST_REFUSALS - 1;
+            Check.eventually(() -> server.seen.size() == all, "all hits");
+            Check.equal(uris(server).get(TrackingQueue.MOST_REFUSALS - 1), "GET /r/?id=h1,d,1");
+            Check.equal(uris(server).get(TrackingQueue.MOST_REFUSALS), "GET /r/?id=h2,d,1");
+        }
+    }
+
+    void testAHitThatTheServerAlwaysFailsAtIsGivenUp() throws Exception {
+        try (TestServer server = new TestServer()) {
+            PushClient client = Samples.patientClient(server, new MemoryStorage());
+            for (int tries = 1; tries <= TrackingQueue.MOST_REFUSALS; tries++) {
+                int wanted = tries;
+                server.next(503, "busy");
+                if (tries == 1) {
+                    Check.refused(() -> client.notifyReceive("1", "d"));
+                    Check.refused(() -> client.notifyReceive("2", "d"));
+                } else {
+                    client.retryNow();
+                }
+                Check.eventually(() -> server.seen.size() == wanted, "a try");
+            }
+            // The server is left alone all the same.
+            Check.refused(() -> client.notifyReceive("3", "d"));
+            Check.equal(server.seen.size(), TrackingQueue.MOST_REFUSALS);
+            client.retryNow();
+            Check.eventually(() -> server.seen.size() == TrackingQueue.MOST_REFUSALS + 2, "the others");
+            Check.equal(uris(server).get(TrackingQueue.MOST_REFUSALS), "GET /r/?id=h2,d,1");
+        }
+    }
+
+    void testWhatTheServerAsksForIsObeyed() throws Exception {
+        try (TestServer server = new TestServer()) {
+            PushClient client = Samples.client(server, new MemoryStorage());
+            server.next(503, "busy", "3600");
+            Check.refused(() -> client.notifyReceive("1", "d"));
+            client.retryNow();
+            Check.refused(() -> client.notifyReceive("2", "d"));
+            Check.equal(server.seen.size(), 1);
+            try (TestServer other = new TestServer()) {
+                client.setTrackingHost(other.base());
+                Check.eventually(() -> other.seen.size() == 2, "the hits, by another server");
+            }
+        }
+    }
 }

@@ -14,15 +14,19 @@ struct FeedbackKeeper: Sendable {
     var longestPause = Duration.seconds(5)
     let store: @Sendable ([APNsFeedbackEntry]) async throws -> Void
 
-    /// Returns when the entries are stored.
-    func keep(_ entries: [APNsFeedbackEntry]) async {
+    /// Returns when the entries are stored; throws only what an attempt after its task's cancellation throws.
+    func keep(_ entries: [APNsFeedbackEntry]) async throws {
         var backOff = BackOff(initial: pause, maximum: longestPause)
         while true {
             do {
                 return try await store(entries)
             } catch {
+                guard !Task.isCancelled else {
+                    logger.critical("\(entries.count) tokens of a feedback service are lost: \(error)")
+                    throw error
+                }
                 logger.warning(
-                    "\(entries.count) tokens of the feedback service could not be stored, trying again: \(error)"
+                    "\(entries.count) tokens of a feedback service could not be stored, trying again: \(error)"
                 )
                 try? await Task.sleep(for: backOff.next())
             }

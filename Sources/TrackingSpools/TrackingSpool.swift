@@ -8,11 +8,13 @@ import SystemPackage
 ///
 /// Records leave it in the order in which they came, the oldest file first. The file of this process is made with its first
 /// record and is empty again as soon as all of it is loaded.
-final class TrackingSpool: Sendable {
+public final class TrackingSpool: Sendable {
     /// A record and the source whose transaction it is.
-    struct Head: Sendable {
-        let source: UUID
-        let record: TrackingSpoolRecord
+    public struct Head: Sendable {
+        /// The process that kept it.
+        public let source: UUID
+        /// The record.
+        public let record: TrackingSpoolRecord
     }
 
     private let folder: FilePath
@@ -26,14 +28,29 @@ final class TrackingSpool: Sendable {
     private final class Box {
         var own: SpoolFile?
         var orphans: [SpoolFile] = []
+        /// The position of the last record that was appended.
+        var lastPosition: Int64 = 0
+        /// Files that cannot be taken over, each told once.
+        var troubles: Set<String> = []
 
         var all: [SpoolFile] { orphans + (own.map { [$0] } ?? []) }
     }
 
     private static let suffix = ".spool"
+    static let damagedSuffix = ".damaged"
+    static let unreadableSuffix = ".unreadable"
+
+    /// Takes over the files of processes that are gone from a folder that is there; it takes no records of its own.
+    public init(adoptingIn folder: String, logger: Logger) {
+        self.folder = FilePath(folder)
+        self.logger = logger
+        mostBytes = 0
+        header = TrackingSpoolHeader(source: UUID(), created: 0)
+        adoptOrphans()
+    }
 
     /// Makes the folder, if need be, and takes over the files of processes that are gone.
-    init(folder: String, mostMegabytes: Int, source: UUID, created: Int64, logger: Logger) throws {
+    public init(folder: String, mostMegabytes: Int, source: UUID, created: Int64, logger: Logger) throws {
         self.folder = FilePath(folder)
         self.logger = logger
         mostBytes = Int64(mostMegabytes) << 20
@@ -55,16 +72,16 @@ final class TrackingSpool: Sendable {
     }
 
     /// Whether every hit that was ever put into it is loaded.
-    var isEmpty: Bool { state.withLock { $0.all.allSatisfy(\.isEmpty) } }
+    public var isEmpty: Bool { state.withLock { $0.all.allSatisfy(\.isEmpty) } }
 
     /// Bytes on disk.
-    var bytes: Int64 { state.withLock { Self.bytes($0) } }
+    public var bytes: Int64 { state.withLock { Self.bytes($0) } }
 
     /// Whether it takes no more.
-    var isFull: Bool { bytes >= mostBytes }
+    public var isFull: Bool { bytes >= mostBytes }
 
     /// Puts a record behind all others and waits until the disk has it.
-    func append(_ record: TrackingSpoolRecord) throws(SpoolError) {
+    public func append(_ record: TrackingSpoolRecord) throws(SpoolError) {
         let bytes = record.bytes
         try state.withLock { (box) throws(SpoolError) in
             guard Self.bytes(box) + Int64(bytes.count) <= mostBytes else {
@@ -75,9 +92,10 @@ final class TrackingSpool: Sendable {
                 )
             }
             do {
-                let file = try box.own ?? SpoolFile(creating: path(), header: header)
+                let file = try box.own ?? SpoolFile.make(path(), header: header)
                 box.own = file
                 try file.append(bytes)
+                box.lastPosition = record.position
             } catch {
                 throw SpoolError(
                     code: .notWritable,
@@ -88,7 +106,7 @@ final class TrackingSpool: Sendable {
     }
 
     /// The oldest record that is not loaded; nil if there is none.
-    func head() -> Head? {
+    public func head() -> Head? {
         state.withLock { box in
             for file in box.all {
                 do {
@@ -107,7 +125,7 @@ final class TrackingSpool: Sendable {
     }
 
     /// The record that ``head()`` gave is in the database.
-    func take(_ head: Head) {
+    public func take(_ head: Head) {
         state.withLock { box in
             guard let file = box.all.first(where: { $0.header.source == head.source }) else { return }
             file.take()
@@ -115,25 +133,87 @@ final class TrackingSpool: Sendable {
         }
     }
 
-    /// Takes over the files of processes that are gone, the oldest first.
-    func adoptOrphans() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+    /// What is in it now.
+    public func mark() -> Mark {
         state.withLock { box in
+            // Nobody appends to what was taken over.
+            var sources = Dictionary(box.orphans.map { ($0.header.source, Int64.max) }, uniquingKeysWith: max)
+            if box.own != nil { sources[header.source] = box.lastPosition }
+            return Mark(sources: sources)
+        }
+    }
+
+    /// Takes over the files of processes that are gone, the oldest first, and puts aside what is no spool.
+    public func adoptOrphans() {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.string)
+        } catch {
+            guard state.withLock({ $0.troubles.insert(".").inserted }) else { return }
+            logger.warning("The folder \(folder) of tracking spools cannot be read, and what is in it waits: \(error)")
+            return
+        }
+        state.withLock { box in
+            box.troubles.formIntersection(names)
             let known = Set(box.all.compactMap { $0.path.lastComponent?.string })
             var found: [SpoolFile] = []
-            for name in names where name.hasSuffix(Self.suffix) && !known.contains(name) {
+            for name in names where !known.contains(name) {
                 do {
-                    if let file = try SpoolFile(adopting: folder.appending(name)) { found.append(file) }
+                    if name.hasSuffix(Self.suffix + SpoolFile.newSuffix) {
+                        try SpoolFile.removeUnfinished(folder.appending(name))
+                    } else if name.hasSuffix(Self.suffix) {
+                        if let file = try adopt(name) { found.append(file) }
+                    }
+                    box.troubles.remove(name)
                 } catch {
-                    logger.warning("The tracking spool \(name) in \(folder) cannot be opened: \(error)")
+                    note(error, of: name, box)
                 }
             }
             box.orphans = (box.orphans + found).sorted { $0.header.created < $1.header.created }
         }
     }
 
+    /// Tells once of a file that may have hits and cannot be taken over; one that is gone was loaded by somebody else.
+    private func note(_ error: any Error, of name: String, _ box: Box) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(name).string)
+        let size = (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+        guard size > Int64(TrackingSpoolHeader.length), box.troubles.insert(name).inserted else {
+            return
+        }
+        logger.warning("The tracking spool \(name) in \(folder) cannot be opened, and its hits wait: \(error)")
+    }
+
+    /// What waits here though its process is gone; what living processes keep is theirs to load.
+    public var backlog: SpoolBacklog {
+        let aside = names.count { $0.hasSuffix(Self.damagedSuffix) || $0.hasSuffix(Self.unreadableSuffix) }
+        return state.withLock { box in
+            let waiting = box.orphans.filter { !$0.isEmpty }
+            return SpoolBacklog(
+                files: waiting.count + aside + box.troubles.count,
+                bytes: waiting.reduce(0) { $0 &+ $1.left }
+            )
+        }
+    }
+
+    private var names: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+    }
+
+    private func adopt(_ name: String) throws -> SpoolFile? {
+        switch try SpoolFile.adopt(folder.appending(name)) {
+        case .adopted(let file): return file
+        case .held: break
+        case .removed: logger.info("The tracking spool \(name) in \(folder) was empty and is removed.")
+        case .unreadable(let aside):
+            logger.warning(
+                "The tracking spool \(name) in \(folder) begins with no header that this version knows: another version made it, or the disk is damaged. It is put aside as \(aside); hits in it are not loaded."
+            )
+        }
+        return nil
+    }
+
     /// Lets go of all files; what is left in them is loaded by whoever comes next.
-    func close() {
+    public func close() {
         state.withLock { box in
             for file in box.all { if file.isEmpty { file.remove() } else { file.close() } }
             box.own = nil

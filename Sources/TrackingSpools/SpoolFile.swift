@@ -19,7 +19,7 @@ final class SpoolFile {
     let header: TrackingSpoolHeader
     private let file: FileDescriptor
     /// Where the next record that is not loaded begins.
-    private var offset: Int64
+    private var offset = Int64(TrackingSpoolHeader.length)
     /// Where the next record goes.
     private(set) var size: Int64
     /// Records that were read and not taken yet, each with its length in the file.
@@ -28,55 +28,47 @@ final class SpoolFile {
 
     /// The bytes read at once: some thousand hits.
     private static let pieceSize = 1 << 20
+    /// What a file that is being made is called.
+    static let newSuffix = ".new"
 
     /// Whether every record was taken.
     var isEmpty: Bool { offset >= size }
 
-    /// Makes a new file.
-    init(creating path: FilePath, header: TrackingSpoolHeader) throws {
+    /// Bytes of records that were not taken.
+    var left: Int64 { max(0, size &- offset) }
+
+    init(path: FilePath, header: TrackingSpoolHeader, file: FileDescriptor, size: Int64) {
         self.path = path
         self.header = header
-        file = try FileDescriptor.open(
-            path,
-            .readWrite,
-            options: [.create, .exclusiveCreate, .closeOnExec],
-            permissions: .ownerReadWrite
-        )
-        offset = Int64(TrackingSpoolHeader.length)
-        size = offset
-        do {
-            guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw Errno(rawValue: errno) }
-            try file.writeAll(toAbsoluteOffset: 0, header.bytes)
-            try sync()
-        } catch {
-            unlink(path.string)
-            try? file.close()
-            throw error
-        }
+        self.file = file
+        self.size = size
     }
 
-    /// Opens a file of a process that is gone; nil if its process lives, or if it is no spool.
-    init?(adopting path: FilePath) throws {
-        self.path = path
-        file = try FileDescriptor.open(path, .readWrite, options: [.closeOnExec])
-        offset = Int64(TrackingSpoolHeader.length)
-        let bytes: [UInt8]
+    /// Makes a new file.
+    ///
+    /// It gets its name when it is locked and has its header: under the name nobody ever sees a file that is not whole, and takes
+    /// it for one whose process is gone.
+    static func make(_ path: FilePath, header: TrackingSpoolHeader) throws -> SpoolFile {
+        let newPath = path.string + newSuffix
+        let file = try FileDescriptor.open(
+            FilePath(newPath),
+            .readWrite,
+            options: [.create, .truncate, .closeOnExec],
+            permissions: .ownerReadWrite
+        )
         do {
-            guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
-                try file.close()
-                return nil
-            }
-            bytes = try Self.read(file, from: 0, count: TrackingSpoolHeader.length)
-            size = try file.seek(offset: 0, from: .end)
+            guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw Errno(rawValue: errno) }
+            let made = SpoolFile(path: path, header: header, file: file, size: Int64(TrackingSpoolHeader.length))
+            try file.writeAll(toAbsoluteOffset: 0, header.bytes)
+            try made.sync()
+            guard rename(newPath, path.string) == 0 else { throw Errno(rawValue: errno) }
+            try syncFolder(of: path)
+            return made
         } catch {
+            unlink(newPath)
             try? file.close()
             throw error
         }
-        guard let header = TrackingSpoolHeader(bytes) else {
-            try file.close()
-            return nil
-        }
-        self.header = header
     }
 
     /// Appends a record and waits until the disk has it.
@@ -130,7 +122,7 @@ final class SpoolFile {
 
     /// Puts a damaged file aside, for a person to look at.
     func setAside() {
-        rename(path.string, path.string + ".damaged")
+        rename(path.string, path.string + TrackingSpool.damagedSuffix)
         try? file.close()
     }
 
@@ -171,7 +163,16 @@ final class SpoolFile {
         #endif
     }
 
-    private static func read(_ file: FileDescriptor, from offset: Int64, count: Int) throws -> [UInt8] {
+    /// A file whose name is not on the disk is as good as none.
+    private static func syncFolder(of path: FilePath) throws {
+        let folder = try FileDescriptor.open(path.removingLastComponent(), .readOnly, options: [.closeOnExec])
+        let result = fsync(folder.rawValue)
+        let problem = errno
+        try folder.close()
+        guard result == 0 else { throw Errno(rawValue: problem) }
+    }
+
+    static func read(_ file: FileDescriptor, from offset: Int64, count: Int) throws -> [UInt8] {
         let handle = FileHandle(fileDescriptor: file.rawValue, closeOnDealloc: false)
         try handle.seek(toOffset: UInt64(clamping: offset))
         return [UInt8](try handle.read(upToCount: count) ?? Data())

@@ -1,0 +1,58 @@
+import Logging
+import PushCore
+import Store
+import Synchronization
+import TrackingSpools
+
+/// The database as the loader of spools sees it.
+final class SpoolDatabase: HitStoring {
+    let store: Store
+    private let host: String
+    private let logger: Logger
+    private let keyring = Mutex(TrackingKeyring())
+
+    init(_ store: Store, host: String, logger: Logger) {
+        self.store = store
+        self.host = host
+        self.logger = logger
+    }
+
+    /// A statement waits for the database; the next one is sent when the one before is answered.
+    var isReady: Bool { true }
+
+    var keys: TrackingKeyring { keyring.withLock { $0 } }
+
+    func refreshKeys() async -> Bool {
+        do {
+            let keys = try await store.trackingKeyring()
+            keyring.withLock { $0 = keys }
+            return true
+        } catch {
+            if !Task.isCancelled { logger.warning("The tracking keys cannot be read, and spools wait: \(error)") }
+            return false
+        }
+    }
+
+    func store(_ head: TrackingSpool.Head, _ hits: [ResolvedHit], _ dropped: DroppedHits) async -> [Int]? {
+        do {
+            // Nil: somebody has stored this record before.
+            return try await store.recordHits(
+                source: head.source,
+                position: head.record.position,
+                host: host,
+                hits,
+                dropped: dropped
+            ) ?? []
+        } catch {
+            if !Task.isCancelled {
+                logger.warning("\(head.record.hits.count) hits of a spool could not be stored: \(error)")
+            }
+            return nil
+        }
+    }
+
+    func loaded(_ head: TrackingSpool.Head, stored: Int, expired: Int) {
+        guard expired > 0 else { return }
+        logger.info("\(expired) hits of a spool are of messages that are gone.")
+    }
+}

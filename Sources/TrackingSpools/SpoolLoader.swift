@@ -1,0 +1,72 @@
+import PushCore
+import Store
+
+/// Puts into the database what is in a spool: in order, and each record once, whichever process does it.
+///
+/// The position of a record is stored with its hits, so that one that somebody has stored before changes nothing.
+public struct SpoolLoader: Sendable {
+    private let spool: TrackingSpool
+    private let database: any HitStoring
+
+    /// Failures in a row after which loading waits for its next turn.
+    private static let mostRefusals = 3
+
+    /// A loader of a spool.
+    public init(_ spool: TrackingSpool, into database: any HitStoring) {
+        self.spool = spool
+        self.database = database
+    }
+
+    /// Loads until the spool is empty, the database does not take it, or the time is over; returns how many hits.
+    ///
+    /// An id that no key makes is looked up once for all that was in the spool then: keys are read before their ids are, so what
+    /// came before a reading and is unknown after it is nobody's.
+    @discardableResult
+    public func load(until end: ContinuousClock.Instant? = nil) async -> Int {
+        var loaded = 0
+        var refusals = 0
+        var mark: TrackingSpool.Mark?
+        while !Task.isCancelled, end.map({ ContinuousClock.now < $0 }) ?? true, database.isReady,
+            let head = spool.head()
+        {
+            guard let (hits, dropped) = await resolve(head, &mark) else { return loaded }
+            guard let unknown = await database.store(head, hits, dropped) else {
+                refusals += 1
+                guard refusals < Self.mostRefusals else { return loaded }
+                continue
+            }
+            refusals = 0
+            spool.take(head)
+            loaded += head.record.hits.count
+            database.loaded(head, stored: hits.count - unknown.count, expired: unknown.count)
+        }
+        return loaded
+    }
+
+    /// The hits of a record that are ours, and the counts of what is not; nil if that cannot be told now.
+    private func resolve(
+        _ head: TrackingSpool.Head,
+        _ mark: inout TrackingSpool.Mark?
+    ) async -> ([ResolvedHit], DroppedHits)? {
+        var hits: [ResolvedHit] = []
+        var dropped = DroppedHits()
+        var keys = database.keys
+        for hit in head.record.hits {
+            var finding = HitFinding(hit, keys)
+            if finding == nil, mark?.includes(head) != true {
+                let now = spool.mark()
+                guard await database.refreshKeys() else { return nil }
+                mark = now
+                keys = database.keys
+                finding = HitFinding(hit, keys)
+            }
+            switch finding {
+            case .resolved(let resolved): hits.append(resolved)
+            case .foreign: dropped.foreign += 1
+            case .unknown, nil: dropped.forged += 1
+            case .undecided: return nil
+            }
+        }
+        return (hits, dropped)
+    }
+}

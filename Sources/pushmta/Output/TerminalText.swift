@@ -1,0 +1,49 @@
+import PushCore
+
+/// Texts of others as a terminal may show them: names, reasons and last words must not move its cursor, clear it or pretend to be lines
+/// of ours.
+enum TerminalText {
+    /// One line: control characters are written as JSON writes them, such as `\u001b`, and line ends too.
+    static func line(_ text: String) -> String {
+        escaped(text) { $0.isControl || $0.isLineSeparator }
+    }
+
+    /// The same with its own line ends and tabs.
+    static func lines(_ text: String) -> String {
+        escaped(text) { $0.isControl && $0 != "\n" && $0 != "\t" }
+    }
+
+    /// At most so many characters, the last an ellipsis where something was cut off.
+    static func cut(_ text: String, to most: Int) -> String {
+        // Bytes are counted without a look at the text, and are as many as the characters or more.
+        guard text.utf8.count > most, text.count > most else { return text }
+        return text.prefix(max(most - 1, 0)) + "…"
+    }
+
+    /// A control character as an escape of JSON.
+    static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\n": return "\\n"
+        case "\r": return "\\r"
+        case "\t": return "\\t"
+        default:
+            let hex = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
+        }
+    }
+
+    private static func escaped(_ text: String, _ isUnfit: (Unicode.Scalar) -> Bool) -> String {
+        guard mayHaveUnfit(text), text.unicodeScalars.contains(where: isUnfit) else { return text }
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            if isUnfit(scalar) { shown += escape(scalar) } else { shown.unicodeScalars.append(scalar) }
+        }
+        return shown
+    }
+
+    /// Whether a text needs a closer look. Its bytes say so at once: those below the blank, DEL, and the leads of U+0080 and U+2000
+    /// upwards in UTF-8. Tables of megabytes come by here.
+    private static func mayHaveUnfit(_ text: String) -> Bool {
+        text.utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 }
+    }
+}

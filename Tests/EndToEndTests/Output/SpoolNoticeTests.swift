@@ -1,0 +1,33 @@
+import Store
+import TestSupport
+import Testing
+
+@testable import pushmta
+
+/// Spools that wait are an alarm of `pushmta status` and a warning of `pushmta doctor`.
+@Suite struct SpoolNoticeTests {
+    @Test func spoolsThatWaitAreTold() async throws {
+        let database = try await TestDatabase.create(.migrated)
+        let store = try await Store.connect(database.configuration())
+        var beat = FeedbackBeat(
+            worker: "6f9619ff-8b86-4011-b42d-00cf4fc964ff",
+            host: "tracking-1",
+            pid: 1,
+            version: "1"
+        )
+        _ = try await store.feedbackBeat(beat)
+        try await store.noteFeedbackSpools(beat)
+        #expect(SpoolNotice.all(try await store.feedbackWorkers()).isEmpty)
+        beat.waitingSpools = 2
+        try await store.noteFeedbackSpools(beat)
+        let snapshot = try await StatusSnapshot(store: store, includeEnded: false)
+        let alarms = try #require(snapshot.tables.first { $0.name == "alarms" }).table
+        #expect(alarms.text.contains("tracking-1"))
+        let results = await FeedbackCheck.results(store)
+        #expect(results.contains { $0.verdict == .warning && $0.subject.contains("tracking-1") })
+        // A worker that has ended says nothing of now.
+        try await store.feedbackStop(worker: beat.worker)
+        #expect(SpoolNotice.all(try await store.feedbackWorkers()).isEmpty)
+        await store.close()
+    }
+}

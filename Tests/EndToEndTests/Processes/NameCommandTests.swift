@@ -1,0 +1,185 @@
+import Foundation
+import PostgresClient
+import TestSupport
+import Testing
+
+@testable import pushmta
+
+/// What people may call things, and what commands say of changes while something is under way.
+@Suite struct NameCommandTests {
+    private let program: Program
+    private let folder: TemporaryFolder
+    private let database: TestDatabase
+
+    init() async throws {
+        program = try Program.pushmta()
+        folder = try TemporaryFolder()
+        database = try await TestDatabase.create(.migrated)
+    }
+
+    @discardableResult
+    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
+        let ending = try await program.run(
+            arguments,
+            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
+        )
+        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
+        return ending
+    }
+
+    private func sql(_ script: String) async throws {
+        let connection = try await database.connect()
+        try await connection.run(script: script)
+        await connection.close()
+    }
+
+    private func make() async throws {
+        try await run("service", "add", "shop")
+        try await run("account", "add", "apns", "--connector", "ios-http2")
+        try await run(
+            "app",
+            "add",
+            "shop-ios",
+            "--service",
+            "shop",
+            "--platform",
+            "ios",
+            "--bundle-id",
+            "com.shop",
+            "--account",
+            "apns"
+        )
+    }
+
+    @Test func namesThatATerminalObeysAreRefusedAndNotRepeated() async throws {
+        try await make()
+        let bad = "evil\u{1B}[31mx\nname"
+        let content = #"{"ios": {"title": "x"}}"#
+        let commands = [
+            ["service", "add", bad], ["account", "add", bad, "--connector", "ios-http2"],
+            ["template", "add", bad, "--content", content], ["exclusion", "create", bad],
+            ["seed", "add", bad, "--subscription", "1"],
+            [
+                "app", "add", bad, "--service", "shop", "--platform", "ios", "--bundle-id", "com.shop", "--account",
+                "apns",
+            ],
+            ["app", "set", "shop-ios", "--label", bad], ["app", "set", "shop-ios", "--integration-key", " "],
+            ["service", "set", "shop", "--label", String(repeating: "l", count: 501)],
+            ["service", "add", String(repeating: "n", count: 300)],
+        ]
+        for words in commands {
+            let ending = try await program.run(words, environment: ["PUSHMTA_DATABASE_URL": database.connectionString])
+            #expect(ending.status == 65 && !ending.errors.contains("\u{1B}"), "\(words): \(ending.errors)")
+            #expect(ending.errors.split(separator: "\n").count == 1 && !ending.errors.contains("SQLSTATE"), "\(words)")
+        }
+        try await run("delivery", "create", "--label", bad, "--app", "shop-ios", "--content", content, expect: 64)
+        try await run("key", "create", bad, "--scope", "devices:read", expect: 64)
+    }
+
+    @Test func whatHadSuchANameBeforeIsShownWithoutItsEffect() async throws {
+        try await make()
+        try await sql(
+            #"""
+            ALTER TABLE pushmta_engine.service DROP CONSTRAINT service_name_form, DROP CONSTRAINT service_label_form;
+            INSERT INTO pushmta_engine.service (name, label) VALUES (E'two\nlines\u001b[2J', repeat('x', 100000));
+            """#
+        )
+        let listed = try await run("service", "list").output
+        #expect(listed.contains(#"two | lines\u001b[2J"#) && !listed.contains("\u{1B}") && listed.utf8.count < 1_000)
+        let unknown = try await run("subscription", "list", "--service", "two\u{1B}", expect: 65).errors
+        #expect(unknown.contains(#"two\u001b"#) && !unknown.contains("\u{1B}"), "\(unknown)")
+        #expect(unknown.split(separator: "\n").count == 1)
+    }
+
+    @Test func theBoundsOfAValidityAreSaid() async throws {
+        try await make()
+        let content = #"{"ios": {"title": "x"}}"#
+        for validity in ["0", "311040001", "9223372036854775807"] {
+            let ending = try await run(
+                "delivery",
+                "create",
+                "--label",
+                "x",
+                "--app",
+                "shop-ios",
+                "--content",
+                content,
+                "--validity",
+                validity,
+                expect: 64
+            )
+            #expect(
+                ending.errors.contains("\(validity) seconds") && ending.errors.contains("3600 days"),
+                "\(ending.errors)"
+            )
+        }
+        #expect(try await run("delivery", "create", "--help").output.contains("311040000"))
+        let template = try await run(
+            "template",
+            "add",
+            "long",
+            "--content",
+            content,
+            "--settings",
+            #"{"validity_seconds": 999999999}"#,
+            expect: 65
+        )
+        #expect(template.errors.contains("311,040,000"))
+    }
+
+    @Test func aListSaysWhoWasNotOnIt() async throws {
+        try await run("exclusion", "create", "vip")
+        #expect(try await run("exclusion", "add", "vip", "--token", "abc", expect: 64).errors.contains("number 1"))
+        #expect(
+            try await run("exclusion", "add", "vip", "--subscription=-1", expect: 64).errors.contains("begin with 1")
+        )
+        let file = try folder.write("subscription_id,push_token\n-1,\n,abc\n7,\n", to: "list.csv")
+        let imported = try await run("exclusion", "import", "vip", file, expect: 65)
+        #expect(imported.output.hasPrefix("1 added to vip") && imported.errors.contains("line 2"))
+        #expect(imported.errors.contains("line 3") && !imported.errors.contains("line 4"))
+        let nobody = try await run("exclusion", "remove", "vip", "--user", "nope", expect: 1)
+        #expect(nobody.errors.contains("Nobody was taken off vip") && nobody.output.isEmpty)
+        let some = try await run(
+            "exclusion",
+            "remove",
+            "vip",
+            "--user",
+            "nope",
+            "--subscription",
+            "7",
+            "--subscription",
+            "7"
+        )
+        #expect(some.output == "1 taken off vip. 1 not on it.\n")
+        #expect(
+            try await run("seed", "add", "lab", "--app", "x", "--token", "t", "--locale", "!!", expect: 64).errors
+                .contains("--locale")
+        )
+    }
+
+    @Test func aChangeSaysWhatBecomesOfDeliveriesUnderWay() async throws {
+        try await make()
+        let quiet = try await run("account", "set", "apns", "--connections", "2").output
+        #expect(quiet.contains("replaced one by one") && !quiet.contains("Under way"))
+        let made = try await run(
+            "delivery",
+            "create",
+            "--label",
+            "x",
+            "--app",
+            "shop-ios",
+            "--content",
+            #"{"ios": {"title": "x"}}"#
+        )
+        let id = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        try await sql("SELECT pushmta.start_delivery(\(id))")
+        let account = try await run("account", "set", "apns", "--port", "2197").output
+        #expect(account.contains("Under way: delivery \(id).") && account.contains("as it is set now"))
+        let bundle = try await run("app", "set", "shop-ios", "--bundle-id", "com.other").output
+        #expect(bundle.contains("Under way: delivery \(id).") && bundle.contains("replaced one by one"))
+        try await run("account", "add", "other", "--connector", "ios-http2")
+        let other = try await run("app", "set", "shop-ios", "--account", "other").output
+        #expect(other.contains("go on over the account with which they were created"))
+        #expect(!(try await run("app", "set", "shop-ios", "--label", "y").output.contains("Under way")))
+    }
+}

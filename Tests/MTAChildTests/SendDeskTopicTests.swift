@@ -1,0 +1,170 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+@testable import MTAChild
+@testable import Store
+
+/// Deliveries whose push type has a topic and push tokens of its own: what is wrong with one concerns no other.
+@Suite struct SendDeskTopicTests {
+    private let now = DeskFixture.start
+
+    private func desk() -> SendDesk { SendDesk(window: 4_000, batchSize: 1_000, applicationID: 1) }
+
+    @discardableResult
+    private func send(_ desk: inout SendDesk, _ part: PreparedPart) -> [SendDesk.Action] {
+        var actions = desk.handle(.prepared(part), now: now)
+        var place = 0
+        // Each slice of the part is marked when the one before is on its way.
+        while place < actions.count {
+            if case .mark(let marks) = actions[place] {
+                actions += desk.handle(.marked(marks, held: Set(marks.map(\.holding.part))), now: now)
+            }
+            place += 1
+        }
+        return actions
+    }
+
+    private func disallowed(_ index: Int32) -> Outcome {
+        Outcome(
+            index: index,
+            outcomeClass: .stopDelivery,
+            status: 400,
+            reason: "TopicDisallowed",
+            failure: .softRefused
+        )
+    }
+
+    private func otherKind(_ index: Int32) -> Outcome {
+        Outcome(
+            index: index,
+            outcomeClass: .permanent,
+            status: 400,
+            reason: "DeviceTokenNotForTopic",
+            isTokenDoubtful: true,
+            failure: .softRefused
+        )
+    }
+
+    private func accepted(_ index: Int32) -> Outcome { Outcome(index: index, outcomeClass: .accepted, status: 200) }
+
+    private func holds(_ actions: [SendDesk.Action]) -> [(Int64, String)] {
+        actions.compactMap { if case .holdDelivery(let id, let reason) = $0 { (id, reason) } else { nil } }
+    }
+
+    private func opensCircuit(_ actions: [SendDesk.Action]) -> Bool {
+        actions.contains { if case .openCircuit = $0 { true } else { false } }
+    }
+
+    private func releases(_ actions: [SendDesk.Action]) -> [PartToken] {
+        actions.compactMap { if case .release(let part, _) = $0 { part } else { nil } }
+    }
+
+    @Test func aTopicThatIsNotAllowedHoldsItsDeliveryOnly() throws {
+        var desk = desk()
+        send(&desk, DeskFixture.part(1, size: 3, type: .voip, delivery: try DeskFixture.delivery(id: 16)))
+        send(&desk, DeskFixture.part(2, size: 2, delivery: try DeskFixture.delivery(id: 32)))
+        var actions = desk.handle(.settled(batchID: 100, outcomes: [disallowed(0)]), now: now)
+        actions += desk.handle(.settled(batchID: 100, outcomes: [disallowed(1), disallowed(2)]), now: now)
+        let held = holds(actions)
+        #expect(held.map(\.0) == [16], "once")
+        #expect(held.first?.1.contains("400 TopicDisallowed to push type voip") == true, "\(held)")
+        #expect(!opensCircuit(actions) && desk.circuit == .closed)
+        #expect(releases(actions).map(\.part) == [1], "it went back undecided")
+        #expect(desk.counters.failed == 0 && desk.outcomes.isEmpty)
+        // The database has not heard it yet; the other one does not mind.
+        _ = desk.handle(.deliveryStates([16: .inProgress, 32: .inProgress]), now: now)
+        _ = desk.handle(.settled(batchID: 200, outcomes: [accepted(0), accepted(1)]), now: now)
+        #expect(desk.counters.sent == 2)
+        #expect(desk.unsettled == desk.outcomeWindowRows)
+    }
+
+    @Test func whatIsHeldDoesNotLeaveUntilTheDatabaseKnows() throws {
+        var desk = desk()
+        var part = DeskFixture.part(1, size: 4, slice: 2, type: .location, delivery: try DeskFixture.delivery())
+        part.claimed = DeskFixture.claimed(1, size: 4)
+        send(&desk, part)
+        let actions = desk.handle(.settled(batchID: 100, outcomes: [disallowed(0)]), now: now)
+        #expect(holds(actions).count == 1)
+        #expect(actions.contains { if case .cancelQueued = $0 { true } else { false } })
+        let flight = try #require(desk.flights[101])
+        let departure = GatewayDeparture(batch: flight.batch, ranges: [0..<2])
+        _ = desk.handle(.deliveryStates([16: .inProgress]), now: now)
+        #expect(desk.departing([departure], now: now, isLeaseValid: { true }) == nil)
+        // It was paused, and an operator lets it go on before the last answer is in.
+        _ = desk.handle(.deliveryStates([16: .paused]), now: now)
+        _ = desk.handle(.deliveryStates([16: .inProgress]), now: now)
+        #expect(desk.departing([departure], now: now, isLeaseValid: { true }) != nil)
+    }
+
+    @Test func aDeliveryOfWhichNoTokenIsOfTheRightKindIsHeld() throws {
+        var desk = desk()
+        send(&desk, DeskFixture.part(1, size: 600, type: .voip, delivery: try DeskFixture.delivery()))
+        var actions: [SendDesk.Action] = []
+        for index in 0..<Int32(600) where holds(actions).isEmpty {
+            actions += desk.handle(.settled(batchID: 100, outcomes: [otherKind(index)]), now: now)
+        }
+        #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
+        #expect(holds(actions).first?.1.contains("all 500 messages") == true)
+        #expect(!opensCircuit(actions) && desk.counters.failed == 0 && desk.outcomes.isEmpty)
+        let rest = (500..<Int32(600)).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
+        let end = desk.handle(.settled(batchID: 100, outcomes: rest), now: now)
+        #expect(releases(end).count == 1 && desk.isEmpty && desk.unsettled == 0)
+    }
+
+    @Test(arguments: [(10, false), (11, true)]) func aFewAreDecidedWhenNothingMoreComes(_ count: Int, _ isHeld: Bool)
+        throws
+    {
+        var desk = desk()
+        send(&desk, DeskFixture.part(1, size: count, type: .liveactivity, delivery: try DeskFixture.delivery()))
+        // Others keep the child busy: a delivery is quiet when nothing of its own is on the wire.
+        send(&desk, DeskFixture.part(2, size: 1, delivery: try DeskFixture.delivery(id: 32)))
+        var actions: [SendDesk.Action] = []
+        for index in 0..<Int32(count) {
+            actions += desk.handle(.settled(batchID: 100, outcomes: [otherKind(index)]), now: now)
+        }
+        #expect(holds(actions).count == (isHeld ? 1 : 0))
+        #expect(desk.counters.failed == (isHeld ? 0 : Int64(count)))
+        guard !isHeld else { return }
+        let taken = desk.takeOutcomes()
+        let (batch, _) = try #require(taken)
+        #expect(batch.count == count && batch.effects.isEmpty, "no token is touched")
+    }
+
+    @Test func oneThatGotThroughIsEnoughToBelieveTheOthers() throws {
+        var desk = desk()
+        send(&desk, DeskFixture.part(1, size: 700, type: .voip, delivery: try DeskFixture.delivery()))
+        var actions: [SendDesk.Action] = []
+        for index in 0..<Int32(700) {
+            let outcome = index == 300 ? accepted(index) : otherKind(index)
+            actions += desk.handle(.settled(batchID: 100, outcomes: [outcome]), now: now)
+        }
+        #expect(holds(actions).isEmpty && !opensCircuit(actions))
+        #expect(desk.counters.failed == 699 && desk.counters.sent == 1)
+    }
+
+    @Test func aProbeThatMeetsThemProvesNothing() throws {
+        for (size, answer) in [(50, 0), (50, 1), (3, 1)] {
+            var desk = desk()
+            var part = DeskFixture.part(1, size: size, type: .voip, delivery: try DeskFixture.delivery())
+            part.claimed = DeskFixture.claimed(1, size: size, isProbe: true)
+            send(&desk, part)
+            var all: [SendDesk.Action] = []
+            var tries = 0
+            while let batch = desk.flights.keys.first, tries < 60 {
+                tries += 1
+                let outcome = answer == 0 ? disallowed(0) : otherKind(0)
+                let actions = desk.handle(.settled(batchID: batch, outcomes: [outcome]), now: now)
+                all += actions
+                for case .mark(let marks) in actions {
+                    all += desk.handle(.marked(marks, held: [1]), now: now)
+                }
+            }
+            #expect(tries == (answer == 0 ? 1 : min(size, 10)))
+            #expect(holds(all).count == (size == 3 ? 0 : 1), "\(size) \(answer)")
+            #expect(releases(all).count == 1 && desk.isEmpty && desk.counters.failed == 0)
+            #expect(!opensCircuit(all), "its reason stands, and the next probe is another delivery's")
+            #expect(!all.contains { if case .closeCircuit = $0 { true } else { false } })
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+/// Imports that meet one another, registrations and whatever else changes subscriptions.
+@Suite("Imports at once")
+struct ImportTests {
+    private static func token(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 64 - digits.count) + digits
+    }
+
+    private static func rows(_ numbers: some Sequence<Int>, user: String = "u") -> [ImportRow] {
+        numbers.enumerated().map { place, number in
+            ImportRow(
+                line: place + 2,
+                pushToken: token(number),
+                userKey: "\(user)\(number)",
+                recipient: ["n": "\(number)"]
+            )
+        }
+    }
+
+    /// Batches of a size.
+    private static func batches(_ rows: [ImportRow], of size: Int) -> AsyncStream<[ImportRow]> {
+        AsyncStream { continuation in
+            for start in stride(from: 0, to: rows.count, by: size) {
+                continuation.yield(Array(rows[start..<min(start + size, rows.count)]))
+            }
+            continuation.finish()
+        }
+    }
+
+    private func importing(_ store: Store, _ rows: [ImportRow], of size: Int = 100) async throws -> ImportReport {
+        try await store.importSubscriptions(application: "shop-ios", rows: Self.batches(rows, of: size))
+    }
+
+    private static func registrations(_ numbers: some Sequence<Int>, user: String) throws -> [PlacedRegistration] {
+        try numbers.map { number in
+            var form = FormParameters()
+            try form.read(Array("registrationToken=\(token(number))&mobileAppUuid=k&userKey=\(user)\(number)".utf8))
+            return try PlacedRegistration(
+                DeviceRegistration(form, platform: .ios),
+                application: 1,
+                declarations: ApplicationDeclarations()
+            )
+        }
+    }
+
+    @Test("The same lines forward, backward and of other users, at once")
+    func sameLines() async throws {
+        let fixture = try await StoreFixture.make()
+        let count = 600
+        let orders = [Array(1...count), Array((1...count).reversed()), Array(1...count)]
+        let reports = try await withThrowingTaskGroup(of: ImportReport.self) { group in
+            for (place, numbers) in (orders + orders).enumerated() {
+                let user = place % 3 == 2 ? "other" : "u"
+                group.addTask {
+                    let store = Store(configuration: fixture.database.configuration())
+                    let report = try await importing(store, Self.rows(numbers, user: user), of: 150)
+                    await store.close()
+                    return report
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(reports.allSatisfy { $0.created + $0.updated == count && $0.lastLine == count + 1 })
+        let all = try await fixture.store.subscriptions(application: "shop-ios", limit: 10_000)
+        #expect(all.count { $0.enabled } == count && Set(all.filter(\.enabled).map(\.pushToken)).count == count)
+        #expect(reports.reduce(0) { $0 + $1.created } == all.count)
+        #expect(reports.reduce(0) { $0 + $1.disabled } >= all.count - count)
+    }
+
+    @Test("Beside devices that register")
+    func besideRegistrations() async throws {
+        let fixture = try await StoreFixture.make()
+        let numbers = 1...400
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for round in 0..<6 {
+                    let user = round % 2 == 0 ? "u" : "v"
+                    _ = try await importing(fixture.store, Self.rows(numbers, user: user), of: 80)
+                }
+            }
+            for user in ["u", "w"] {
+                let store = Store(configuration: fixture.database.configuration())
+                group.addTask {
+                    for _ in 0..<12 {
+                        for start in stride(from: 400, to: 0, by: -50) {
+                            let some = (start - 49...start).reversed()
+                            _ = try await store.register(Self.registrations(some, user: user))
+                        }
+                    }
+                    await store.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+        let enabled = try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE enabled")
+        #expect(enabled == 400)
+    }
+
+    @Test("A token that somebody else has enabled in between is updated by the next attempt")
+    func lateRow() async throws {
+        let fixture = try await StoreFixture.make()
+        let script = """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
+            VALUES (1, '\(Self.token(7))', 'u7'), (1, '\(Self.token(8))', 'somebody')
+            """
+        try await fixture.during(script) {
+            let report = try await importing(fixture.store, Self.rows(5...9))
+            #expect(report.created == 4 && report.updated == 1 && report.disabled == 1)
+        }
+        let rows = try await fixture.store.subscriptions(application: "shop-ios")
+        #expect(rows.count == 6 && rows.filter(\.enabled).allSatisfy { $0.userKey.hasPrefix("u") })
+    }
+
+    @Test("A deadlock with somebody else costs an attempt, not the import")
+    func deadlock() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await importing(fixture.store, Self.rows(1...50))
+        func touch(_ number: Int) -> String {
+            "UPDATE pushmta_engine.subscription SET soft_errors = 1 WHERE push_token = '\(Self.token(number))'"
+        }
+        let holder = try await fixture.database.connect()
+        // Whoever waits so long looks for deadlocks: the import, and not this one.
+        try await holder.run(
+            script: "SET deadlock_timeout = '30s'; SET idle_in_transaction_session_timeout = 0; BEGIN; \(touch(50))"
+        )
+        let task = Task { try await importing(fixture.store, Self.rows(1...50)) }
+        try await fixture.waitForLock()
+        try await holder.run(script: "\(touch(1)); COMMIT")
+        let report = try await task.value
+        #expect(report.created == 0 && report.updated == 50)
+        await holder.close()
+    }
+
+    @Test("A line whose token comes again is counted and named")
+    func repeated() async throws {
+        let fixture = try await StoreFixture.make()
+        let letters = String(repeating: "ab", count: 32)
+        let rows = [
+            ImportRow(line: 2, pushToken: letters, userKey: "one"), ImportRow(line: 3, pushToken: Self.token(3)),
+            ImportRow(line: 4, pushToken: letters.uppercased(), userKey: "two"), ImportRow(line: 5, pushToken: "none"),
+        ]
+        let report = try await fixture.store.importSubscriptions(
+            application: "shop-ios",
+            rows: Self.batches(rows, of: 10),
+            skipMalformed: true
+        )
+        #expect(report.created == 2 && report.updated == 0 && report.replaced == 1 && report.skipped == 1)
+        #expect(report.replacements.map(\.line) == [2])
+        #expect(report.replacements.first?.problem.contains("on line 4 again") == true)
+        #expect(report.replacements.first?.problem.contains(letters) == false)
+        #expect(try await fixture.store.subscriptions().contains { $0.userKey == "two" && $0.enabled })
+        // In another batch it is what a second import would be.
+        let later = try await importing(fixture.store, Self.rows([3, 9, 3], user: "x"), of: 1)
+        #expect(later.created == 2 && later.updated == 1 && later.replaced == 0 && later.disabled == 1)
+        let many = try await importing(fixture.store, Self.rows((0..<400).map { $0 % 10 + 20 }), of: 400)
+        #expect(many.created == 10 && many.replaced == 390 && many.replacements.count == 100)
+    }
+}

@@ -1,0 +1,59 @@
+import PostgresClient
+import PushCore
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("How large contents and variables may be")
+struct SizeLimitTests {
+    private func content(bytes: Int) -> String {
+        // As the database writes it.
+        let frame = #"{"ios": {"title": ""}}"#
+        return #"{"ios": {"title": "\#(String(repeating: "x", count: bytes - frame.utf8.count))"}}"#
+    }
+
+    private func variables(bytes: Int) -> String {
+        #"{"a": "\#(String(repeating: "x", count: bytes - #"{"a": ""}"#.utf8.count))"}"#
+    }
+
+    private func refusal(_ body: () async throws -> Void) async -> StoreError? {
+        do { try await body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    @Test("A content of a mebibyte is taken, a longer one refused with its size, for templates too")
+    func contents() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        let most = MessageLimits.longestContent
+        for (bytes, isTaken) in [(most, true), (most + 1, false)] {
+            let delivery = NewDelivery(label: "x", applications: ["shop-ios"], content: content(bytes: bytes))
+            let refused = await refusal { _ = try await store.createDelivery(delivery) }
+            #expect((refused == nil) == isTaken)
+            #expect(isTaken || refused?.code == .invalid && refused?.message.contains("\(most + 1) bytes") == true)
+            let template = "SELECT pushmta.add_template('t\(bytes)', $1::jsonb)"
+            let refusedTemplate = await refusal { try await store.query(template, [.text(content(bytes: bytes))]) }
+            #expect((refusedTemplate == nil) == isTaken)
+        }
+    }
+
+    @Test("Variables of 16 KiB are taken, longer ones refused, whoever writes them")
+    func variables() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        let most = MessageLimits.longestVariables
+        let id = try await fixture.startedDelivery(explicit: true)
+        let targets = { (bytes: Int) in [ExplicitTarget(.user("a"), variables: self.variables(bytes: bytes))] }
+        try await store.addTargets(targets(most), toDelivery: id)
+        let refused = await refusal { try await store.addTargets(targets(most + 1), toDelivery: id) }
+        #expect(
+            refused?.sqlState == "PM065" && refused?.message.contains("\(most + 1) bytes: \(most) are taken") == true
+        )
+        await #expect(throws: PostgresError.self, "an update too") {
+            let long = variables(bytes: most + 1)
+            try await fixture.sql("UPDATE pushmta.delivery_target SET variables = '\(long)' WHERE delivery_id = \(id)")
+        }
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_target WHERE delivery_id = \(id)") == 1)
+    }
+}

@@ -1,0 +1,79 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("The bounds of a validity")
+struct ValidityTests {
+    private func refusal(_ body: () async throws -> Void) async -> StoreError? {
+        do { try await body() } catch { return error as? StoreError }
+        return nil
+    }
+
+    @Test("The limit is said with each refusal, and numbers stay what they are")
+    func deliveries() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        for seconds in [0, 311_040_001, .max, .min] as [Int64] {
+            let found = await refusal {
+                _ = try await store.createDelivery(
+                    NewDelivery(label: "x", applications: ["shop-ios"], content: "{}", validitySeconds: seconds)
+                )
+            }
+            #expect(found?.message.contains("\(seconds) seconds") == true, "\(found?.description ?? "taken")")
+            #expect(found?.hint?.contains("311040000 seconds (3600 days)") == true)
+        }
+        let longest = try await store.createDelivery(
+            NewDelivery(
+                label: "x",
+                applications: ["shop-ios"],
+                content: "{}",
+                validitySeconds: DeliveryLimits.longestValidity
+            )
+        )
+        try await store.startDelivery(longest)
+        #expect(
+            try await fixture.sql("SELECT (extract(epoch FROM validity))::bigint FROM pushmta_engine.delivery")
+                == DeliveryLimits.longestValidity
+        )
+    }
+
+    @Test("SQL is told the same", arguments: ["200 years", "3601 days", "0", "-1 s"])
+    func sql(_ validity: String) async throws {
+        let fixture = try await StoreFixture.make()
+        let connection = try await fixture.database.connect()
+        let call = "SELECT pushmta.create_delivery('x', ARRAY['shop-ios'], '{}', validity => '\(validity)')"
+        await #expect {
+            try await connection.run(script: call)
+        } throws: {
+            let error = $0 as? PostgresError
+            return error?.sqlState == "PM007" && error?.message.contains("at most 3,600 days") == true
+        }
+        try await connection.run(
+            script: "SELECT pushmta.create_delivery('x', ARRAY['shop-ios'], '{}', validity => '10 years')"
+        )
+        await connection.close()
+    }
+
+    @Test("A template has no validity with which each of its deliveries would be refused")
+    func templates() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        let found = await refusal {
+            try await store.addTemplate(
+                name: "t",
+                label: "",
+                content: "{}",
+                settings: #"{"validity_seconds": 311040001}"#
+            )
+        }
+        #expect(found?.message.contains("from 1 to 311,040,000") == true, "\(found?.description ?? "taken")")
+        try await store.addTemplate(name: "t", label: "", content: "{}", settings: #"{"validity_seconds": 311040000}"#)
+        _ = try await store.createDelivery(DeliveryFromTemplate(template: "t", label: "x", applications: ["shop-ios"]))
+        var delivery = DeliveryFromTemplate(template: "t", label: "x", applications: ["shop-ios"])
+        delivery.validitySeconds = .max
+        let own = delivery
+        #expect(await refusal { _ = try await store.createDelivery(own) }?.code == .invalid)
+    }
+}

@@ -1,0 +1,69 @@
+import PushCore
+import Testing
+
+@testable import WebServer
+
+/// Clients that take no answers, or ask for too many at once.
+@Suite struct BackPressureTests {
+    private static let receipt = "GET /r/?id=x HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// Its place is somebody else's before long.
+    @Test func aClientThatDoesNotReadIsLeft() async throws {
+        let site = try await WebSite.start {
+            $0.limits.maxConnections = 1
+            $0.limits.writeTimeoutSec = 1
+        }
+        let client = try await RawConnection.open(port: site.port, reads: false)
+        // More than the system keeps for a connection.
+        client.send(String(repeating: "GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n", count: 200))
+        #expect(try await site.get("/r/test").status == 200)
+        await client.close()
+        try await site.drain()
+    }
+
+    /// What a client does not take back is not made: its requests stay where they are.
+    @Test func nothingIsReadFromAClientThatDoesNotRead() async throws {
+        let site = try await WebSite.start { $0.limits.writeTimeoutSec = 4 }
+        let client = try await RawConnection.open(port: site.port, reads: false)
+        let some = String(repeating: Self.receipt, count: 50)
+        var (sent, taken, still, longestStill) = (0, 0, 0, 0)
+        let deadline = ContinuousClock.now + .seconds(300)
+        while !client.isClosed, .now < deadline {
+            while sent - taken < 200 {
+                client.send(some)
+                sent += 50
+            }
+            let report = try await site.get("/health/ready").body
+            let count = report.firstMatch(of: #/"malformed":(\d+)/#).flatMap { Int($0.1) }
+            let now = try #require(count)
+            still = now == taken ? still + 1 : 0
+            longestStill = max(longestStill, still)
+            taken = now
+        }
+        #expect(client.isClosed)
+        #expect(longestStill >= 20, "of \(sent) requests \(taken) were taken")
+        #expect(sent - taken >= 150)
+        await client.close()
+        try await site.drain()
+    }
+
+    /// The answers of those that were taken come, and the client hears that there will be no others.
+    @Test func thousandsOfRequestsAtOnceAreNotHeld() async throws {
+        let site = try await WebSite.start()
+        let client = try await RawConnection.open(port: site.port)
+        client.send(String(repeating: Self.receipt, count: 2_000))
+        try await eventually("the end") { client.isClosed }
+        let answers = client.answers
+        #expect((256..<2_000).contains(answers.count), "\(answers.count)")
+        #expect(answers.allSatisfy { $0.status == 400 })
+        #expect(answers.last?.headers["connection"] == "close")
+        #expect(answers.dropLast().allSatisfy { $0.headers["connection"] == nil })
+        // A number that clients do have under way is no reason for anything.
+        let other = try await RawConnection.open(port: site.port)
+        other.send(String(repeating: Self.receipt, count: 200))
+        try await eventually("all answers") { other.answers.count == 200 }
+        #expect(!other.isClosed)
+        await other.close()
+        try await site.drain()
+    }
+}

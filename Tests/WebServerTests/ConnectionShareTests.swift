@@ -1,0 +1,27 @@
+import Testing
+
+@testable import WebServer
+
+@Suite struct ConnectionShareTests {
+    @Test func filesAreLeftForEverythingElse() throws {
+        let roomy = try ConnectionShare(setting: 10_000, limit: 1 << 20, ports: 2, threads: 8)
+        #expect(roomy.connections == 10_000 && roomy.wanted == nil)
+        let narrow = try ConnectionShare(setting: 10_000, limit: 1_024, ports: 1, threads: 6)
+        #expect(narrow.connections == 900 && narrow.wanted == 10_124)
+        // Each port has its own.
+        let both = try ConnectionShare(setting: 10_000, limit: 1_024, ports: 2, threads: 6)
+        #expect(both.connections == 450 && both.wanted == 20_124)
+        #expect(try ConnectionShare(setting: 450, limit: 1_024, ports: 2, threads: 6).wanted == nil)
+        #expect(try ConnectionShare(setting: 1, limit: 1_024, ports: 1, threads: 1).connections == 1)
+        #expect(throws: WebServerError.self) { try ConnectionShare(setting: 10_000, limit: 64, ports: 1, threads: 1) }
+        #expect(throws: WebServerError.self) {
+            try ConnectionShare(setting: 10_000, limit: 256, ports: 2, threads: 32)
+        }
+    }
+
+    @Test func theLimitIsRaisedAndNeverLowered() {
+        let before = DescriptorLimit.current
+        DescriptorLimit.raise()
+        #expect(DescriptorLimit.current >= before)
+    }
+}

@@ -1,0 +1,171 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import WebServer
+
+/// Who wants nothing gets nothing, whatever becomes of the tokens of the device.
+@Suite struct OptOutTests {
+    private func registration(_ token: String, user: String = "ada", device: String? = "d1") throws
+        -> PlacedRegistration
+    {
+        var form = FormParameters()
+        let text = "registrationToken=device-token-\(token)&mobileAppUuid=k&userKey=\(user)"
+        try form.read(Array((text + (device.map { "&deviceImei=\($0)" } ?? "")).utf8))
+        return try PlacedRegistration(
+            DeviceRegistration(form, platform: .android),
+            application: 1,
+            declarations: ApplicationDeclarations()
+        )
+    }
+
+    private func register(_ site: StoreSite, _ token: String, user: String = "ada", device: String? = "d1") async throws
+    {
+        _ = try await site.store.register([registration(token, user: user, device: device)])
+    }
+
+    private func set(_ site: StoreSite, _ token: String, _ optedOut: Bool) async throws {
+        try await site.run(
+            "SELECT pushmta.set_opt_out(id, \(optedOut)) FROM pushmta_engine.subscription WHERE push_token = 'device-token-\(token)'"
+        )
+    }
+
+    /// The tokens that are registered, with whether messages go there.
+    private func enabled(_ site: StoreSite) async throws -> String? {
+        try await site.value(
+            """
+            SELECT string_agg(right(push_token, 1) || CASE WHEN opted_out THEN ' out' ELSE '' END, ',' ORDER BY id)
+            FROM pushmta_engine.subscription WHERE enabled
+            """
+        )
+    }
+
+    @Test(arguments: ["token_invalid", "unregistered", "token_renewed"])
+    func theDevicesNextTokenGetsNothingHoweverTheFirstOneEnded(_ reason: String) async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1")
+        try await set(site, "1", true)
+        try await register(site, "2")
+        #expect(try await enabled(site) == "2 out")
+        // Gateways call a token dead as soon as another one has taken its place, or before the device has told it.
+        try await site.run(
+            "UPDATE pushmta_engine.subscription SET enabled = false, disabled_at = now(), disabled_reason = '\(reason)'"
+        )
+        try await register(site, "3")
+        #expect(try await enabled(site) == "3 out")
+        // Another person on it has said nothing.
+        try await register(site, "4", user: "ben")
+        #expect(try await enabled(site) == "4")
+        try await register(site, "5")
+        #expect(try await enabled(site) == "5 out")
+        try await register(site, "6", device: "d2")
+        #expect(try await enabled(site) == "5 out,6")
+    }
+
+    @Test func aTokenThatComesBackKnowsWhatWasSaidSince() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1")
+        try await register(site, "2")
+        try await set(site, "2", true)
+        try await register(site, "1")
+        #expect(try await enabled(site) == "1 out")
+        // Whichever subscription of the device it is said of.
+        try await set(site, "2", false)
+        #expect(try await enabled(site) == "1")
+        try await register(site, "3")
+        #expect(try await enabled(site) == "3")
+        try await set(site, "1", true)
+        #expect(try await enabled(site) == "3 out")
+    }
+
+    @Test func theLastRegistrationCountsWhenTheyDiffer() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1")
+        try await register(site, "2")
+        try await register(site, "1")
+        // As an older version has left it: the row that was made last is not the one that was registered last.
+        try await site.run("UPDATE pushmta_engine.subscription SET opted_out = push_token = 'device-token-2'")
+        try await register(site, "3")
+        #expect(try await enabled(site) == "3")
+        try await site.run(
+            """
+            UPDATE pushmta_engine.subscription SET opted_out = push_token = 'device-token-1',
+                registered_at = registered_at + CASE push_token WHEN 'device-token-1' THEN interval '1 hour' ELSE '0' END
+            """
+        )
+        try await register(site, "4")
+        #expect(try await enabled(site) == "4 out")
+        try await register(site, "2")
+        #expect(try await enabled(site) == "2 out")
+    }
+
+    @Test func withoutDeviceIDAnOptOutStaysWithTheToken() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1", device: nil)
+        try await set(site, "1", true)
+        try await register(site, "1", device: nil)
+        #expect(try await enabled(site) == "1 out")
+        try await register(site, "1", user: "ben", device: nil)
+        #expect(try await enabled(site) == "1")
+        try await register(site, "1", device: nil)
+        #expect(try await enabled(site) == "1 out")
+        try await register(site, "2", device: nil)
+        #expect(try await enabled(site) == "1 out,2")
+    }
+
+    @Test func itIsLookedUpAndNotSearchedFor() async throws {
+        let site = try await StoreSite.make()
+        try await site.run(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, device_id, enabled, disabled_at)
+            SELECT 1, 'old-token-' || n, 'u' || n, 'd' || n, n % 2 = 0, CASE WHEN n % 2 = 1 THEN now() END
+            FROM generate_series(1, 20000) n;
+            ANALYZE pushmta_engine.subscription
+            """
+        )
+        let connection = try await site.database.connect()
+        try await connection.run(
+            script: """
+                BEGIN;
+                SELECT pushmta_engine.register_devices(array_agg(1), array_agg('new-token-' || n), array_agg('u' || n),
+                    array_agg('d' || n), array_agg(''::text), array_agg(''::text), array_agg(NULL::text), array_agg(NULL::text),
+                    array_agg(NULL::text), array_agg(NULL::text))
+                FROM generate_series(1, 200) n;
+                SELECT pushmta.set_opt_out(max(id), true) FROM pushmta_engine.subscription
+                WHERE application_id = 1 AND device_id = 'd7'
+                """
+        )
+        let read = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT idx_tup_fetch, seq_tup_read FROM pg_stat_xact_user_tables
+                WHERE schemaname = 'pushmta_engine' AND relname = 'subscription'
+                """,
+                prepare: false
+            )
+        )
+        // A few rows for each: the one that ends, and what the person said.
+        #expect(try read.int64(0, 0) < 2_000)
+        #expect(try read.int64(0, 1) == 0)
+        await connection.close()
+    }
+
+    @Test func whatTheAppSentBeyondWhatIsKnownCanBeSeen() async throws {
+        let site = try await StoreSite.make()
+        var form = FormParameters()
+        try form.read(Array("registrationToken=device-token-1&mobileAppUuid=k&userKey=ada&colour=dark%20blue".utf8))
+        let placed = try PlacedRegistration(
+            DeviceRegistration(form, platform: .android),
+            application: 1,
+            declarations: ApplicationDeclarations()
+        )
+        _ = try await site.store.register([placed])
+        try await register(site, "2")
+        #expect(
+            try await site.value("SELECT string_agg(extra::text, ' ' ORDER BY id) FROM pushmta.subscription")
+                == #"{"colour": "dark blue"} {}"#
+        )
+    }
+}
