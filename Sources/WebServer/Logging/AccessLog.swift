@@ -18,7 +18,9 @@ final class AccessLog: Sendable {
     }
 
     private let state = Mutex(State())
-    private let file: FileDescriptor?
+    private let path: String
+    private let isOn: Bool
+    private let file: Mutex<FileDescriptor?>
     private let queue = DispatchQueue(label: "pushmta.access-log")
 
     /// Bytes that wait at most; some 30,000 lines.
@@ -27,22 +29,41 @@ final class AccessLog: Sendable {
 
     /// - Parameter path: a file, `-` for standard output, empty for none.
     init(path: String) throws {
+        self.path = path
+        isOn = !path.isEmpty
         switch path {
-        case "": file = nil
-        case "-": file = .standardOutput
-        default:
-            file = try FileDescriptor.open(
-                FilePath(path),
-                .writeOnly,
-                options: [.create, .append, .closeOnExec],
-                permissions: [.ownerReadWrite, .groupRead]
-            )
+        case "": file = Mutex(nil)
+        case "-": file = Mutex(.standardOutput)
+        default: file = Mutex(try Self.open(path))
+        }
+    }
+
+    private static func open(_ path: String) throws -> FileDescriptor {
+        try FileDescriptor.open(
+            FilePath(path),
+            .writeOnly,
+            options: [.create, .append, .closeOnExec],
+            permissions: [.ownerReadWrite, .groupRead]
+        )
+    }
+
+    /// Opens the file again by its name; what was written before stays where it is. Where it cannot be opened, it goes on with the
+    /// file that it has.
+    func reopen() {
+        guard isOn, path != "-" else { return }
+        queue.async {
+            guard let new = try? Self.open(self.path) else { return }
+            let old = self.file.withLock { current in
+                defer { current = new }
+                return current
+            }
+            try? old?.close()
         }
     }
 
     /// Adds the line of a request that was answered.
     func add(_ exchange: WebExchange, method: HTTPRequest.Method, path: String, status: Int, nanoseconds: UInt64) {
-        guard file != nil else { return }
+        guard isOn else { return }
         let client = exchange.client?.description ?? "-"
         let microseconds = WallClock.microseconds
         let fraction = String(1_000 + microseconds / 1_000 % 1_000).dropFirst()
@@ -70,7 +91,7 @@ final class AccessLog: Sendable {
 
     /// Writes lines until the task is cancelled, then what is left.
     func run() async {
-        guard file != nil else { return }
+        guard isOn else { return }
         while (try? await Task.sleep(for: Self.writePause)) != nil { await writeAside() }
         await writeAside()
     }
@@ -90,10 +111,10 @@ final class AccessLog: Sendable {
             defer { state = State() }
             return (state.bytes, state.dropped)
         }
-        guard let file, !bytes.isEmpty else { return }
+        guard let descriptor = file.withLock({ $0 }), !bytes.isEmpty else { return }
         let note = dropped > 0 ? Array("- - - - - - - \(dropped) lines dropped\n".utf8) : []
         // A log that cannot be written must not stop what it is about.
-        _ = try? file.writeAll(bytes + note)
+        _ = try? descriptor.writeAll(bytes + note)
     }
 
     /// UTC, up to the point before the fraction of the second.

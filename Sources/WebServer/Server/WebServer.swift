@@ -132,10 +132,30 @@ public final class WebServer: Sendable {
         await keeping.value
         await finish()
         log.cancel()
-        await log.value
+        await Self.wait(for: log, atMost: Self.logPatience)
         try? await group.shutdownGracefully()
         try result.get()
     }
+
+    /// Its access log, when it ends, is written in less; if nobody reads the pipe it goes to, the rest is lost.
+    private static let logPatience = Duration.seconds(2)
+
+    private static func wait(for task: Task<Void, Never>, atMost time: Duration) async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let pause = Task {
+            try? await Task.sleep(for: time)
+            end.finish()
+        }
+        Task {
+            await task.value
+            end.finish()
+        }
+        for await _ in ends {}
+        pause.cancel()
+    }
+
+    /// Opens its access log again by its name, after somebody has moved the file away.
+    public func reopenAccessLog() { accessLog.reopen() }
 
     /// Registrations that wait for their transaction.
     var waitingRegistrations: Int { registration.waiting }

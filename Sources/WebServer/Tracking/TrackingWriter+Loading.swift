@@ -30,16 +30,21 @@ extension TrackingWriter {
             case .success(let unknown): return unknown ?? []
             case .failure(let error):
                 guard DatabaseTrouble(error) == .conflict, round < Self.mostConflicts else {
-                    logger.warning("\(hits.count) hits could not be stored: \(error)")
+                    tell(hits.count, "the database does not take them: \(error)")
                     return nil
                 }
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 1...5 * (round + 1))))
             case nil:
-                logger.warning("The database does not answer within \(limit): \(hits.count) hits go to the spool.")
+                tell(hits.count, "the database does not answer within \(limit)")
                 return nil
             }
         }
         return nil
+    }
+
+    private func tell(_ count: Int, _ why: String) {
+        guard let told = state.withLock({ $0.troubles.add(count) }) else { return }
+        logger.warning("Hits are not stored at once, \(told) since the last such line: \(why)")
     }
 
     /// Loads what is in the spool, in order, until it is empty, the database does not take it, or the time is over; returns how many

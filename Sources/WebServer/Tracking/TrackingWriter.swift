@@ -27,6 +27,9 @@ final class TrackingWriter: Sendable {
         var attempt: Attempt<[Int]?>?
         /// What goes with records that are in the spool.
         var spooledDrops: [Int64: DroppedHits] = [:]
+        /// What the log says of hits that are refused, and of those that are not stored at once.
+        var refusals = NoticePace()
+        var troubles = NoticePace()
     }
 
     let store: Store
@@ -172,8 +175,11 @@ final class TrackingWriter: Sendable {
             return items.map { _ in .spooled }
         } catch {
             // A statement whose end is not known may have reported them; without its hits the count says nothing anyway.
-            state.withLock { $0.dropped += dropped }
-            logger.error("\(record.hits.count) hits are refused: \(error)")
+            let told = state.withLock { state in
+                state.dropped += dropped
+                return state.refusals.add(record.hits.count)
+            }
+            if let told { logger.error("Hits are refused, \(told) since the last such line: \(error)") }
             return items.map { _ in .unavailable }
         }
     }

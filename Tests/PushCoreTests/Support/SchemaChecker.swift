@@ -41,6 +41,8 @@ struct SchemaChecker {
             return keyword == "minimum" ? number >= bound : number <= bound
         case "maxLength": return number(rule).map { Double(value.text.count) <= $0 } ?? false
         case "pattern":
+            // JSON Schema's keyword says nothing of what is no text.
+            guard case .string = value else { return true }
             let expression = try NSRegularExpression(pattern: rule.text, options: .dotMatchesLineSeparators)
             return expression.firstMatch(in: value.text, range: NSRange(value.text.startIndex..., in: value.text))
                 != nil

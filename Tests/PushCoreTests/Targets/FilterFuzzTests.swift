@@ -59,8 +59,14 @@ struct FilterFuzzTests {
         }
     }
 
+    /// Words in any order are hardly ever a filter; three words in a row sometimes are.
+    private static let comparisons = [
+        ["recipient.city", "locale", "soft_errors"], ["=", "!=", "<", ">="], ["'Lyon'", "7", "-1.5", "true"],
+    ]
+
     private static func sentence(_ random: inout TestRandom) -> String {
-        (0..<random.below(30)).map { _ in words[random.below(words.count)] }
+        if random.oneIn(100) { return comparisons.map { $0[random.below($0.count)] }.joined(separator: " ") }
+        return (0..<random.below(30)).map { _ in words[random.below(words.count)] }
             .joined(separator: random.oneIn(3) ? "" : " ")
     }
 

@@ -12,7 +12,8 @@ struct WebCommand: PushMTACommand {
         abstract: "Run the web process: registration and tracking of devices, and the API.",
         discussion: """
             SIGTERM or SIGINT: take no new connections, answer what is under way, end. It starts while the database is away: \
-            hits are kept on disk (web.workingPath) until it is back, registrations wait for some seconds and are refused then.
+            hits are kept on disk (web.workingPath) until it is back, registrations wait for some seconds and are refused then. \
+            SIGHUP: open the access log again, as after logrotate has moved it.
             """
     )
 
@@ -35,9 +36,14 @@ struct WebCommand: PushMTACommand {
                 addRoutes: { api.addRoutes(to: $0) }
             )
         )
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         let watcher = Task {
             for await signal in signals {
+                guard signal != .sighup else {
+                    logger.notice("\(signal): the access log is opened again.")
+                    server.reopenAccessLog()
+                    continue
+                }
                 logger.notice("\(signal): draining.")
                 server.drain()
             }
