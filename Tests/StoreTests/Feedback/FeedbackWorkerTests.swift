@@ -157,6 +157,36 @@ struct FeedbackWorkerTests {
         await connection.close()
     }
 
+    @Test("Of a backlog no more is read than is taken")
+    func costOfABacklog() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10_000)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind)
+            SELECT 1, s.id, 'invalid' FROM pushmta_engine.subscription s CROSS JOIN generate_series(1, 3)
+            """
+        )
+        try await fixture.sql("ANALYZE")
+        let connection = try await fixture.database.connect()
+        try await connection.run(script: "BEGIN")
+        let applied = try await connection.execute(
+            PostgresStatement("SELECT pushmta_engine.apply_invalid_tokens(100)", prepare: false)
+        )
+        #expect(try applied.int32(0, 0) == 100)
+        let read = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables
+                WHERE schemaname = 'pushmta_engine' AND relname = 'token_event'
+                """,
+                prepare: false
+            )
+        )
+        #expect(try read.int64(0, 0) < 2_000)
+        await connection.close()
+    }
+
     @Test("What waits for a worker can be seen")
     func backlog() async throws {
         let fixture = try await StoreFixture.make()
