@@ -88,8 +88,8 @@ import Testing
                 }
             }
             group.addTask {
-                for _ in 0..<2 {
-                    try await Task.sleep(for: .milliseconds(300))
+                for stored in [100, 500] {
+                    try await self.wait(for: stored, in: "tracking_log", site)
                     try await cluster.stop(immediately: true)
                     try await cluster.launch()
                 }
@@ -106,6 +106,14 @@ import Testing
                 == "1500"
         )
         try await site.drain()
+    }
+
+    /// Waits until the load is under way.
+    private func wait(for rows: Int, in table: String, _ site: WebSite) async throws {
+        try await eventually("\(rows) rows are in \(table)") {
+            let count = try? await site.value("SELECT count(*) FROM pushmta_engine.\(table)")
+            return count.flatMap { Int($0) } ?? 0 >= rows
+        }
     }
 
     @Test func registrationsUnderACrashAreStoredIfTheyWereAnswered() async throws {
@@ -127,7 +135,7 @@ import Testing
                 }
             }
             group.addTask {
-                try await Task.sleep(for: .milliseconds(300))
+                try await self.wait(for: 100, in: "subscription", site)
                 try await cluster.stop(immediately: true)
                 try await cluster.launch()
                 return []

@@ -44,7 +44,9 @@ extension TrackingWriter {
 
     private func tell(_ count: Int, _ why: String) {
         guard let told = state.withLock({ $0.troubles.add(count) }) else { return }
-        logger.warning("Hits are not stored at once, \(told) since the last such line: \(why)")
+        logger.warning(
+            "Hits are kept in web.workingPath and loaded by themselves later, \(told) since the last such line: \(why)"
+        )
     }
 
     /// Loads what is in the spool, in order, until it is empty, the database does not take it, or the time is over; returns how many
