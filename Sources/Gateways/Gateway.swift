@@ -26,6 +26,16 @@ public protocol Gateway: AnyObject, Sendable {
     /// Returns the gateway's figures now.
     func status() async -> GatewayStatus
 
+    /// Asks over all open connections whether the gateway is there, and ends those on which nothing comes back in time.
+    ///
+    /// Returns whether one of them has answered; nil if none is open, or the protocol has no such question.
+    func ping(timeout: Duration) async -> Bool?
+
     /// Gives back what waits as *unprocessed*, lets what is on the wire settle until its deadline, and disconnects.
     func shutdown() async
+}
+
+extension Gateway {
+    /// The protocol has no such question.
+    public func ping(timeout: Duration) async -> Bool? { nil }
 }

@@ -19,8 +19,9 @@ struct ChildService: Sendable {
     private var settings: ChildSettings { child.settings.mta.child }
     private var logger: Logger { child.logger }
 
-    /// - Parameter isProbing: the application's circuit is open: this child sends a probe, if one is due.
-    func run(isProbing: Bool) async -> ChildExitReason {
+    /// - Parameter state: whether anything is sent: while the application's circuit is open, or its gateway in trouble, this child sends a
+    ///   probe if one is due.
+    func run(_ state: SendingState) async -> ChildExitReason {
         let leases = LeaseKeeper(
             store: settleStore,
             sender: sender,
@@ -40,6 +41,7 @@ struct ChildService: Sendable {
             sender: sender,
             control: control,
             applicationID: arguments.applicationID,
+            accountID: arguments.accountID,
             logger: logger
         )
         let claimer = Claimer(
@@ -65,7 +67,13 @@ struct ChildService: Sendable {
             Task { await obey(CommandReader.start(), watcher) },
             Task { await watch() },
         ]
-        if isProbing { await probe(claimer) }
+        if state.isCircuitOpen {
+            await probe(claimer)
+        } else if state.trouble == .trouble {
+            if let prober = await proberOfTrouble(claimer) { background.append(Task { await prober.run() }) }
+        } else {
+            sender.perform(.troubleSeen(SendDesk.TroubleSeen(state.trouble)))
+        }
         background.append(Task { await watcher.run() })
         await claim(claimer)
         let isSettled = await settle()
@@ -82,6 +90,7 @@ struct ChildService: Sendable {
         let reason = isSettled || control.reason == .journal ? control.reason ?? .drained : .database
         await MTAChild.atMost(MTAChild.patience) { [settleStore, arguments] in
             await sender.circuit.settled()
+            await sender.troubleReport.finished()
             await sender.holder.settled()
             await reporter.beat(exited: true)
             try? await settleStore.childExited(
@@ -104,6 +113,36 @@ struct ChildService: Sendable {
             logger.warning("the probe could not be claimed: \(error)")
             control.drain(.database)
         }
+    }
+
+    /// The right to probe a gateway in trouble, if it is to be had; without it there is nothing to do for this child.
+    private func proberOfTrouble(_ claimer: Claimer) async -> TroubleProber? {
+        do {
+            let isMine = try await loadStore.claimProber(
+                application: arguments.applicationID,
+                account: arguments.accountID,
+                child: arguments.childID,
+                lease: TroubleProber.lease
+            )
+            guard isMine else {
+                logger.notice("the gateway is in trouble, and another child probes it or no probe is due")
+                control.drain(.gatewayTrouble)
+                return nil
+            }
+        } catch {
+            logger.warning("the right to probe the gateway could not be claimed: \(error)")
+            control.drain(.database)
+            return nil
+        }
+        sender.desk.withLock { $0.trouble = .probing(mayProbe: false) }
+        return TroubleProber(
+            sender: sender,
+            store: loadStore,
+            claimer: claimer,
+            control: control,
+            arguments: (arguments.applicationID, arguments.accountID, arguments.childID),
+            logger: logger
+        )
     }
 
     /// Claims until the child drains; a claim that waits for the database is given up then.

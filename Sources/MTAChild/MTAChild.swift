@@ -104,8 +104,11 @@ public final class MTAChild: Sendable {
         do {
             let clock = DatabaseClock(try await settleStore.databaseClock())
             let application = try await loadStore.application(arguments.applicationID)
-            let isCircuitOpen = try await loadStore.sendingState(application: application.id, deliveries: [])
-                .isCircuitOpen
+            let state = try await loadStore.sendingState(
+                application: application.id,
+                account: arguments.accountID,
+                deliveries: []
+            )
             let sender = makeSender(journal, loadStore, settleStore, clock, group.next())
             let gateway: any Gateway
             do {
@@ -134,7 +137,7 @@ public final class MTAChild: Sendable {
                 clock: clock,
                 losses: losses
             )
-            let reason = await service.run(isProbing: isCircuitOpen)
+            let reason = await service.run(state)
             await Self.atMost(Self.patience) { await gateway.shutdown() }
             if sender.isIdle { journal.remove() }
             return reason
@@ -173,6 +176,13 @@ public final class MTAChild: Sendable {
                 store: loadStore,
                 applicationID: arguments.applicationID,
                 accountID: arguments.accountID,
+                logger: logger
+            ),
+            troubleReport: TroubleReport(
+                store: loadStore,
+                applicationID: arguments.applicationID,
+                accountID: arguments.accountID,
+                childID: arguments.childID,
                 logger: logger
             ),
             control: control,

@@ -4,7 +4,7 @@ extension ChildExitReason {
     /// Every orderly end is 0, the errors follow sysexits.h. The last status line distinguishes the orderly ones.
     public var exitStatus: Int32? {
         switch self {
-        case .drained, .idle, .messageLimit, .ageLimit, .memoryLimit, .circuitOpen, .supervisorGone: 0
+        case .drained, .idle, .messageLimit, .ageLimit, .memoryLimit, .circuitOpen, .gatewayTrouble, .supervisorGone: 0
         case .usage: 64  // EX_USAGE
         case .internalError: 70  // EX_SOFTWARE
         case .journal: 74  // EX_IOERR

@@ -16,6 +16,9 @@ public enum ChildExitReason: String, Sendable, Codable, CaseIterable {
     /// Its application's circuit is open: the gateway refuses every message for a reason that lies with the application. What
     /// it held is settled, the rest given back; the reason and its remedy stand in `application_health`.
     case circuitOpen = "circuit_open"
+    /// The gateway takes nothing, for a reason that lies with the gateway or the way to it (`gateway_trouble`): what it held is given back,
+    /// and one child of all hosts tries now and then.
+    case gatewayTrouble = "gateway_trouble"
     /// Its standard input ended, so the supervisor is gone, and it drained by itself.
     case supervisorGone = "supervisor_gone"
     /// Its command line was not understood.

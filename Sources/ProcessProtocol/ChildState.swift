@@ -8,6 +8,8 @@ public enum ChildState: String, Sendable, Codable, CaseIterable {
     case sending
     /// It holds parts and sends nothing: the gateway or the database is in trouble, or a quota is used up.
     case stalled
+    /// It sends single messages to find out whether the gateway takes messages again.
+    case probing
     /// It claims nothing more and settles what it holds.
     case draining
     /// It is gone; its row remains with the reason.

@@ -61,7 +61,7 @@ struct AnswerTableTests {
         case (.fcmLegacy, .response): return AnswerTable.fcmLegacy(status: row.status, reason: reason)
         case (let gateway, let source):
             return AnswerTable.row(gateway, source, row.status, row.reason, row.condition)
-                ?? AnswerTable.unknown(gateway)
+                ?? AnswerTable.foreign(gateway)
         }
     }
 
@@ -153,7 +153,7 @@ struct AnswerTableTests {
             (403, "PERMISSION_DENIED", false, .stopApplication, .none, .stop),
             (429, "RATE_LIMIT_EXCEEDED", false, .retry, .none, .pause),
             (502, "", false, .retry, .none, .none),
-            (400, "UNSPECIFIED_ERROR", true, .permanent, .none, .none),
+            (400, "UNSPECIFIED_ERROR", true, .retry, .none, .none),
             (401, "UNSPECIFIED_ERROR", false, .unprocessed, .none, .renewToken),
             (403, "UNSPECIFIED_ERROR", false, .stopApplication, .none, .stop),
             (503, "UNSPECIFIED_ERROR", false, .retry, .none, .none),
@@ -176,8 +176,8 @@ struct AnswerTableTests {
     @Test(
         "Unknown reasons are classed by status and harm no token",
         arguments: [
-            (400, OutcomeClass.permanent), (401, .stopApplication), (403, .stopApplication), (404, .permanent),
-            (410, .permanent), (418, .permanent), (429, .retry), (500, .retry), (502, .retry), (503, .retry),
+            (400, OutcomeClass.retry), (401, .stopApplication), (403, .stopApplication), (404, .permanent),
+            (410, .permanent), (418, .retry), (429, .retry), (500, .retry), (502, .retry), (503, .retry),
             (302, .stopApplication), (405, .stopApplication), (100, .retry), (201, .retry), (204, .retry),
         ] as [(Int16, OutcomeClass)]
     )
@@ -186,8 +186,38 @@ struct AnswerTableTests {
         #expect(row.outcomeClass == outcome)
         #expect(row.token == (status == 410 ? .softError : .none))
         let fcm = AnswerTable.fcmV1(status: status, reason: "SOMETHING_NEW", tokenAtFault: true)
-        #expect(fcm.outcomeClass == (status == 401 ? .unprocessed : outcome))
+        // FCM knows no 410: it is one of the other 4xx.
+        #expect(fcm.outcomeClass == (status == 401 ? .unprocessed : status == 410 ? .retry : outcome))
         #expect(fcm.token == .none)
+    }
+
+    @Test(
+        "A refusal without the gateway's own body says nothing about the message",
+        arguments: [400, 404, 407, 410, 418, 421]
+    )
+    func foreign(_ status: Int16) {
+        for row in [AnswerTable.apns(status: status, reason: ""), AnswerTable.fcmV1(status: status, reason: "")] {
+            #expect(
+                row.fault == .foreign && row.fault.sparesAttempt && row.outcomeClass == .retry && row.token == .none
+            )
+        }
+    }
+
+    @Test("Each row says whose failure it is")
+    func faults() {
+        for row in AnswerTable.rows {
+            switch row.outcomeClass {
+            case .accepted: #expect(row.fault == .none)
+            case .permanent: #expect(row.fault == .message)
+            case .ambiguous: #expect(row.fault == .ambiguous)
+            case .unprocessed: #expect(row.fault == .gateway)
+            case .stopApplication, .stopDelivery: #expect(row.fault == .application)
+            case .retry: #expect(row.fault.sparesAttempt || row.status == 429 || row.gateway == .fcmLegacy, "\(row)")
+            }
+        }
+        #expect(AnswerTable.apns(status: 429, reason: "TooManyRequests").fault == .message)
+        #expect(AnswerTable.apns(status: 503, reason: "ServiceUnavailable").fault == .gateway)
+        #expect(AnswerTable.apns(status: 400, reason: "BrandNew").fault == .unknown)
     }
 
     @Test("GOAWAY")

@@ -176,7 +176,13 @@ enum DocumentedAnswers {
             AdobeRow(gateway: .fcmV1, status: 404, reason: "UNREGISTERED", failure: userUnknown, isRetried: false),
             AdobeRow(gateway: .fcmV1, status: 500, reason: "INTERNAL", failure: ignoredRefused, isRetried: true),
             AdobeRow(gateway: .fcmV1, status: 503, reason: "UNAVAILABLE", failure: ignoredRefused, isRetried: true),
-            AdobeRow(gateway: .fcmV1, status: 400, failure: ignoredRefused, isRetried: false),
+            AdobeRow(
+                gateway: .fcmV1,
+                status: 400,
+                failure: ignoredRefused,
+                isRetried: false,
+                difference: .triedAgain
+            ),
             AdobeRow(
                 gateway: .fcmV1,
                 status: 500,

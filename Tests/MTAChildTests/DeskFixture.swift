@@ -66,6 +66,7 @@ enum DeskFixture {
         isProbe: Bool = false,
         believesRefusals: Bool = false,
         priority: Int16 = 0,
+        refusals: Int16 = 0,
         validUntilMilliseconds: Int64? = nil
     ) -> ClaimedPart {
         ClaimedPart(
@@ -74,6 +75,7 @@ enum DeskFixture {
             fencingToken: token,
             size: Int32(size),
             attempt: 1,
+            refusals: refusals,
             logDay: LogDay(daysSince2000: 9_800),
             priority: priority,
             dispatchMark: 0,

@@ -55,7 +55,8 @@ struct DeskWorld {
     var accepted: Set<Int32> = []
     var isCircuitOpen = false
     var isProbing = false
-    var isPaused = false
+    var isInTrouble = false
+    var isProbingTrouble = false
     var isHurrying = false
     var isJournalBroken = false
     var stopsApplication = false
@@ -67,11 +68,14 @@ struct DeskWorld {
     /// What has happened, so that a schedule in which nothing happens is noticed.
     var seen: Set<String> = []
 
+    var mayClaim: Bool { !isHurrying && !isCircuitOpen && !isInTrouble }
+
     mutating func fail(_ what: String) { failures.append(what) }
 
     mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
 
     mutating func perform(_ event: SendDesk.Event) {
+        desk.moment = .milliseconds(now - DeskFixture.start)
         for action in desk.handle(event, now: now) {
             switch action {
             case .mark(let asked): marks.append(asked)
@@ -91,9 +95,12 @@ struct DeskWorld {
                 journal = [:]
                 perform(.journalCut)
             case .cancelQueued: cancelQueued()
-            case .endPause:
-                seen.insert("project-wide 429")
-                isPaused = true
+            case .enterTrouble:
+                seen.insert("trouble")
+                isInTrouble = true
+            case .troubleOver:
+                seen.insert("trouble over")
+                isProbingTrouble = false
             case .openCircuit(_, let holds):
                 seen.insert(holds ? "mass failure" : "application stopped")
                 isCircuitOpen = true
@@ -187,10 +194,10 @@ struct DeskWorld {
         let entry = Entry(part: part.id, token: owner.holding.token, sequence: sequence)
         if journal[entry] != .some(nil) { fail("\(sequence) leaves without an intent") }
         if now >= leaseEnd { fail("\(sequence) leaves without a lease") }
-        if isHurrying || isPaused || isCircuitOpen { fail("\(sequence) leaves although nothing may") }
+        if isHurrying || isInTrouble || isCircuitOpen { fail("\(sequence) leaves although nothing may") }
         if let state = told[part.delivery.id], state != .inProgress { fail("\(sequence) leaves, delivery \(state)") }
         if part.delivery.isExpired(atMilliseconds: now) { fail("\(sequence) leaves after its validity") }
-        if isProbing, wire.count > 1 { fail("a probe is one message") }
+        if isProbing || isProbingTrouble, wire.count > 1 { fail("a probe is one message") }
         let row = sequence - Int32(part.id) * 10_000
         let isHeld = part.isClaimed && part.token == owner.holding.token
         if !isHeld { fail("\(sequence) leaves although its part was taken over") }
@@ -225,7 +232,7 @@ struct DeskWorld {
             return Outcome(index: index, outcomeClass: .stopDelivery, status: 400, reason: "TopicDisallowed")
         }
         if stopsApplication, chance(20) { return Outcome(index: index, outcomeClass: .stopApplication, status: 403) }
-        if chance(40) {
+        if chance(400) {
             return Outcome(
                 index: index,
                 outcomeClass: .retry,
@@ -237,7 +244,9 @@ struct DeskWorld {
         let kinds: [OutcomeClass] = [.accepted, .accepted, .accepted, .permanent, .retry, .unprocessed, .ambiguous]
         let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
         let isAnswer = kind != .unprocessed && kind != .ambiguous
-        return Outcome(index: index, outcomeClass: kind, status: isAnswer ? 200 : 0)
+        let faults: [AnswerFault] = [.message, .message, .gateway, .foreign, .unknown]
+        let fault = kind == .retry ? faults[Int.random(in: 0..<faults.count, using: &random)] : nil
+        return Outcome(index: index, outcomeClass: kind, status: isAnswer ? 200 : 0, fault: fault)
     }
 
     mutating func hurry() {
@@ -260,7 +269,7 @@ struct DeskWorld {
                 for answer in answers {
                     let entry = Entry(part: part, token: token, sequence: answer.sequence)
                     // What was held undecided may be decided after a cut.
-                    let mayBeHeld = answer.outcomeClass == .permanent || answer.outcomeClass == .ambiguous
+                    let mayBeHeld = [.permanent, .ambiguous, .retry].contains(answer.outcomeClass)
                     if journal[entry] == nil, !mayBeHeld {
                         fail("an answer to \(answer.sequence), which never left")
                     }

@@ -230,12 +230,10 @@ import Testing
             retryAfterMilliseconds: 30_000,
             applicationWide: true
         )
-        let actions = desk.handle(.settled(batchID: 100, outcomes: [refused, accepted(1)]), now: now)
-        let pauses = actions.compactMap { if case .endPause(let time) = $0 { time } else { nil } }
-        #expect(pauses == [30_000])
+        let actions = desk.handle(.settled(batchID: 100, outcomes: [accepted(1), refused]), now: now)
+        let waits = actions.compactMap { if case .enterTrouble(_, let wait) = $0 { wait } else { nil } }
+        #expect(waits == [.seconds(30)])
         #expect(submissions(desk.handle(.resendDue(batchID: 100), now: now)).isEmpty)
-        let resumed = submissions(desk.handle(.paused(false), now: now))
-        #expect(resumed.map(\.count) == [1])
         #expect(desk.counters.failed == 0 && desk.counters.retried == 0)
     }
 

@@ -13,7 +13,8 @@ import Testing
         outcomeClass: .retry,
         status: 503,
         reason: "ServiceUnavailable",
-        retryAfterMilliseconds: 60_000
+        retryAfterMilliseconds: 60_000,
+        fault: .message
     )
 
     /// A desk that has sent the messages of a part.
@@ -76,7 +77,7 @@ import Testing
         #expect(desk.counters.unknown == 1 && desk.counters.failed == 2)
         #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
         #expect(batch.closing.first?.resentAfterAmbiguity == 0)
-        #expect(try classes(actions) == [.retry, .accepted, .ambiguous, .permanent, .permanent])
+        #expect(try classes(actions) == [.unprocessed, .accepted, .ambiguous, .permanent, .permanent, .retry])
     }
 
     @Test func aLostOwnerDoesNotFailWhatMayHaveArrived() throws {
@@ -133,8 +134,11 @@ import Testing
         for case .journal(let bytes) in actions {
             for case .answers(_, _, _, let some) in try DeskFixture.records(bytes) { answers += some }
         }
-        #expect(answers.map(\.outcomeClass) == [.retry, .permanent], "the journal keeps what the gateway said")
-        #expect(answers.map(\.notBeforeMilliseconds) == [nil, nil])
+        #expect(
+            answers.map(\.outcomeClass) == [.unprocessed, .permanent, .retry],
+            "the journal keeps what the gateway said"
+        )
+        #expect(answers.allSatisfy { $0.notBeforeMilliseconds == nil })
         let taken = desk.takeOutcomes()
         let rows = try #require(taken).batch.allRows.sorted { $0.sequence < $1.sequence }
         #expect(rows.map(\.status) == [.failed, .failed])

@@ -49,7 +49,8 @@ import Testing
             status: 429,
             reason: "TooManyRequests",
             tokenEffect: .softError,
-            failure: refused
+            failure: refused,
+            fault: outcomeClass == .retry ? .message : nil
         )
     }
 

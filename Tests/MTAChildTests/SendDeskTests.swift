@@ -132,8 +132,9 @@ import Testing
             index: 0,
             outcomeClass: .retry,
             status: 503,
-            reason: "ServiceUnavailable",
-            retryAfterMilliseconds: 60_000
+            reason: "TooManyRequests",
+            retryAfterMilliseconds: 60_000,
+            fault: .message
         )
         _ = desk.handle(.settled(batchID: 100, outcomes: [soft]), now: now)
         let taken = desk.takeOutcomes()

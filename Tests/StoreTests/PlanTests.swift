@@ -108,7 +108,7 @@ struct PlanTests {
     func polled() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20_000, partSize: 20)
         try await fixture.sql("ANALYZE")
-        let state = try await plan(fixture, Store.sendingStateSQL, "integer, bigint[]", "1, '{16}'")
+        let state = try await plan(fixture, Store.sendingStateSQL, "integer, bigint[], integer", "1, '{16}', 1")
         #expect(state.contains("delivery_pkey") && state.contains("application_health_pkey"))
         let claim = try await plan(fixture, Store.claimSQL, "integer, integer, bigint, bigint", "1, 1, 1, 4")
         #expect(claim.contains("application_health_pkey") && claim.contains("delivery_pkey"))

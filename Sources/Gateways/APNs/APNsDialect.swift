@@ -183,7 +183,8 @@ final class APNsDialect: GatewayDialect {
             isPauseAdvice: asked == nil && meaning.delayMilliseconds != nil,
             applicationWide: meaning.application == .stop || meaning.application == .pause,
             isTokenDoubtful: meaning.isDoubtful,
-            failure: meaning.failure
+            failure: meaning.failure,
+            fault: meaning.answerFault
         )
         return Verdict(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
     }

@@ -81,6 +81,8 @@ public final class APNsGateway: Gateway {
         await core.status()
     }
 
+    public func ping(timeout: Duration) async -> Bool? { await core.ping(timeout: timeout) }
+
     public func shutdown() async {
         await core.shutdown()
     }

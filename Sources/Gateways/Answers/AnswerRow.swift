@@ -30,6 +30,8 @@ public struct AnswerRow: Sendable, Hashable {
     public var condition: String
     /// What it means for the message.
     public var outcomeClass: OutcomeClass
+    /// Whose failure it is, and so whether the attempt counts against the message.
+    public var fault: AnswerFault
     /// What it means for the push token.
     public var token: TokenRule
     /// What it means for the connection.
@@ -53,6 +55,7 @@ public struct AnswerRow: Sendable, Hashable {
         _ outcomeClass: OutcomeClass,
         source: Source = .response,
         condition: String = "",
+        fault: AnswerFault? = nil,
         token: TokenRule = .none,
         connection: ConnectionEffect = .keep,
         application: ApplicationEffect = .none,
@@ -67,6 +70,7 @@ public struct AnswerRow: Sendable, Hashable {
         self.reason = reason
         self.condition = condition
         self.outcomeClass = outcomeClass
+        self.fault = fault ?? outcomeClass.usualFault
         self.token = token
         self.connection = connection
         self.application = application
@@ -87,6 +91,9 @@ public struct AnswerRow: Sendable, Hashable {
         case .unprocessed, .retry, .stopApplication, .stopDelivery, .ambiguous: true
         }
     }
+
+    /// Whose failure an answer of this row is, when its class may have been changed by what is known besides.
+    var answerFault: AnswerFault { outcomeClass.usualFault == .application ? .application : fault }
 
     /// The effect on the token when the answer carried the given time, in milliseconds since 1970, and the given token.
     func tokenEffect(timestamp: Int64?, canonical: String? = nil) -> TokenEffect {

@@ -87,11 +87,22 @@ extension AnswerTable {
             255,
             "None",
             .retry,
+            fault: .unknown,
             failure: .softUndefined,
             "the gateway refuses the message for a reason that it does not know: it is tried again"
         ),
-        packet(0, "", .retry, failure: .softUndefined, "a status that is not documented: the message is tried again"),
+        packet(
+            0,
+            "",
+            .retry,
+            fault: .unknown,
+            failure: .softUndefined,
+            "a status that is not documented: the message is tried again"
+        ),
     ]
+
+    /// The reason of a message that was written, and to which no answer came in time.
+    public static let timeout = "Timeout"
 
     /// The reason of a message that counts as accepted because nothing was heard of it.
     public static let silence = "Silence"
@@ -176,6 +187,7 @@ extension AnswerTable {
         _ status: Int16,
         _ reason: String,
         _ outcomeClass: OutcomeClass,
+        fault: AnswerFault? = nil,
         token: TokenRule = .none,
         application: ApplicationEffect = .none,
         doubtful: Bool? = nil,
@@ -187,6 +199,7 @@ extension AnswerTable {
             status,
             reason,
             outcomeClass,
+            fault: fault,
             token: token,
             connection: .replace,
             application: application,
@@ -240,6 +253,6 @@ extension AnswerTable {
 
     /// What an error packet means for the message that it names; with status 10 for those behind it.
     public static func apnsBinary(status: Int16) -> AnswerRow {
-        apnsBinaryByStatus[status] ?? other(.apnsBinary, 0)
+        apnsBinaryByStatus[status] ?? other(.apnsBinary, 0, isGatewaysForm: true)
     }
 }

@@ -1,6 +1,15 @@
 import PushCore
 
 extension AnswerTable {
+    /// What a row says of answers that are none of the gateway's.
+    static let foreignExplanation =
+        "an answer that the gateway does not give: a page of a proxy or load balancer, or nothing where an error in JSON should be. It says "
+        + "nothing about the message. Check that the address is the gateway's and no proxy answers for it"
+    /// What a row says of reasons that nobody knows.
+    static let unknownExplanation =
+        "an unknown reason to refuse the message (Adobe: not tried again); as it may be the content, the token is not counted. When many messages of a delivery get "
+        + "it while others pass, the delivery is paused; a lone one fails in the end"
+
     /// Reasons that are not documented.
     static let apnsOtherResponses: [AnswerRow] = [
         malformed(.apnsHTTP2, "a 200 without the message's apns-id, or with a body: APNs did not give it"),
@@ -9,8 +18,9 @@ extension AnswerTable {
             0,
             "",
             .retry,
+            fault: .foreign,
             failure: .ignoredRefused,
-            "an answer outside of HTTP's error statuses: check that the address is the gateway's and no proxy answers for it"
+            foreignExplanation
         ),
         AnswerRow(
             .apnsHTTP2,
@@ -25,9 +35,10 @@ extension AnswerTable {
             .apnsHTTP2,
             400,
             "",
-            .permanent,
+            .retry,
+            fault: .unknown,
             failure: .softRefused,
-            "an unknown reason to refuse the message; as it may be the content, the token is not counted"
+            unknownExplanation
         ),
         // 401 and 403 are about who sends. Keeping messages back can be undone, failing all of them cannot.
         AnswerRow(

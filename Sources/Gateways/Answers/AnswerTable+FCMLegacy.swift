@@ -15,19 +15,19 @@ extension AnswerTable {
     public static func fcmLegacy(status: Int16, reason: String) -> AnswerRow {
         if !reason.isEmpty, let row = row(.fcmLegacy, .response, status, reason) { return row }
         if status == 200, !reason.isEmpty {
-            return row(.fcmLegacy, .response, 200, "", errorCondition) ?? unknown(.fcmLegacy)
+            return row(.fcmLegacy, .response, 200, "", errorCondition) ?? foreign(.fcmLegacy)
         }
-        return other(.fcmLegacy, status)
+        return other(.fcmLegacy, status, isGatewaysForm: true)
     }
 
     /// The meaning of an accepted message whose result names another token.
     static var fcmLegacyReplaced: AnswerRow {
-        row(.fcmLegacy, .response, 200, "", canonicalCondition) ?? unknown(.fcmLegacy)
+        row(.fcmLegacy, .response, 200, "", canonicalCondition) ?? foreign(.fcmLegacy)
     }
 
     /// The meaning of an answer with status 200 from which the message's result cannot be read.
     static var fcmLegacyUnreadable: AnswerRow {
-        row(.fcmLegacy, .response, 200, LegacyAnswer.unreadable) ?? unknown(.fcmLegacy)
+        row(.fcmLegacy, .response, 200, LegacyAnswer.unreadable) ?? foreign(.fcmLegacy)
     }
 
     /// The condition of the row for results with a canonical id.
@@ -112,6 +112,7 @@ extension AnswerTable {
             200,
             "DeviceMessageRateExceeded",
             .retry,
+            fault: .message,
             delay: quotaDelay,
             failure: .softRefused,
             "too many messages for this device for the moment (Adobe's V1: not tried again)"

@@ -26,6 +26,7 @@ extension AnswerTable {
             200,
             "TopicsMessageRateExceeded",
             .retry,
+            fault: .message,
             delay: quotaDelay,
             failure: .softRefused,
             "too many messages for the topic for the moment"
@@ -136,8 +137,9 @@ extension AnswerTable {
             0,
             "",
             .retry,
+            fault: .foreign,
             failure: .ignoredRefused,
-            "an answer outside of HTTP's error statuses: check that the address is the gateway's and no proxy answers for it"
+            foreignExplanation
         ),
     ]
 
@@ -189,11 +191,12 @@ extension AnswerTable {
         _ status: Int16,
         _ reason: String,
         _ outcomeClass: OutcomeClass,
+        fault: AnswerFault? = nil,
         delay: Int32? = nil,
         failure: MessageFailure,
         _ explanation: String
     ) -> AnswerRow {
-        AnswerRow(.fcmLegacy, status, reason, outcomeClass, delay: delay, failure: failure, explanation)
+        AnswerRow(.fcmLegacy, status, reason, outcomeClass, fault: fault, delay: delay, failure: failure, explanation)
     }
 
     private static func stop(_ status: Int16, _ reason: String, _ explanation: String) -> AnswerRow {

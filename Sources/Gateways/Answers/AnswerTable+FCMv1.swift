@@ -69,9 +69,11 @@ extension AnswerTable {
             429,
             "QUOTA_EXCEEDED",
             .retry,
+            fault: .message,
             delay: quotaDelay,
             failure: .softRefused,
-            "the quota of this device, topic or project is used up for the moment; as it may be the project's, the token is not counted"
+            "the quota of this device or topic is used up for the moment, or the project's if it comes for message after message, which is "
+                + "the gateway's trouble then; the token is not counted"
         ),
     ]
 
@@ -104,8 +106,9 @@ extension AnswerTable {
             0,
             "",
             .retry,
+            fault: .foreign,
             failure: .ignoredRefused,
-            "an answer outside of HTTP's error statuses: check that the address is the gateway's and no proxy answers for it"
+            foreignExplanation
         ),
         AnswerRow(
             .fcmV1,
@@ -120,9 +123,10 @@ extension AnswerTable {
             .fcmV1,
             400,
             "",
-            .permanent,
+            .retry,
+            fault: .unknown,
             failure: .ignoredRefused,
-            "an unknown reason to refuse the message"
+            unknownExplanation
         ),
         AnswerRow(
             .fcmV1,

@@ -56,7 +56,7 @@ extension AnswerTable {
             application: .pause,
             delay: quotaDelay,
             failure: .ignoredRefused,
-            "the project's quota of messages per minute is used up: the child that hears it pauses the application; ask Google for more if it repeats"
+            "the project's quota of messages per minute is used up: nothing is sent but probes, on all hosts; ask Google for more if it repeats"
         ),
         AnswerRow(
             .fcmV1,
@@ -66,7 +66,7 @@ extension AnswerTable {
             application: .pause,
             delay: quotaDelay,
             failure: .ignoredRefused,
-            "the project's quota is used up: the child that hears it pauses the application; ask Google for more if it repeats"
+            "the project's quota is used up: nothing is sent but probes, on all hosts; ask Google for more if it repeats"
         ),
     ]
 

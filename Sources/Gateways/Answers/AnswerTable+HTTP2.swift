@@ -48,7 +48,7 @@ extension AnswerTable {
 
     /// The meaning of an answer with status 200 that the gateway has not given.
     static func malformed(_ gateway: AnswerGateway) -> AnswerRow {
-        row(gateway, .response, 200, NoAnswerReason.malformed) ?? unknown(gateway)
+        row(gateway, .response, 200, NoAnswerReason.malformed) ?? foreign(gateway)
     }
 
     private static func row(

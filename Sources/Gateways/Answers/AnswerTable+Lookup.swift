@@ -7,12 +7,14 @@ extension AnswerTable {
     /// - Parameter isSuffixed: the message's topic is not the plain bundle id, but has its push type's suffix.
     public static func apns(status: Int16, reason: String, isSuffixed: Bool = false) -> AnswerRow {
         if isSuffixed, let row = row(.apnsHTTP2, .response, status, reason, suffixedTopicCondition) { return row }
-        return row(.apnsHTTP2, .response, status, reason) ?? other(.apnsHTTP2, status)
+        return reason.isEmpty
+            ? other(.apnsHTTP2, status, isGatewaysForm: false)
+            : row(.apnsHTTP2, .response, status, reason) ?? other(.apnsHTTP2, status, isGatewaysForm: true)
     }
 
     /// What a GOAWAY of APNs means; the reason is that of its JSON debug data, or the debug data itself.
     public static func apnsGoAway(reason: String) -> AnswerRow {
-        row(.apnsHTTP2, .goAway, 0, reason) ?? row(.apnsHTTP2, .goAway, 0, "") ?? unknown(.apnsHTTP2)
+        row(.apnsHTTP2, .goAway, 0, reason) ?? row(.apnsHTTP2, .goAway, 0, "") ?? foreign(.apnsHTTP2)
     }
 
     /// What an FCM HTTP v1 response other than 200 means.
@@ -22,12 +24,14 @@ extension AnswerTable {
     ///   - tokenAtFault: whether the error names the field `message.token`.
     public static func fcmV1(status: Int16, reason: String, tokenAtFault: Bool = false) -> AnswerRow {
         if tokenAtFault, let row = row(.fcmV1, .response, status, reason, tokenAtFaultCondition) { return row }
-        return row(.fcmV1, .response, status, reason) ?? other(.fcmV1, status)
+        return reason.isEmpty
+            ? other(.fcmV1, status, isGatewaysForm: false)
+            : row(.fcmV1, .response, status, reason) ?? other(.fcmV1, status, isGatewaysForm: true)
     }
 
     /// What a GOAWAY of FCM means; the reason is its debug data.
     public static func fcmV1GoAway(reason: String) -> AnswerRow {
-        row(.fcmV1, .goAway, 0, reason) ?? row(.fcmV1, .goAway, 0, "") ?? unknown(.fcmV1)
+        row(.fcmV1, .goAway, 0, reason) ?? row(.fcmV1, .goAway, 0, "") ?? foreign(.fcmV1)
     }
 
     /// What it means that a message ended without an answer.
@@ -36,7 +40,7 @@ extension AnswerTable {
     public static func noAnswer(_ gateway: AnswerGateway, reason: String, isWritten: Bool) -> AnswerRow {
         let condition = isWritten ? writtenCondition : ""
         return row(gateway, .noAnswer, 0, reason, condition) ?? row(gateway, .noAnswer, 0, "", condition)
-            ?? unknown(gateway)
+            ?? foreign(gateway)
     }
 
     /// What it means that a message is not fit to be sent at all.
@@ -44,7 +48,7 @@ extension AnswerTable {
     /// - Parameter reason: the recorded reason; the word before its colon is looked up.
     public static func check(_ gateway: AnswerGateway, reason: String) -> AnswerRow {
         let word = reason.prefix { $0 != ":" }
-        return row(gateway, .check, 0, String(word)) ?? row(gateway, .check, 0, "") ?? unknown(gateway)
+        return row(gateway, .check, 0, String(word)) ?? row(gateway, .check, 0, "") ?? foreign(gateway)
     }
 
     /// What it means that the endpoint of access tokens gave none.
@@ -56,7 +60,7 @@ extension AnswerTable {
         if let row = row(gateway, .tokenEndpoint, 0, error), !error.isEmpty { return row }
         let status = Int16(clamping: status)
         return row(gateway, .tokenEndpoint, status, "") ?? row(gateway, .tokenEndpoint, status / 100 * 100, "")
-            ?? row(gateway, .tokenEndpoint, 0, "") ?? unknown(gateway)
+            ?? row(gateway, .tokenEndpoint, 0, "") ?? foreign(gateway)
     }
 
     /// The condition of the rows for messages that may have reached the gateway.

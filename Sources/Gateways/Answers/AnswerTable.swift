@@ -45,16 +45,23 @@ public enum AnswerTable {
     }
 
     /// The row for a reason that is not in the table: by status, then by the status' hundreds, then for anything.
-    static func other(_ gateway: AnswerGateway, _ status: Int16) -> AnswerRow {
-        if let row = row(gateway, .response, status, "") { return row }
+    ///
+    /// - Parameter isGatewaysForm: whether the body is an error in the gateway's own JSON. Without one a refusal says nothing about the
+    ///   message: a proxy or a load balancer has given it.
+    static func other(_ gateway: AnswerGateway, _ status: Int16, isGatewaysForm: Bool) -> AnswerRow {
         // The row of 200 is success, and stands for itself alone.
         let hundreds = status / 100 * 100
-        return hundreds == 200 ? unknown(gateway) : row(gateway, .response, hundreds, "") ?? unknown(gateway)
+        let known =
+            row(gateway, .response, status, "") ?? (hundreds == 200 ? nil : row(gateway, .response, hundreds, ""))
+        guard let known, isGatewaysForm || known.fault != .message && known.fault != .unknown else {
+            return foreign(gateway)
+        }
+        return known
     }
 
     /// The row for what is no answer of a gateway at all.
-    static func unknown(_ gateway: AnswerGateway) -> AnswerRow {
+    static func foreign(_ gateway: AnswerGateway) -> AnswerRow {
         row(gateway, .response, 0, "")
-            ?? AnswerRow(gateway, 0, "", .retry, failure: .ignoredRefused, "an answer that no gateway gives")
+            ?? AnswerRow(gateway, 0, "", .retry, fault: .foreign, failure: .ignoredRefused, foreignExplanation)
     }
 }

@@ -47,6 +47,10 @@ final class GatewayCore: Sendable {
         )
     }
 
+    func ping(timeout: Duration) async -> Bool? {
+        await client.ping(timeoutMilliseconds: Int64(timeout / .milliseconds(1)))
+    }
+
     func shutdown() async {
         onLoop { $0.beginStopping() }
         await client.shutdown()

@@ -18,7 +18,7 @@ enum NoAnswerReason {
         case .reset(let code): code.description
         case .goAway: "GOAWAY"
         case .connectionClosed: isWritten ? "ConnectionLost" : notWritten
-        case .timeout: "Timeout"
+        case .timeout: AnswerTable.timeout
         case .cancelled: cancelled
         case .notSubmitted: "NotSubmitted"
         }

@@ -86,11 +86,10 @@ final class FCMv1Dialect: GatewayDialect {
         if meaning.application == .renewToken {
             makesWaitingAnew = tokenRejected(generation: flight.generation, &meaning)
         }
-        var delay: Int32?
+        var asked: Int32?
         if meaning.outcomeClass == .retry {
             let seconds = Int64(now().timeIntervalSince1970)
-            delay =
-                response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) } ?? meaning.delayMilliseconds
+            asked = response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) }
         }
         let outcome = Outcome(
             index: row,
@@ -98,10 +97,12 @@ final class FCMv1Dialect: GatewayDialect {
             status: response.status,
             reason: body.reason,
             tokenEffect: meaning.tokenEffect(timestamp: nil),
-            retryAfterMilliseconds: delay,
+            retryAfterMilliseconds: meaning.outcomeClass == .retry ? asked ?? meaning.delayMilliseconds : nil,
+            isPauseAdvice: asked == nil && meaning.delayMilliseconds != nil,
             applicationWide: meaning.application == .stop || meaning.application == .pause,
             isTokenDoubtful: meaning.isDoubtful,
-            failure: meaning.failure
+            failure: meaning.failure,
+            fault: meaning.answerFault
         )
         return Verdict(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
     }

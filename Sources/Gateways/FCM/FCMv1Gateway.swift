@@ -84,6 +84,8 @@ public final class FCMv1Gateway: Gateway {
         await core.status()
     }
 
+    public func ping(timeout: Duration) async -> Bool? { await core.ping(timeout: timeout) }
+
     public func shutdown() async {
         await core.shutdown()
     }

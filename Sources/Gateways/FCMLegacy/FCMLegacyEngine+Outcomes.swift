@@ -71,9 +71,11 @@ extension FCMLegacyEngine {
             reason: reason,
             tokenEffect: meaning.tokenEffect(timestamp: nil),
             retryAfterMilliseconds: meaning.outcomeClass == .retry ? pause ?? meaning.delayMilliseconds : nil,
+            isPauseAdvice: pause == nil && meaning.delayMilliseconds != nil,
             applicationWide: meaning.application == .stop || meaning.application == .pause,
             isTokenDoubtful: meaning.isDoubtful,
-            failure: meaning.failure
+            failure: meaning.failure,
+            fault: meaning.answerFault
         )
     }
 

@@ -51,6 +51,16 @@ public final class HTTP2Client: Sendable {
         eventLoop.execute { pool.value.retireConnections() }
     }
 
+    /// Asks the server over all open connections whether it is there, and ends those on which nothing comes back in time.
+    ///
+    /// Returns whether one of them has answered; nil if none is open.
+    public func ping(timeoutMilliseconds: Int64) async -> Bool? {
+        let pool = pool
+        let promise = eventLoop.makePromise(of: Bool?.self)
+        eventLoop.execute { pool.value.ping(timeoutMilliseconds: timeoutMilliseconds, promise) }
+        return try? await promise.futureResult.get()
+    }
+
     /// Gives back what waits, lets what is on the wire settle until its deadline, and closes the connections.
     public func shutdown() async {
         let pool = pool

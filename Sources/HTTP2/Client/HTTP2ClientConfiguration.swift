@@ -28,7 +28,8 @@ public struct HTTP2ClientConfiguration: Sendable {
     public var dialsLazily = false
     /// The first pause between attempts to connect; it doubles up to the maximum, with jitter.
     public var firstBackOffMilliseconds: Int64 = 1_000
-    public var maximumBackOffMilliseconds: Int64 = 60_000
+    /// No more than five seconds: nobody waits longer for a server that is back, and only one process of all hosts goes on dialling for long.
+    public var maximumBackOffMilliseconds: Int64 = 5_000
     /// A connection is retired before it opens a stream with this id or a higher one; 2^31-1 is the protocol's last.
     public var lastStreamID: Int32 = .max
 

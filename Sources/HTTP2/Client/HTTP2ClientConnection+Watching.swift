@@ -28,6 +28,13 @@ extension HTTP2ClientConnection {
         closeIfDone()
     }
 
+    /// Asks the server whether it is there; `told` is called when it says anything.
+    func ask(_ told: @escaping () -> Void) {
+        whenHeard = told
+        session.ping()
+        send()
+    }
+
     private func expireRequests(_ now: NIODeadline) {
         let timeout = UInt64(configuration.requestTimeoutMilliseconds) * 1_000_000
         guard now.uptimeNanoseconds > timeout, session.streams.count > 0 else { return }

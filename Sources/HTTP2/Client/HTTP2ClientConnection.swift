@@ -33,6 +33,8 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     /// Since when the server owes us a word: its last one, or the moment at which there was something to answer again.
     var quietSince = NIODeadline.now()
     var pingSent: NIODeadline?
+    /// Called once with the next bytes that come, for who has asked whether the server is there.
+    var whenHeard: (() -> Void)?
     var timeoutsInARow = 0
     private(set) var closeReason: String?
     /// When the first SETTINGS frame came, if it did.
@@ -128,6 +130,10 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         let buffer = unwrapInboundIn(data)
         quietSince = .now()
         pingSent = nil
+        if let told = whenHeard {
+            whenHeard = nil
+            told()
+        }
         session.now = quietSince.uptimeNanoseconds
         do {
             try buffer.withUnsafeReadableBytes { try session.receive($0) }

@@ -124,6 +124,26 @@ final class HTTP2ClientPool {
         pump()
     }
 
+    /// Asks all open connections whether the server is there, and ends those on which nothing comes back in time.
+    ///
+    /// - Parameter promise: whether one of them has answered; nil if none is open.
+    func ping(timeoutMilliseconds: Int64, _ promise: EventLoopPromise<Bool?>) {
+        let asked = connections.filter { $0.state == .ready }
+        guard !asked.isEmpty, !isStopping else { return promise.succeed(nil) }
+        var isAnswered = false
+        let answer = { (isThere: Bool) in
+            if !isAnswered { promise.succeed(isThere) }
+            isAnswered = true
+        }
+        for connection in asked { connection.ask { answer(true) } }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(timeoutMilliseconds)) {
+            for connection in asked where connection.whenHeard != nil {
+                connection.close("the server did not answer a PING within \(timeoutMilliseconds) ms")
+            }
+            answer(false)
+        }
+    }
+
     /// Replaces all connections: the present ones take no more requests and end when theirs are settled. One that is being
     /// opened has not had a request and stays.
     func retireConnections() {

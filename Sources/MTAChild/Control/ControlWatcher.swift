@@ -16,13 +16,15 @@ final class ControlWatcher: Sendable {
     private let sender: Sender
     private let control: ChildControl
     private let applicationID: Int32
+    private let accountID: Int32
     private let logger: Logger
 
-    init(store: Store, sender: Sender, control: ChildControl, applicationID: Int32, logger: Logger) {
+    init(store: Store, sender: Sender, control: ChildControl, applicationID: Int32, accountID: Int32, logger: Logger) {
         self.store = store
         self.sender = sender
         self.control = control
         self.applicationID = applicationID
+        self.accountID = accountID
         self.logger = logger
     }
 
@@ -49,13 +51,41 @@ final class ControlWatcher: Sendable {
     private func look() async throws {
         let (deliveries, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
         let isClosing = sender.circuit.isClosing
-        let state = try await store.sendingState(application: applicationID, deliveries: deliveries.sorted())
+        let isReporting = sender.troubleReport.isUnderWay
+        let state = try await store.sendingState(
+            application: applicationID,
+            account: accountID,
+            deliveries: deliveries.sorted()
+        )
         sender.perform(.deliveryStates(state.deliveries))
+        if !isReporting { take(state.trouble) }
         // The prober, and who has just closed the circuit, know it better.
         guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
         if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
         control.hurry(.circuitOpen)
         sender.perform(.circuitFoundOpen)
         sender.claimSignal.fire()
+    }
+
+    /// What the database knows of the gateway's trouble; the prober knows it better.
+    private func take(_ trouble: GatewayTroubleState?) {
+        let isNew = sender.desk.withLock { $0.trouble == .none }
+        guard isNew, !sender.troubleReport.isUnderWay else { return }
+        sender.perform(.troubleSeen(SendDesk.TroubleSeen(trouble)))
+        guard sender.desk.withLock({ $0.trouble == .left }) else { return }
+        if !control.isDraining { logger.notice("the gateway is in trouble: giving everything back") }
+        control.hurry(.gatewayTrouble)
+        sender.claimSignal.fire()
+    }
+}
+
+extension SendDesk.TroubleSeen {
+    /// What a row of the database means; nil says that all is well.
+    init(_ state: GatewayTroubleState?) {
+        switch state {
+        case nil: self = .none
+        case .trouble: self = .trouble
+        case .opening(let since, let sharers): self = .opening(since: since, sharers: sharers)
+        }
     }
 }

@@ -100,9 +100,10 @@ final class Claimer: Sendable {
 
     /// Messages that may still be loaded; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
-        let (waiting, holdsNothing, circuit) = sender.desk.withLock { desk in
-            (desk.waitingMessages, desk.parts.isEmpty, desk.circuit)
+        let (waiting, holdsNothing, circuit, trouble) = sender.desk.withLock { desk in
+            (desk.waitingMessages, desk.parts.isEmpty, desk.circuit, desk.trouble)
         }
+        guard trouble == .none else { return nil }
         switch circuit {
         case .closed: break
         case .open: return nil
@@ -120,6 +121,22 @@ final class Claimer: Sendable {
     func claimProbe() async throws -> Bool {
         let moment = ContinuousClock.now
         let probe = try await store.claimProbe(
+            application: arguments.applicationID,
+            account: arguments.accountID,
+            child: arguments.childID
+        )
+        guard let probe else { return false }
+        setClock(probe, askedAt: moment)
+        leases.claimed(at: moment)
+        await prepare(probe)
+        return true
+    }
+
+    /// Takes a part to probe the gateway with, while it is in trouble, and prepares it.
+    /// - Returns: false if none is ready.
+    func claimTroubleProbe() async throws -> Bool {
+        let moment = ContinuousClock.now
+        let probe = try await store.claimTroubleProbe(
             application: arguments.applicationID,
             account: arguments.accountID,
             child: arguments.childID

@@ -56,10 +56,10 @@ final class CompiledDelivery: Sendable {
         (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)
         let period = Duration.seconds(Int64(max(1, delivery.retryPeriodSeconds)))
-        // A retry comes a day later at most: Adobe's own schedule after the first day is one attempt a day.
         retryPolicy = RetryPolicy(
             maximumRetries: Int(delivery.maxRetries),
-            backOff: BackOff(initial: period, maximum: .seconds(86_400), floor: period / 2)
+            schedule: delivery.retrySchedule,
+            period: period
         )
         ambiguityPolicy = delivery.ambiguityPolicy
         validUntilMilliseconds = delivery.validUntil.map { $0.microsecondsSince1970 / 1_000 }

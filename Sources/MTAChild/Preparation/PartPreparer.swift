@@ -40,8 +40,8 @@ final class PartPreparer: Sendable {
         var known: Set<Int32> = []
         var recovery = PartRecovery()
         // A retry part may have late outcomes too: facts of an owner of the first part that was fenced after its end.
-        if part.mayHaveHistory || part.attempt > 1 { known = try await store.knownOutcomes(part) }
-        let inherited = part.attempt > 1 ? try await store.inheritedDoubt(part) : []
+        if part.mayHaveHistory || part.isRetry { known = try await store.knownOutcomes(part) }
+        let inherited = part.isRetry ? try await store.inheritedDoubt(part) : []
         if part.mayHaveHistory { recovery = try await store.recovery(part) }
         let (delivery, loaded) = try await loading
         return render(part, delivery, loaded, known: known, recovery: recovery, inherited: inherited)

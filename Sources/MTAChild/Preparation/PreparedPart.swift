@@ -18,6 +18,8 @@ struct PreparedPart: Sendable {
         /// How long it was to wait when that was decided, in milliseconds; it never waits longer, as the database's clock may
         /// have been set back since.
         var longestDelayMilliseconds = Int64.max
+        /// Whether the attempt was the message's own: one that failed for the gateway's sake counts for nothing.
+        var countsAttempt = true
     }
 
     /// Messages that are sent together: rows of the part, and the request batch in the same order.

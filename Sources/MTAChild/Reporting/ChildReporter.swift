@@ -46,10 +46,14 @@ final class ChildReporter: Sendable {
     }
 
     func writeLine(exitReason: ChildExitReason?) {
-        let (counters, parts, inFlight, isKeptBack) = sender.desk.withLock { desk in
-            (desk.counters, desk.parts.count, desk.unsettled, desk.isPaused || !desk.isLeaseValid)
+        let (counters, parts, inFlight, isKeptBack, isProbing) = sender.desk.withLock { desk in
+            (desk.counters, desk.parts.count, desk.unsettled, !desk.isLeaseValid, desk.isProbingTrouble)
         }
-        var status = ChildStatus(pid: getpid(), generation: arguments.generation, state: state(parts, isKeptBack))
+        var status = ChildStatus(
+            pid: getpid(),
+            generation: arguments.generation,
+            state: state(parts, isKeptBack, isProbing)
+        )
         status.partsHeld = parts
         status.inFlight = inFlight
         status.sent = counters.sent
@@ -65,8 +69,9 @@ final class ChildReporter: Sendable {
         try? FileHandle.standardOutput.write(contentsOf: Data(LineEncoder.line(ChildMessage(status))))
     }
 
-    private func state(_ parts: Int, _ isKeptBack: Bool) -> ChildState {
+    private func state(_ parts: Int, _ isKeptBack: Bool, _ isProbing: Bool) -> ChildState {
         if control.isDraining { return .draining }
+        if isProbing { return .probing }
         if !sender.lastTrouble.isEmpty || parts > 0 && isKeptBack { return .stalled }
         return parts > 0 ? .sending : .idle
     }

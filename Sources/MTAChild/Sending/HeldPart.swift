@@ -95,23 +95,35 @@ struct HeldPart: Sendable {
 
     /// The retry parts to make at the part's end: messages with similar waiting times go together, each not before its time.
     private func retrySets(now: Int64) -> [RetrySet] {
-        var sets: [Int: RetrySet] = [:]
+        struct Kind: Hashable {
+            let bucket: Int
+            let countsAttempt: Bool
+        }
+        var sets: [Kind: RetrySet] = [:]
         for soft in retries {
             let delay = min(max(0, soft.notBeforeMilliseconds - now), max(0, soft.longestDelayMilliseconds))
             // A set for each doubling of the waiting time: few parts, and nobody waits more than twice as long as needed.
             let bucket = delay == 0 ? 0 : 64 - delay.leadingZeroBitCount
-            var set = sets.removeValue(forKey: bucket) ?? RetrySet(sequences: [], delayMilliseconds: 0)
+            let kind = Kind(bucket: bucket, countsAttempt: soft.countsAttempt)
+            var set =
+                sets.removeValue(forKey: kind)
+                ?? RetrySet(sequences: [], delayMilliseconds: 0, countsAttempt: soft.countsAttempt)
             set.sequences.append(sequences[Int(soft.row)])
             set.delayMilliseconds = max(set.delayMilliseconds, delay)
-            sets[bucket] = set
+            sets[kind] = set
         }
-        return sets.sorted { $0.key < $1.key }.map(\.value)
+        return sets.sorted {
+            ($0.key.bucket, $0.key.countsAttempt ? 1 : 0) < ($1.key.bucket, $1.key.countsAttempt ? 1 : 0)
+        }
+        .map(\.value)
     }
 
     /// What a next owner has to know of the messages that were answered softly, or not at all.
     ///
-    /// One that may have arrived stays in doubt, whatever a later attempt was answered.
+    /// One that may have arrived stays in doubt, whatever a later attempt was answered. What was refused for the gateway's sake needs no
+    /// record: it is sent as if for the first time.
     var recovery: PartRecovery {
+        let retries = retries.filter(\.countsAttempt)
         let soft = retries.filter { !unanswered.contains($0.row) && !lost.contains($0.row) }
         let doubted = retries.lazy.map(\.row).filter { unanswered.contains($0) || lost.contains($0) }
         return PartRecovery(

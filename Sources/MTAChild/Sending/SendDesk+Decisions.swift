@@ -75,45 +75,71 @@ extension SendDesk {
             answer.notBeforeMilliseconds = notBefore
             return postpone(&part, row, notBefore, now)
         }
-        if part.isInDoubt(row) {
-            // An earlier attempt may have arrived, whatever became of this one.
-            counters.unknown += 1
-            final(&part, row, .unknown, outcome)
-        } else if decision == .exhausted {
-            counters.failed += 1
-            // The journal keeps what the gateway said: out of it the giving up would come as a fact, which another owner of the
-            // part may know better. It costs one more attempt at most.
-            final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect, isDecision: true)
+        if decision == .exhausted {
+            giveUp(&part, row, outcome)
         } else {
-            record(
-                &part,
-                row: row,
-                .ignored,
-                reason: "expired",
-                httpStatus: outcome.status,
-                gatewayMessageID: nil,
-                tokenEffect: outcome.tokenEffect,
-                failure: outcome.failure
-            )
-            outcomeWindowRows += 1
+            expire(&part, row, outcome)
         }
+    }
+
+    /// A message that was refused often enough fails.
+    ///
+    /// The journal keeps what the gateway said: out of it the giving up would come as a fact, which another owner of the part may know
+    /// better. It costs one more attempt at most.
+    mutating func giveUp(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
+        guard !part.isInDoubt(row) else { return unknownAfterAll(&part, row, outcome) }
+        counters.failed += 1
+        final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect, isDecision: true)
+    }
+
+    /// A message whose next attempt would come after its validity ends.
+    mutating func expire(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
+        guard !part.isInDoubt(row) else { return unknownAfterAll(&part, row, outcome) }
+        record(
+            &part,
+            row: row,
+            .ignored,
+            reason: "expired",
+            httpStatus: outcome.status,
+            gatewayMessageID: nil,
+            tokenEffect: outcome.tokenEffect,
+            failure: outcome.failure
+        )
+        outcomeWindowRows += 1
+    }
+
+    /// An earlier attempt may have arrived, whatever became of this one.
+    private mutating func unknownAfterAll(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
+        counters.unknown += 1
+        final(&part, row, .unknown, outcome)
     }
 
     private mutating func retryDecision(_ part: HeldPart, _ outcome: Outcome, _ now: Int64) -> RetryDecision {
         part.delivery.retryPolicy.decide(
             attempt: Int(part.claimed.attempt),
-            retryAfterMilliseconds: outcome.retryAfterMilliseconds,
-            isAdvice: outcome.isPauseAdvice,
+            isAmbiguous: outcome.outcomeClass == .ambiguous,
+            retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
             nowMilliseconds: now,
             validUntilMilliseconds: part.validUntilMilliseconds,
             using: &random
         )
     }
 
-    private mutating func postpone(_ part: inout HeldPart, _ row: Int32, _ notBefore: Int64, _ now: Int64) {
+    mutating func postpone(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ notBefore: Int64,
+        _ now: Int64,
+        countsAttempt: Bool = true
+    ) {
         part.open -= 1
         part.retries.append(
-            .init(row: row, notBeforeMilliseconds: notBefore, longestDelayMilliseconds: notBefore - now)
+            .init(
+                row: row,
+                notBeforeMilliseconds: notBefore,
+                longestDelayMilliseconds: notBefore - now,
+                countsAttempt: countsAttempt
+            )
         )
         counters.retried += 1
         unsettled -= 1

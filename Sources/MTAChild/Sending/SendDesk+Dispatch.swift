@@ -49,13 +49,14 @@ extension SendDesk {
     /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.
     mutating func dispatch(_ actions: inout [Action]) {
         guard maySend else { return }
-        if circuit == .probing {
+        if let ramp, !ramp.admits(at: moment) { return }
+        if isProbing {
             // One message at a time: the next only when the last has its answer.
-            guard inGateway == 0, !isMarking else { return }
+            guard mayProbe, inGateway == 0, !isMarking else { return }
             splitForProbe()
         }
         sendDue(&actions)
-        guard !isMarking, !wantsCut, !waiting.isEmpty, circuit != .probing || inGateway == 0 else { return }
+        guard !isMarking, !wantsCut, !waiting.isEmpty, !isProbing || mayProbe && inGateway == 0 else { return }
         var marks: [PartMark] = []
         let before = unsettled
         var bytes = bytesInGateway
@@ -63,9 +64,12 @@ extension SendDesk {
             guard let part = parts[holding], let slice = part.slices.first, halt(of: part) == nil else { continue }
             bytes += slice.batch.byteCount
             guard unsettled == 0 || unsettled + slice.rows.count <= window && bytes <= mostBytes else { break }
+            if let ramp, !ramp.admits(at: moment) { break }
+            ramp?.count(slice.rows.count)
             unsettled += slice.rows.count
             marks.append(PartMark(part: holding.part, token: holding.token, through: slice.markThrough))
-            if circuit == .probing { break }
+            useProbe()
+            if isProbing { break }
         }
         guard !marks.isEmpty else { return }
         isMarking = true
@@ -115,19 +119,21 @@ extension SendDesk {
         guard let holding = waiting.first(where: { parts[$0].map { halt(of: $0) == nil } == true }),
             let slice = parts[holding]?.slices.first, slice.rows.count > 1
         else { return }
-        let rest = Array(slice.rows.dropFirst())
+        // Where only the answers are lost, nobody is to get a message with every probe: one that may have arrived is none.
+        let index = slice.rows.firstIndex { parts[holding]?.isInDoubt($0) == false } ?? 0
+        let others = slice.rows.indices.filter { $0 != index }.map { Int32($0) }
         let first = PreparedPart.Slice(
-            rows: [slice.rows[0]],
-            batch: slice.batch.subset([0], id: newBatchID()),
-            markThrough: slice.rows[0] + 1
+            rows: [slice.rows[index]],
+            batch: slice.batch.subset([Int32(index)], id: newBatchID()),
+            markThrough: slice.rows[index] + 1
         )
         let last = PreparedPart.Slice(
-            rows: rest,
-            batch: slice.batch.subset(rest.indices.map { Int32($0 + 1) }, id: newBatchID()),
+            rows: others.map { slice.rows[Int($0)] },
+            batch: slice.batch.subset(others, id: newBatchID()),
             markThrough: slice.markThrough
         )
-        let others = parts[holding]?.slices.dropFirst() ?? []
-        parts[holding]?.slices = [first, last] + others
+        let later = parts[holding]?.slices.dropFirst() ?? []
+        parts[holding]?.slices = [first, last] + later
     }
 
     private mutating func newBatchID() -> Int64 {
@@ -149,7 +155,9 @@ extension SendDesk {
                 continue
             }
             sendAgain(flight, &actions)
-            if circuit == .probing {
+            ramp?.count(flight.waiting)
+            useProbe()
+            if isProbing {
                 due += batches[(place + 1)...]
                 return
             }

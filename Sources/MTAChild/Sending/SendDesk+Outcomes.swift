@@ -9,8 +9,6 @@ extension SendDesk {
         var answers: [JournalAnswer] = []
         /// Why every message of the application is refused; nil if it is not.
         var stopReason: String?
-        /// How long the gateway wants nothing of the whole application, in milliseconds; 0 if it did not say so.
-        var pause: Int64 = 0
         /// Why every message of the delivery is refused; nil if it is not.
         var holdReason: String?
         /// Whether the gateway has taken a message, or knew its token.
@@ -71,12 +69,18 @@ extension SendDesk {
             if findings.holdReason == nil {
                 findings.holdReason = Self.topicReason(outcome, flight.batch.attributes.pushType)
             }
-        case .retry where outcome.applicationWide:
-            flight.unsent.append(outcome.index)
+        case .retry where outcome.fault.sparesAttempt, .unprocessed:
+            refusedByGateway(outcome, &flight, &part, now, &answer)
+        case .retry where isHurrying || part.isFenced || isProbingTrouble:
+            if isProbingTrouble { detector.failed(Self.words(outcome), at: moment) }
             answer.outcomeClass = .unprocessed
-            findings.pause = max(findings.pause, Int64(outcome.retryAfterMilliseconds ?? Self.standardPause))
+            flight.unsent.append(outcome.index)
+        case .retry:
+            answer.outcomeClass = .unprocessed
+            holdSoft(outcome, &flight, part)
         case .permanent where isUndecided(outcome, flight, part):
             answer.outcomeClass = .stopApplication
+            gatewayAnswered(outcome, part)
             if isHurrying || part.isFenced {
                 flight.unsent.append(outcome.index)
             } else {
@@ -92,6 +96,11 @@ extension SendDesk {
             // The binary protocol has no status for success.
             if outcome.status != 0 || outcome.outcomeClass == .accepted { massFailure.count() }
             if Self.hasWorked(outcome) { findings.hasWorked = true }
+            if outcome.outcomeClass != .ambiguous {
+                gatewayAnswered(outcome, part)
+            } else if outcome.reason == AnswerTable.timeout {
+                detector.failed("no answer in time", at: moment)
+            }
             decide(&part, row, outcome, now, &answer)
         }
         // What has no intent is not known to the journal; an intent may have been for more than the connection took.
@@ -112,9 +121,6 @@ extension SendDesk {
         }
     }
 
-    /// What Google asks for when a 429 does not say how long: a minute.
-    private static let standardPause: Int32 = 60_000
-
     /// Credential and topic are right if a message was taken, or a token was found to be gone.
     private static func hasWorked(_ outcome: Outcome) -> Bool {
         switch (outcome.outcomeClass, outcome.tokenEffect) {
@@ -125,11 +131,7 @@ extension SendDesk {
     }
 
     private mutating func follow(_ findings: Findings, _ now: Int64, _ actions: inout [Action]) {
-        if findings.pause > 0 {
-            if !isPaused { actions.append(.cancelQueued) }
-            isPaused = true
-            actions.append(.endPause(afterMilliseconds: findings.pause))
-        }
+        followTrouble(now, &actions)
         if let reason = findings.stopReason {
             openCircuit(reason: reason, holdsTokenEffects: false, &actions)
         } else if findings.hasWorked, circuit == .probing {

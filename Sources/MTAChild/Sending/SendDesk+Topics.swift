@@ -77,6 +77,7 @@ extension SendDesk {
     /// Forgets what is undecided of a part: it ends, or goes to another owner.
     mutating func dropUndecided(_ holding: PartToken) {
         massFailure.drop(holding)
+        soft.removeAll { $0.message.holding == holding }
         for delivery in topicGuards.keys { topicGuards[delivery]?.drop(holding) }
     }
 }

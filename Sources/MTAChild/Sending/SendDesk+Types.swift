@@ -25,8 +25,12 @@ extension SendDesk {
         case leasesLost(Set<PartToken>)
         /// The right to send has been renewed, or has run out on this host's clock.
         case leaseValid(Bool)
-        /// Sending stops for a while, or goes on.
-        case paused(Bool)
+        /// The way to the gateway has failed: no connection came about, or one was lost.
+        case gatewayFailed(String)
+        /// What the database says of the gateway's trouble.
+        case troubleSeen(TroubleSeen)
+        /// One message may leave, to find out whether the gateway takes messages again; this child is the one that tries.
+        case probe
         /// The states of deliveries, as the database has them now.
         case deliveryStates([Int64: DeliveryState])
         /// Every message of the application would be refused.
@@ -56,8 +60,10 @@ extension SendDesk {
         case cutJournalLater
         /// There is room for another part.
         case claimMore
-        /// The gateway wants less from the whole application: end the pause that has begun after so many milliseconds.
-        case endPause(afterMilliseconds: Int64)
+        /// The gateway takes nothing, and it is its own fault: nothing is sent but probes, after what the gateway asked for.
+        case enterTrouble(reason: String, notBefore: Duration?)
+        /// A probe was answered as one of the gateway's: sending begins again.
+        case troubleOver
         /// Every message of the application would be refused, for a reason that is not the messages'.
         case openCircuit(reason: String, holdsTokenEffects: Bool)
         /// A probe got through.

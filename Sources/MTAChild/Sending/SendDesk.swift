@@ -32,7 +32,6 @@ struct SendDesk: Sendable {
     var isMarking = false
     var reserved = 0
     var isLeaseValid = true
-    var isPaused = false
     var isHurrying = false
     var wantsCut = false
     /// The one cut that was asked for is not done: a second one, carried out later, would take what came after the first.
@@ -48,6 +47,18 @@ struct SendDesk: Sendable {
     /// Whether a part may have expired that is not at its end.
     var hasExpired = false
     var circuit = Circuit.closed
+    var trouble = Trouble.none
+    var detector = TroubleDetector()
+    /// How fast messages may leave after the gateway's trouble; nil for as fast as they can.
+    var ramp: OpeningRamp?
+    /// The owner's monotonic clock, set before each event.
+    var moment = Duration.zero
+    /// Limits of single devices that may be one of all.
+    var soft: [HeldSoft] = []
+    /// Whether the gateway has said something else since the last of them.
+    var othersPass = false
+    /// Answers with a reason that nobody knows, by delivery, since one of its messages was accepted.
+    var unknownReasons: [Int64: Int] = [:]
     var massFailure = MassFailureGuard()
     /// The same for each delivery whose push type has a topic of its own.
     var topicGuards: [Int64: TopicGuard] = [:]
@@ -96,7 +107,7 @@ struct SendDesk: Sendable {
     var heldDeliveries: Set<Int64> { Set(parts.values.lazy.filter { !$0.isFenced }.map(\.claimed.deliveryID)) }
 
     /// Whether anything at all may leave.
-    var maySend: Bool { isLeaseValid && !isPaused && !isHurrying }
+    var maySend: Bool { isLeaseValid && !isHurrying }
 
     /// Takes the outcomes that have gathered, to be stored in one transaction.
     mutating func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? {
@@ -122,7 +133,9 @@ struct SendDesk: Sendable {
             actions.append(.postpone(holding, reason: reason))
         case .released(let holding): releasing.remove(holding)
         case .marked(let marks, let held): marked(marks, held, &actions)
-        case .markFailed: endMarking()
+        case .markFailed:
+            endMarking()
+            if isProbingTrouble { trouble = .probing(mayProbe: true) }
         case .settled(let batchID, let settled): self.settled(batchID, settled, now, &actions)
         case .resendDue(let batchID): if flights[batchID] != nil { due.append(batchID) }
         case .stored(let report, let holdings, let windowRows): stored(report, holdings, windowRows, &actions)
@@ -133,9 +146,9 @@ struct SendDesk: Sendable {
         case .leaseValid(let isValid):
             if isLeaseValid, !isValid { actions.append(.cancelQueued) }
             isLeaseValid = isValid
-        case .paused(let paused):
-            if !isPaused, paused { actions.append(.cancelQueued) }
-            isPaused = paused
+        case .gatewayFailed(let reason): if !parts.isEmpty { detector.failed(reason, at: moment) }
+        case .troubleSeen(let seen): troubleSeen(seen, &actions)
+        case .probe: if isProbingTrouble, inGateway == 0, !isMarking { trouble = .probing(mayProbe: true) }
         case .deliveryStates(let states):
             cancelHalted(&actions)
             take(states, &actions)
@@ -153,6 +166,7 @@ struct SendDesk: Sendable {
 
     /// What may follow from anything that happened.
     private mutating func finish(_ now: Int64, _ actions: inout [Action]) {
+        watchTrouble(now, &actions)
         if now > nextExpiry { haltExpired(now, &actions) }
         settleHalted(&actions)
         decideWhenQuiet(now, &actions)

@@ -33,21 +33,35 @@ extension Sender {
             trouble.withLock { $0.connection = nil }
         case .goAway, .connectionLost:
             logger.notice("\(event.message)")
+            if event.kind == .connectionLost { failed(event) }
         case .unproved:
             logger.warning("\(event.message)")
             trouble.withLock { $0.note(event) }
         case .unreachable, .untrusted, .tokenUnavailable:
             logger.warning("\(event.message)")
             trouble.withLock { $0.connection = event }
+            failed(event)
         case .applicationThrottled:
             logger.warning("\(event.message)")
             trouble.withLock { $0.application = event }
-            pause(milliseconds: event.retryInMilliseconds ?? 60_000)
         case .applicationStopped:
             logger.error("\(event.message)")
             trouble.withLock { $0.application = event }
             perform(.applicationStopped)
         }
+    }
+
+    /// The way to the gateway has failed. What is told in the middle of a call from the gateway is taken up after it.
+    private func failed(_ event: GatewayEvent) {
+        let reason = event.reason.isEmpty ? event.kind.rawValue : event.reason
+        eventLoop.execute { self.perform(.gatewayFailed(reason)) }
+    }
+
+    /// Says that the gateway takes nothing, and has the child leave: one of all hosts goes on trying.
+    func enterTrouble(_ reason: String, _ notBefore: Duration?) {
+        control.hurry(.gatewayTrouble)
+        troubleReport.enter(reason: gatewayTrouble?.message ?? reason, notBefore: notBefore)
+        claimSignal.fire()
     }
 
     /// Says why every message would fail, and has the child leave.

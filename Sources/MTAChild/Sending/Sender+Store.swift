@@ -12,8 +12,9 @@ extension Sender {
     func release(_ part: PartToken, _ recovery: PartRecovery, problem: String? = nil) {
         Task {
             // Nobody should claim it, and fail as this child did, before the circuit is known to be open, or the delivery held back.
-            while circuit.isOpening || holder.isHolding {
+            while circuit.isOpening || troubleReport.isUnderWay || holder.isHolding {
                 await circuit.settled()
+                await troubleReport.finished()
                 await holder.settled()
                 await Task.yield()
             }

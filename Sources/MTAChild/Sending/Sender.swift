@@ -15,6 +15,7 @@ final class Sender: GatewayDelegate {
     let desk: Mutex<SendDesk>
     let lease = LeaseClock()
     let circuit: CircuitKeeper
+    let troubleReport: TroubleReport
     let holder: DeliveryHolder
     let latencies = Mutex(LatencyWindow())
     /// There is room for another part, or something to claim may be there.
@@ -31,8 +32,8 @@ final class Sender: GatewayDelegate {
     let isStopped = Mutex(false)
     let trouble = Mutex(GatewayTrouble())
     let databaseTrouble = Mutex("")
-    /// When sending goes on after the gateway has asked for less; nil when it has not.
-    let pausedUntil = Mutex<NIODeadline?>(nil)
+    /// From which the desk's moments count.
+    private let start = ContinuousClock.now
     let control: ChildControl
     private let journal: ChildJournal
     private let batchDelay: Duration
@@ -46,6 +47,7 @@ final class Sender: GatewayDelegate {
         store: Store,
         journal: ChildJournal,
         circuit: CircuitKeeper,
+        troubleReport: TroubleReport,
         control: ChildControl,
         clock: DatabaseClock,
         eventLoop: any EventLoop,
@@ -56,6 +58,7 @@ final class Sender: GatewayDelegate {
         self.store = store
         self.journal = journal
         self.circuit = circuit
+        self.troubleReport = troubleReport
         holder = DeliveryHolder(store: store, logger: logger)
         self.control = control
         self.clock = clock
@@ -99,7 +102,11 @@ final class Sender: GatewayDelegate {
     /// Tells the desk what happened and does what it says.
     func perform(_ event: SendDesk.Event) {
         let now = clock.nowMilliseconds
-        let actions = desk.withLock { $0.handle(event, now: now) }
+        let moment = ContinuousClock.now - start
+        let actions = desk.withLock { desk in
+            desk.moment = moment
+            return desk.handle(event, now: now)
+        }
         for action in actions { carryOut(action) }
         if isIdle { idleSignal.fire() }
     }
@@ -117,7 +124,11 @@ final class Sender: GatewayDelegate {
         case .cutJournal: cutJournal()
         case .cutJournalLater: journal.postponeCut()
         case .claimMore: claimSignal.fire()
-        case .endPause(let milliseconds): endPause(after: milliseconds)
+        case .enterTrouble(let reason, let notBefore): enterTrouble(reason, notBefore)
+        case .troubleOver:
+            trouble.withLock { $0.application = nil }
+            troubleReport.end()
+            claimSignal.fire()
         case .openCircuit(let reason, let holdsTokenEffects): openCircuit(reason, holdsTokenEffects)
         case .closeCircuit:
             trouble.withLock { $0.application = nil }
@@ -180,31 +191,6 @@ final class Sender: GatewayDelegate {
         eventLoop.scheduleTask(in: .milliseconds(Int64.random(in: ceiling / 2...ceiling))) {
             self.perform(.resendDue(batchID: batchID))
         }
-    }
-
-    /// Ends the pause that the desk has begun; the longest one counts.
-    private func endPause(after milliseconds: Int64) {
-        let end = NIODeadline.now() + .milliseconds(milliseconds)
-        let isLongest = pausedUntil.withLock { until in
-            guard until.map({ $0 < end }) ?? true else { return false }
-            until = end
-            return true
-        }
-        guard isLongest else { return }
-        eventLoop.scheduleTask(deadline: end) {
-            let isOver = self.pausedUntil.withLock { until in
-                guard until == end else { return false }
-                until = nil
-                return true
-            }
-            if isOver { self.perform(.paused(false)) }
-        }
-    }
-
-    /// Sends nothing new for a while: the gateway would refuse it.
-    func pause(milliseconds: Int64) {
-        perform(.paused(true))
-        endPause(after: milliseconds)
     }
 
     func stop() {

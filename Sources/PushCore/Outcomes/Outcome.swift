@@ -12,7 +12,7 @@ public struct Outcome: Sendable, Hashable {
     public var tokenEffect: TokenEffect
     /// How long the gateway asked to wait, in milliseconds; nil when it did not ask.
     public var retryAfterMilliseconds: Int32?
-    /// Whether the pause is only what the gateway's documents advise, so that it gives way to a message's validity.
+    /// Whether the pause is only what the gateway's documents advise: it spaces the attempts of one message, and no more.
     public var isPauseAdvice: Bool
     /// The gateway's name for the accepted message (FCM gives one); nil when there is none.
     public var gatewayMessageID: String?
@@ -24,6 +24,8 @@ public struct Outcome: Sendable, Hashable {
     public var isTokenDoubtful: Bool
     /// What kind of failure it is; nil for what is none.
     public var failure: MessageFailure?
+    /// Whose failure it is.
+    public var fault: AnswerFault
     /// Whether the message was not handed to a connection at all, so that nothing was tried.
     public var neverLeft: Bool
     /// Whether another message was the cause, about which the gateway has decided: sending this one again is no further attempt.
@@ -42,6 +44,7 @@ public struct Outcome: Sendable, Hashable {
         applicationWide: Bool = false,
         isTokenDoubtful: Bool = false,
         failure: MessageFailure? = nil,
+        fault: AnswerFault? = nil,
         neverLeft: Bool = false,
         isCollateral: Bool = false
     ) {
@@ -56,6 +59,7 @@ public struct Outcome: Sendable, Hashable {
         self.applicationWide = applicationWide
         self.isTokenDoubtful = isTokenDoubtful
         self.failure = failure
+        self.fault = fault ?? outcomeClass.usualFault
         self.neverLeft = neverLeft
         self.isCollateral = isCollateral
     }

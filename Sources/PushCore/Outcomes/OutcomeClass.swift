@@ -14,4 +14,15 @@ public enum OutcomeClass: String, Sendable, Hashable, Codable, CaseIterable {
     case stopDelivery = "stop_delivery"
     /// It was written and no answer came: it may have been taken.
     case ambiguous
+
+    /// Whose failure an outcome of this class is, where its answer says nothing else.
+    public var usualFault: AnswerFault {
+        switch self {
+        case .accepted: .none
+        case .permanent: .message
+        case .retry, .unprocessed: .gateway
+        case .stopApplication, .stopDelivery: .application
+        case .ambiguous: .ambiguous
+        }
+    }
 }

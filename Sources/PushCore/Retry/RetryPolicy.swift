@@ -1,47 +1,98 @@
-/// When a message that was refused for now is tried again.
+/// When a message is tried again after an attempt that failed.
+///
+/// An attempt that failed for the gateway's sake (``AnswerFault/sparesAttempt``) counts for nothing and has its own pause, ``gatewayPause``.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often a message that the gateway never processed is sent again at once, before it counts as refused.
+    /// How the attempts of a message are spread.
+    public enum Schedule: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Adobe Campaign's: the retries that the delivery allows come on the first day, at least its period (an hour) apart; after them
+        /// one a day until the validity is over.
+        case daily
+        /// The retries that the delivery allows, after pauses that double from its period (10 s) to a day.
+        case exponential
+    }
+
+    /// How often a message that the gateway never processed is sent again at once, before it counts as refused by the gateway.
     ///
     /// Go's HTTP/2 client uses the same number; each resend is free for the gateway and costs us little.
     public static let maximumUnprocessedResends = 6
+    /// How often a lone message gets an answer that no gateway gives, or that nobody knows, while others pass, before it fails: with the
+    /// pauses of ``gatewayPause`` some five minutes.
+    public static let maximumUnexplainedRefusals = 10
+    /// Firebase asks for at least 10 s between attempts at a failing server; a minute is what it asks for where a quota is used up.
+    private static let gatewayBackOff = BackOff(initial: .seconds(10), maximum: .seconds(60), floor: .seconds(1))
+    /// A resend of what may have arrived is spread as transactional messages are, whatever the delivery's schedule: it is no answer.
+    private static let ambiguousBackOff = BackOff(initial: .seconds(10), maximum: .seconds(86_400), floor: .seconds(5))
 
-    /// How many attempts a message has after its first.
+    /// How many attempts a message has after its first; with ``Schedule/daily`` on the first day.
     public var maximumRetries: Int
-    /// The pauses between attempts, when the gateway does not ask for a certain one.
-    public var backOff: BackOff
+    /// How they are spread.
+    public var schedule: Schedule
+    /// The first pause.
+    public var period: Duration
 
     /// Makes a policy.
-    public init(maximumRetries: Int, backOff: BackOff) {
+    public init(maximumRetries: Int, schedule: Schedule, period: Duration) {
         self.maximumRetries = maximumRetries
-        self.backOff = backOff
+        self.schedule = schedule
+        self.period = period
     }
 
-    /// Decides about a message whose attempt number `attempt` (counted from 1) was refused.
+    /// Decides about a message whose attempt number `attempt` (counted from 1) failed for its own sake, or was not answered.
     ///
-    /// Times are milliseconds since 1970 of one clock, the database's. A pause that the gateway asks for is obeyed, and
-    /// jitter is added to it, never taken away; one that is only advised gives way to the policy's own when it would outlast the
-    /// message. `validUntilMilliseconds` nil means no end.
+    /// Times are milliseconds since 1970 of one clock, the database's. A pause that the gateway asks for is the least; jitter is added,
+    /// never taken away. `validUntilMilliseconds` nil means no end; then a daily schedule ends with the retries of the first day.
     public func decide(
         attempt: Int,
+        isAmbiguous: Bool = false,
         retryAfterMilliseconds: Int32? = nil,
-        isAdvice: Bool = false,
         nowMilliseconds: Int64,
         validUntilMilliseconds: Int64? = nil,
         using generator: inout some RandomNumberGenerator
     ) -> RetryDecision {
-        guard attempt <= maximumRetries else { return .exhausted }
-        var asked: Int64?
-        if let retryAfterMilliseconds {
-            // As asked, and up to a fifth more, so that those who were asked together do not come back together.
-            let least = Int64(max(retryAfterMilliseconds, 0))
-            asked = least + Int64.random(in: 0...least / 5, using: &generator)
-        }
-        if isAdvice, let end = validUntilMilliseconds, let pause = asked, nowMilliseconds > end &- pause { asked = nil }
-        let pause = asked ?? backOff.pause(afterFailures: attempt - 1, using: &generator).wholeMilliseconds
-        let (time, overflow) = nowMilliseconds.addingReportingOverflow(pause)
+        let goesOnDaily = schedule == .daily && !isAmbiguous && maximumRetries > 0 && validUntilMilliseconds != nil
+        guard attempt <= maximumRetries || goesOnDaily else { return .exhausted }
+        let own =
+            isAmbiguous
+            ? Self.ambiguousBackOff.pause(afterFailures: attempt - 1, using: &generator)
+            : pause(attempt: attempt, using: &generator)
+        let asked = Self.asked(retryAfterMilliseconds, using: &generator)
+        let (time, overflow) = nowMilliseconds.addingReportingOverflow(max(own.wholeMilliseconds, asked))
         if overflow { return .expired }
         if let end = validUntilMilliseconds, time > end { return .expired }
         return .again(notBeforeMilliseconds: time)
+    }
+
+    /// The pause, in milliseconds, of a message that was refused for the gateway's sake while others pass.
+    ///
+    /// - Parameters:
+    ///   - refusals: how often that has happened before.
+    ///   - leastMilliseconds: what the gateway asked for, or its documents advise.
+    public static func gatewayPause(
+        refusals: Int,
+        leastMilliseconds: Int32?,
+        using generator: inout some RandomNumberGenerator
+    ) -> Int64 {
+        let own = gatewayBackOff.pause(afterFailures: refusals, using: &generator).wholeMilliseconds
+        return max(own, asked(leastMilliseconds, using: &generator))
+    }
+
+    private func pause(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+        switch schedule {
+        case .exponential:
+            // A retry comes a day later at most.
+            return BackOff(initial: period, maximum: max(period, .seconds(86_400)), floor: period / 2)
+                .pause(afterFailures: attempt - 1, using: &generator)
+        case .daily:
+            let least = max(period, attempt <= maximumRetries ? .seconds(3_600) : .seconds(86_400))
+            // Up to a fifth more, so that those who were refused together do not come back together.
+            return least + least / 5 * Double.random(in: 0...1, using: &generator)
+        }
+    }
+
+    /// As asked, and up to a fifth more, so that those who were asked together do not come back together.
+    private static func asked(_ milliseconds: Int32?, using generator: inout some RandomNumberGenerator) -> Int64 {
+        let least = Int64(max(milliseconds ?? 0, 0))
+        return least + Int64.random(in: 0...least / 5, using: &generator)
     }
 }
 

@@ -7,11 +7,15 @@ public struct SendingState: Sendable, Hashable {
     /// The application's circuit.
     public var circuit: CircuitState
 
+    /// How the application stands with the account's gateway; nil if that takes messages.
+    public var trouble: GatewayTroubleState?
+
     /// Whether nothing is sent but probes. It is so for the prober too: that one looks at `circuit`.
     public var isCircuitOpen: Bool { circuit != .closed }
 
     /// The state of some deliveries and of an application's circuit.
-    public init(deliveries: [Int64: DeliveryState], circuit: CircuitState) {
+    public init(deliveries: [Int64: DeliveryState], circuit: CircuitState, trouble: GatewayTroubleState? = nil) {
+        self.trouble = trouble
         self.deliveries = deliveries
         self.circuit = circuit
     }

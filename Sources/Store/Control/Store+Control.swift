@@ -51,13 +51,21 @@ extension Store {
         }
     }
 
-    /// The state of the deliveries that a child holds parts of, and of its application's circuit; one round trip.
-    public func sendingState(application: Int32, deliveries: [Int64]) async throws -> SendingState {
-        let result = try await query(Self.sendingStateSQL, [.int32(application), .int64Array(deliveries)])
+    /// The state of the deliveries that a child holds parts of, of its application's circuit and of the account's gateway; one round trip.
+    public func sendingState(application: Int32, account: Int32, deliveries: [Int64]) async throws -> SendingState {
+        let result = try await query(
+            Self.sendingStateSQL,
+            [.int32(application), .int64Array(deliveries), .int32(account)]
+        )
         var state = SendingState(deliveries: [:], circuit: .closed)
         for row in 0..<result.rowCount {
             if let id = try result.int64OrNil(row, 0) {
                 state.deliveries[id] = try choice(result, row, 1)
+            } else if let milliseconds = try result.int64OrNil(row, 2) {
+                state.trouble =
+                    milliseconds < 0
+                    ? .trouble
+                    : .opening(since: .milliseconds(milliseconds), sharers: Int(try result.int64(row, 3)))
             } else {
                 state.circuit = try choice(result, row, 1)
             }
@@ -66,8 +74,17 @@ extension Store {
     }
 
     static let sendingStateSQL = """
-        SELECT d.id, d.state FROM pushmta_engine.delivery d WHERE d.id = ANY($2)
+        SELECT d.id, d.state, NULL::bigint, NULL::bigint FROM pushmta_engine.delivery d WHERE d.id = ANY($2)
         UNION ALL
-        SELECT NULL, h.state FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen)
+        SELECT NULL, h.state, NULL, NULL FROM pushmta_engine.application_health h
+        WHERE h.application_id = $1 AND \(CircuitSQL.isOpen)
+        UNION ALL
+        SELECT NULL, t.state, CASE WHEN \(TroubleSQL.isTrouble) THEN -1
+                ELSE greatest(0, extract(epoch FROM clock_timestamp() - t.opened_at) * 1000)::bigint END,
+            (SELECT count(*) FROM pushmta_engine.mta_child c WHERE c.application_id = $1 AND c.external_account_id = $3
+                AND c.exited_at IS NULL AND c.last_beat > now() - interval '5 seconds')
+        FROM pushmta_engine.gateway_trouble t
+        WHERE t.application_id = $1 AND t.external_account_id = $3
+            AND (\(TroubleSQL.isTrouble) OR t.opened_at > now() - interval '\(OpeningRamp.length.components.seconds) seconds')
         """
 }

@@ -42,6 +42,7 @@ enum PartClosing {
         var setParts: [Int64] = []
         var setNumbers: [Int32] = []
         var delays: [Int64] = []
+        var counts: [Bool] = []
         var parts: [Int64] = []
         var numbers: [Int32] = []
         var sequences: [Int32] = []
@@ -50,6 +51,7 @@ enum PartClosing {
                 setParts.append(part.holding.part)
                 setNumbers.append(Int32(number))
                 delays.append(max(0, retry.delayMilliseconds))
+                counts.append(retry.countsAttempt)
                 parts += Array(repeating: part.holding.part, count: retry.sequences.count)
                 numbers += Array(repeating: Int32(number), count: retry.sequences.count)
                 sequences += retry.sequences
@@ -62,7 +64,7 @@ enum PartClosing {
                 .int32Array(numbers),
                 .int32Array(sequences), .heldState,
                 .int64Array(closing.flatMap { Array(repeating: $0.holding.part, count: $0.ambiguous.count) }),
-                .int32Array(closing.flatMap(\.ambiguous)),
+                .int32Array(closing.flatMap(\.ambiguous)), .boolArray(counts),
             ]
         )
     }
@@ -132,7 +134,7 @@ enum PartClosing {
             WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $12
                 AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
             RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
-                p.has_variables, p.valid_until, p.fencing_token
+                p.refusals, p.has_variables, p.valid_until, p.fencing_token
         ), doubted AS (
             INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
             SELECT k.id, k.fencing_token, array_agg(DISTINCT a.sequence)
@@ -150,16 +152,17 @@ enum PartClosing {
             ON CONFLICT (part_id, fencing_token) DO NOTHING
         ), made AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS new_id, k.*, r.sequences, r.size,
-                r.subscription_ids, r.target_ids, r.variables, s.delay
+                r.subscription_ids, r.target_ids, r.variables, s.delay, s.counts
             FROM closed k
             JOIN retry r ON r.part_id = k.id
-            JOIN unnest($6::bigint[], $7::integer[], $8::bigint[]) s(part_id, number, delay)
+            JOIN unnest($6::bigint[], $7::integer[], $8::bigint[], $15::boolean[]) s(part_id, number, delay, counts)
                 ON s.part_id = r.part_id AND s.number = r.number
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, not_before, application_id,
-                external_account_id, log_day, size, priority, attempt, has_variables, valid_until, state)
+                external_account_id, log_day, size, priority, attempt, refusals, has_variables, valid_until, state)
             SELECT m.new_id, m.delivery_id, m.id, now() + m.delay * interval '1 millisecond', m.application_id,
-                m.external_account_id, m.log_day, m.size, m.priority, m.attempt + 1, m.has_variables, m.valid_until,
+                m.external_account_id, m.log_day, m.size, m.priority, m.attempt + CASE WHEN m.counts THEN 1 ELSE 0 END,
+                CASE WHEN m.counts THEN 0 ELSE least(m.refusals + 1, 32000) END, m.has_variables, m.valid_until,
                 \(DeliveryLock.partState)
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
         ), targets AS (

@@ -12,6 +12,8 @@ public struct ClaimedPart: Sendable {
     public let size: Int32
     /// The send attempt that these messages are in; 1 for the first.
     public let attempt: Int16
+    /// How often these messages were refused for the gateway's sake since their last attempt that counts.
+    public let refusals: Int16
     /// The partition of its outcomes.
     public let logDay: LogDay
     /// How urgent it is; greater goes first.
@@ -37,6 +39,8 @@ public struct ClaimedPart: Sendable {
     /// Nothing of it is sent after this moment; nil if only its delivery says until when.
     public let validUntil: DatabaseTime?
 
+    /// Whether its messages come from a part that has ended.
+    public var isRetry: Bool { attempt > 1 || refusals > 0 }
     /// Whether an earlier owner may have left outcomes or sent messages: then read `knownOutcomes` and `recovery` first.
     public var mayHaveHistory: Bool { fencingToken > 1 }
 
@@ -47,6 +51,7 @@ public struct ClaimedPart: Sendable {
         fencingToken: Int64,
         size: Int32,
         attempt: Int16,
+        refusals: Int16 = 0,
         logDay: LogDay,
         priority: Int16,
         dispatchMark: Int32,
@@ -65,6 +70,7 @@ public struct ClaimedPart: Sendable {
         self.fencingToken = fencingToken
         self.size = size
         self.attempt = attempt
+        self.refusals = refusals
         self.logDay = logDay
         self.priority = priority
         self.dispatchMark = dispatchMark

@@ -47,6 +47,7 @@ extension Store {
                 \(more)
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
                 AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen))
+                AND NOT \(TroubleSQL.isTrouble(application: "$1", account: "$2"))
                 AND \(claimableDelivery)
             ORDER BY p.priority DESC, p.not_before, p.id
             LIMIT $4 FOR UPDATE OF p SKIP LOCKED
@@ -68,7 +69,7 @@ extension Store {
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
             p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
             EXISTS (SELECT FROM pushmta_engine.application_health b
-                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until, p.refusals
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -78,6 +79,7 @@ extension Store {
             fencingToken: try rows.int64(row, 2),
             size: try rows.int32(row, 3),
             attempt: try rows.int16(row, 4),
+            refusals: try rows.int16(row, 17),
             logDay: LogDay(daysSince2000: try rows.date(row, 5)),
             priority: try rows.int16(row, 6),
             dispatchMark: try rows.int32(row, 7),

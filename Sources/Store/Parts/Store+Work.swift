@@ -4,7 +4,8 @@ import PushCore
 extension Store {
     /// What waits for children now, by application and routing.
     ///
-    /// Of an application whose circuit is open it is one part when the next probe is due, and nothing before.
+    /// Of an application whose circuit is open, or whose gateway is in trouble, it is one part when the next probe is due, and nothing
+    /// before.
     public func readyWork() async throws -> [ReadyWork] {
         let result = try await query(Self.readyWorkSQL)
         return try all(result) { rows, row in
@@ -23,7 +24,7 @@ extension Store {
     /// The account and the circuit are looked at once for each kind, not for each part.
     static let readyWorkSQL = """
         SELECT w.application_id, w.external_account_id, e.connector,
-            CASE WHEN h.application_id IS NULL THEN w.parts ELSE 1 END, w.messages, w.priority,
+            CASE WHEN h.application_id IS NULL AND t.application_id IS NULL THEN w.parts ELSE 1 END, w.messages, w.priority,
             extract(epoch FROM now() - w.oldest)::double precision
         FROM (
             SELECT p.application_id, p.external_account_id, count(*) AS parts, sum(p.size)::bigint AS messages,
@@ -34,7 +35,9 @@ extension Store {
         ) w
         JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
         LEFT JOIN pushmta_engine.application_health h ON h.application_id = w.application_id AND \(CircuitSQL.isOpen)
-        WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now())
+        LEFT JOIN pushmta_engine.gateway_trouble t ON t.application_id = w.application_id
+            AND t.external_account_id = w.external_account_id AND \(TroubleSQL.isTrouble)
+        WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now()) AND (t.application_id IS NULL OR \(TroubleSQL.isDue))
         ORDER BY w.priority DESC, w.oldest
         """
 
@@ -59,6 +62,7 @@ extension Store {
             FROM pushmta_engine.application a JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
             WHERE e.active AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
                 WHERE h.application_id = a.id AND \(CircuitSQL.isOpen))
+                AND NOT \(TroubleSQL.isTrouble(application: "a.id", account: "e.id"))
             ORDER BY (SELECT max(d.delivery_id) FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id)
                 DESC NULLS LAST, a.id
             """

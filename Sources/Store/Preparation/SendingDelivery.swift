@@ -20,7 +20,9 @@ public struct SendingDelivery: Sendable {
     public let ambiguityPolicy: AmbiguityPolicy
     /// Soft failures are sent again at most so often.
     public let maxRetries: Int16
-    /// Seconds before the first retry; doubles with each.
+    /// How its attempts are spread.
+    public let retrySchedule: RetryPolicy.Schedule
+    /// Seconds before the first retry; with the daily schedule it is an hour at least.
     public let retryPeriodSeconds: Int32
     /// The partition of its outcomes.
     public let logDay: LogDay
@@ -40,7 +42,8 @@ public struct SendingDelivery: Sendable {
         maxRetries: Int16,
         retryPeriodSeconds: Int32,
         logDay: LogDay,
-        hasVariables: Bool
+        hasVariables: Bool,
+        retrySchedule: RetryPolicy.Schedule = .daily
     ) {
         self.id = id
         self.label = label
@@ -54,5 +57,6 @@ public struct SendingDelivery: Sendable {
         self.retryPeriodSeconds = retryPeriodSeconds
         self.logDay = logDay
         self.hasVariables = hasVariables
+        self.retrySchedule = retrySchedule
     }
 }

@@ -29,7 +29,7 @@ extension Store {
     private static func sendingSQL(key: String, day: String, join: String) -> String {
         """
         SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
-            d.max_retries, d.retry_period_seconds, \(day), d.target_kind = 'explicit'
+            d.max_retries, d.retry_period_seconds, \(day), d.target_kind = 'explicit', d.retry_schedule
         FROM pushmta_engine.delivery d \(join) pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
         WHERE d.id = $1
         """
@@ -48,7 +48,8 @@ extension Store {
             maxRetries: try rows.int16(row, 8),
             retryPeriodSeconds: try rows.int32(row, 9),
             logDay: LogDay(daysSince2000: try rows.date(row, 10)),
-            hasVariables: try rows.bool(row, 11)
+            hasVariables: try rows.bool(row, 11),
+            retrySchedule: try choice(rows, row, 12)
         )
     }
 

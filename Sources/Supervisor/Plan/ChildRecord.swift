@@ -68,8 +68,11 @@ struct ChildRecord: Sendable, Equatable {
     /// Measured between its lines: one that is late with them is no reason to doubt what it does.
     var isBarren: Bool {
         guard phase == .running else { return false }
-        return status?.state == .stalled || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt
+        return status?.state == .stalled || isProbing || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt
     }
+
+    /// Whether it finds out now and then whether a gateway in trouble takes messages again; another one can go on with that at any time.
+    var isProbing: Bool { status?.state == .probing }
 
     /// Gives it the whole patience again.
     mutating func excuse(at now: ContinuousClock.Instant) {
@@ -81,7 +84,7 @@ struct ChildRecord: Sendable, Equatable {
     mutating func heard(_ new: ChildStatus, at now: ContinuousClock.Instant) {
         guard new.generation == generation else { return }
         let isBusy = new.partsHeld > 0 || new.inFlight > 0
-        let isWaiting = new.state == .stalled || new.state == .starting
+        let isWaiting = new.state == .stalled || new.state == .probing || new.state == .starting
         if !isBusy || isWaiting || new.progress != status?.progress { progressAt = now }
         heardAt = now
         status = new

@@ -11,7 +11,10 @@ struct SetBack: Sendable, Equatable {
     private var timesInARow = 0
 
     /// Says that a child of the kind has given way.
-    mutating func gaveWay(at now: ContinuousClock.Instant) {
+    ///
+    /// - Parameter wasProbing: a gateway in trouble was probed: nobody is to wait for minutes for one that is back.
+    mutating func gaveWay(wasProbing: Bool = false, at now: ContinuousClock.Instant) {
+        if wasProbing { timesInARow = 0 }
         until = now.advanced(by: min(Self.firstPause * (1 << min(timesInARow, 10)), Self.longestPause))
         timesInARow += 1
     }

@@ -54,13 +54,13 @@ extension SupervisorPlan {
         child.phase = .settling(since: now)
         children[generation] = child
         actions.append(.settle(generation: generation, end))
-        if end.reason == .circuitOpen { circuitFoundOpen(child.kind) }
+        if end.reason == .circuitOpen || end.reason == .gatewayTrouble { foundClosed(child.kind) }
         report(child, end, termination, wasAsked: wasAsked, at: now, &actions)
     }
 
-    /// What was on offer was seen before the circuit opened; what may be claimed now the next look shows: nothing, or one part
-    /// when a probe is due.
-    private mutating func circuitFoundOpen(_ kind: ChildKind) {
+    /// What was on offer was seen before the circuit opened, or the gateway's trouble began; what may be claimed now the next look shows:
+    /// nothing, or one part when a probe is due.
+    private mutating func foundClosed(_ kind: ChildKind) {
         work.removeAll { $0.kind == kind }
         openCircuits.insert(kind)
     }

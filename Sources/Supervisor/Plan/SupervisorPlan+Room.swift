@@ -7,7 +7,7 @@ extension SupervisorPlan {
     /// would keep all others waiting.
     mutating func makeRoom(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         let starving = work.filter { offer in
-            activeCount(offer.kind) == 0 && isOpen(offer.kind, at: now) && !isStandingBack(offer.kind, at: now)
+            activeCount(offer.kind) == 0 && isOpen(offer.kind, at: now)
         }
         starvingSince = starvingSince.filter { entry in starving.contains { $0.kind == entry.key } }
         for offer in starving where starvingSince[offer.kind] == nil { starvingSince[offer.kind] = now }
@@ -28,6 +28,9 @@ extension SupervisorPlan {
     /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
     private func victim(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
         let active = children.values.filter { $0.phase == .running }.sorted { $0.generation < $1.generation }
+        // One that could send nothing before takes no place from others, but from those that find out whether a gateway is back: there
+        // may be more of them than places, and each has its turn.
+        if isStandingBack(offer.kind, at: now) { return active.last { $0.isProbing }?.generation }
         if let idle = active.first(where: { record in record.isIdle && !work.contains { $0.kind == record.kind } }) {
             return idle.generation
         }
@@ -45,7 +48,7 @@ extension SupervisorPlan {
     /// A child that leaves because it could send nothing is no reason for the next of its kind to take a place again at once.
     private mutating func setBack(_ victim: Int32, at now: ContinuousClock.Instant) {
         guard let child = children[victim], child.isBarren else { return }
-        setBacks[child.kind, default: SetBack()].gaveWay(at: now)
+        setBacks[child.kind, default: SetBack()].gaveWay(wasProbing: child.isProbing, at: now)
     }
 
     func isStandingBack(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {

@@ -26,55 +26,91 @@ import Testing
         #expect(pauses.contains { $0 < .milliseconds(100) } && pauses.contains { $0 > .milliseconds(900) })
     }
 
-    @Test func decisions() {
-        let policy = RetryPolicy(
-            maximumRetries: 2,
-            backOff: BackOff(initial: .seconds(10), maximum: .seconds(60), floor: .seconds(10))
-        )
-        var random = TestRandom(seed: 1)
-        #expect(
-            policy.decide(attempt: 1, nowMilliseconds: 1_000, using: &random) == .again(notBeforeMilliseconds: 11_000)
-        )
+    @Test func exponentialRetriesEndWithTheAttemptsAndTheValidity() {
+        let policy = RetryPolicy(maximumRetries: 2, schedule: .exponential, period: .seconds(10))
+        var random = TestRandom(seed: TestRandom.seed(for: "exponential"))
+        #expect((5_000...10_000).contains(pause(policy.decide(attempt: 1, nowMilliseconds: 0, using: &random))))
+        #expect((5_000...20_000).contains(pause(policy.decide(attempt: 2, nowMilliseconds: 0, using: &random))))
         #expect(policy.decide(attempt: 3, nowMilliseconds: 1_000, using: &random) == .exhausted)
-        let asked = policy.decide(attempt: 2, retryAfterMilliseconds: 5_000, nowMilliseconds: 0, using: &random)
-        guard case .again(let moment) = asked else {
-            Issue.record("a message with attempts left is tried again")
-            return
-        }
-        #expect((5_000...6_000).contains(moment), "as the gateway asked, and a fifth more at most")
-        let late = policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: 9_999, using: &random)
+        let late = policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: 4_999, using: &random)
         #expect(late == .expired)
-        let inTime = policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: 10_000, using: &random)
-        #expect(inTime == .again(notBeforeMilliseconds: 10_000))
         #expect(policy.decide(attempt: 1, nowMilliseconds: .max, using: &random) == .expired)
     }
 
-    @Test func whatIsOnlyAdvisedGivesWayToTheValidity() {
-        let policy = RetryPolicy(
-            maximumRetries: 2,
-            backOff: BackOff(initial: .seconds(10), maximum: .seconds(60), floor: .seconds(10))
+    @Test func whatTheGatewayAsksForIsTheLeast() {
+        let policy = RetryPolicy(maximumRetries: 2, schedule: .exponential, period: .seconds(10))
+        var random = TestRandom(seed: TestRandom.seed(for: "asked"))
+        let short = policy.decide(attempt: 1, retryAfterMilliseconds: 1_000, nowMilliseconds: 0, using: &random)
+        #expect((5_000...10_000).contains(pause(short)), "never in the place of the own pause")
+        let long = policy.decide(attempt: 1, retryAfterMilliseconds: 60_000, nowMilliseconds: 0, using: &random)
+        #expect((60_000...72_000).contains(pause(long)), "as the gateway asked, and a fifth more at most")
+        let late = policy.decide(
+            attempt: 1,
+            retryAfterMilliseconds: 60_000,
+            nowMilliseconds: 0,
+            validUntilMilliseconds: 59_999,
+            using: &random
         )
-        var random = TestRandom(seed: TestRandom.seed(for: "advice"))
-        func decide(_ isAdvice: Bool, now: Int64 = 0, validUntil: Int64?) -> RetryDecision {
-            policy.decide(
-                attempt: 1,
-                retryAfterMilliseconds: 900_000,
-                isAdvice: isAdvice,
+        #expect(late == .expired)
+    }
+
+    @Test func adobesScheduleIsFiveOnTheFirstDayAndThenDailyUntilTheValidityIsOver() {
+        let policy = RetryPolicy(maximumRetries: 5, schedule: .daily, period: .seconds(60))
+        var random = TestRandom(seed: TestRandom.seed(for: "daily"))
+        let hour: Int64 = 3_600_000
+        let end = 120 * hour
+        var now: Int64 = 0
+        var moments: [Int64] = []
+        for attempt in 1...20 {
+            let decision = policy.decide(
+                attempt: attempt,
                 nowMilliseconds: now,
-                validUntilMilliseconds: validUntil,
+                validUntilMilliseconds: end,
+                using: &random
+            )
+            guard case .again(let moment) = decision else {
+                #expect(decision == .expired)
+                break
+            }
+            let least = attempt <= 5 ? hour : 24 * hour
+            #expect(moment - now >= least && moment - now <= least * 6 / 5, "attempt \(attempt)")
+            moments.append(moment)
+            now = moment
+        }
+        #expect(moments.count { $0 < 24 * hour } == 5)
+        #expect((8...9).contains(moments.count), "one on each of the other days of five")
+        #expect(policy.decide(attempt: 6, nowMilliseconds: 0, using: &random) == .exhausted, "nothing else ends it")
+        let none = RetryPolicy(maximumRetries: 0, schedule: .daily, period: .seconds(60))
+        #expect(none.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: end, using: &random) == .exhausted)
+    }
+
+    @Test func whatMayHaveArrivedIsSentAgainSoonWhateverTheSchedule() {
+        let policy = RetryPolicy(maximumRetries: 2, schedule: .daily, period: .seconds(60))
+        var random = TestRandom(seed: TestRandom.seed(for: "ambiguous"))
+        func decide(_ attempt: Int) -> RetryDecision {
+            policy.decide(
+                attempt: attempt,
+                isAmbiguous: true,
+                nowMilliseconds: 0,
+                validUntilMilliseconds: .max,
                 using: &random
             )
         }
-        for end in [nil, 2_000_000] as [Int64?] {
-            guard case .again(let moment) = decide(true, validUntil: end) else {
-                Issue.record("a message with attempts left is tried again")
-                return
-            }
-            #expect((900_000...1_080_000).contains(moment))
+        #expect((5_000...10_000).contains(pause(decide(1))))
+        #expect(decide(3) == .exhausted, "each resend is an attempt")
+    }
+
+    @Test func aRefusalOfTheGatewayHasAPauseThatGrowsToAMinute() {
+        var random = TestRandom(seed: TestRandom.seed(for: "gateway"))
+        for refusals in 0..<50 {
+            let pause = RetryPolicy.gatewayPause(refusals: refusals, leastMilliseconds: nil, using: &random)
+            #expect((1_000...60_000).contains(pause) && pause <= 10_000 << min(refusals, 6))
+            let asked = RetryPolicy.gatewayPause(refusals: refusals, leastMilliseconds: 90_000, using: &random)
+            #expect((90_000...108_000).contains(asked))
         }
-        #expect(decide(true, validUntil: 600_000) == .again(notBeforeMilliseconds: 10_000))
-        #expect(decide(false, validUntil: 600_000) == .expired, "the gateway has asked for it")
-        #expect(decide(true, validUntil: 9_999) == .expired)
-        #expect(decide(true, now: .max, validUntil: .min) == .expired)
+    }
+
+    private func pause(_ decision: RetryDecision) -> Int64 {
+        if case .again(let moment) = decision { moment } else { -1 }
     }
 }

@@ -40,7 +40,8 @@ enum BinaryJudge {
                 retryAfterMilliseconds: meaning.outcomeClass == .retry ? meaning.delayMilliseconds : nil,
                 applicationWide: meaning.application == .stop || meaning.application == .pause,
                 isTokenDoubtful: meaning.isDoubtful,
-                failure: meaning.failure
+                failure: meaning.failure,
+                fault: meaning.answerFault
             )
             return (outcome, Verdict(outcome: outcome, row: meaning))
         }

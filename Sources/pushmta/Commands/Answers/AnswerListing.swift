@@ -6,14 +6,14 @@ enum AnswerListing {
     /// All that is known of each, for programs.
     static func full(_ rows: [AnswerRow]) -> Table {
         var table = Table([
-            "gateway", "status", "reason", "class", "failureType", "failureReason", "retry", "token", "connection",
+            "gateway", "status", "reason", "class", "fault", "failureType", "failureReason", "retry", "token", "connection",
             "application",
             "statuses", "otherReasons", "source", "condition", "delaySeconds", "doubtful", "explanation",
         ])
         for row in rows {
             table.add([
                 .text(gateway(row)), .integer(Int64(row.status)), .text(key(row)),
-                .text(name(row.outcomeClass)),
+                .text(name(row.outcomeClass)), .text(fault(row)),
                 Cell(row.failure?.type.name), Cell(row.failure?.reason.name), .flag(row.isRetried),
                 .text(row.token.rawValue),
                 .text(row.connection.rawValue), .text(row.application.rawValue), .text(status(row)),
@@ -28,12 +28,12 @@ enum AnswerListing {
     /// What fits on a wide screen, for people.
     static func brief(_ rows: [AnswerRow]) -> Table {
         var table = Table([
-            "gateway", "source", "status", "reason", "class", "failure", "retry", "token", "connection", "application",
+            "gateway", "source", "status", "reason", "class", "fault", "failure", "retry", "token", "connection", "application",
         ])
         for row in rows {
             table.add([
                 .text(gateway(row)), .text(row.source.rawValue), .text(status(row)), .text(reason(row)),
-                .text(name(row.outcomeClass)), .text(failure(row)), .flag(row.isRetried), .text(row.token.rawValue),
+                .text(name(row.outcomeClass)), .text(fault(row)), .text(failure(row)), .flag(row.isRetried), .text(row.token.rawValue),
                 .text(row.connection.rawValue), .text(row.application.rawValue),
             ])
         }
@@ -51,6 +51,9 @@ enum AnswerListing {
         case .ambiguous: "ambiguous"
         }
     }
+
+    /// Whose failure it is; "-" for a success.
+    static func fault(_ row: AnswerRow) -> String { row.fault == .none ? "-" : row.fault.rawValue }
 
     /// The status for people: one without a reason stands for its hundreds where it is round.
     static func status(_ row: AnswerRow) -> String {

@@ -17,9 +17,17 @@ enum AnswersDocument {
         * **status, reason**: as the gateway gives them. "any other" stands for reasons that have no row of their own: they are kept word
           for word with the message, classed by status, and counted by `pushmta delivery status`.
         * **class**: what it means for the message. *accepted*: it was taken. *unprocessed*: it was not looked at and is sent again at once.
-          *permanent*: it will never be taken, and fails. *retry*: it is sent again after a pause, as often as its delivery says; then it
-          fails. *stopApplication*: every message of the application would be refused, so all of them stay pending until it is put right.
+          *permanent*: it will never be taken, and fails. *retry*: it is sent again after a pause; how often, *fault* says. *stopApplication*: every message of the application would be refused, so all of them stay pending until it is put right.
           *ambiguous*: it may have been taken; it is sent again, or reported as unknown, as its delivery says.
+        * **fault**: whose failure the attempt was. *message*: the message's or its token's: the attempt counts, and with as many retries as
+          its delivery says, by its schedule, the message fails. *gateway*: it says nothing about the message, which keeps its attempts and
+          is sent again until its validity is over. *foreign*: no gateway gives such an answer (a page of a proxy, nothing where JSON
+          should be): as *gateway*. *unknown*: the gateway's own form with a reason that is in no document: when more than ten messages of a
+          delivery get it while others pass, that delivery is paused. A lone message that keeps getting *foreign* or *unknown* while others
+          pass fails at the \(RetryPolicy.maximumUnexplainedRefusals)th time. *application*: credential, topic or address: all messages wait until it is put right. *ambiguous*: each resend is
+          an attempt. When \(TroubleDetector.fewest) of a child's last \(TroubleDetector.window) answers and at least half of them are *gateway*, *foreign* or *unknown*, or are a limit of the
+          device for one device after the other, or when for a second nothing else comes, the application is in **trouble** on that
+          account, on all hosts: nothing is sent but a probe every 1 to 5 seconds until one is taken.
         * **failure**: type and reason in Adobe Campaign's words, as the log keeps them (`failure_type`, `failure_reason`).
         * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device has registered since the
           time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
@@ -31,8 +39,8 @@ enum AnswersDocument {
           of a delivery's messages are refused in a *doubtful* way, and not one gets through, none of them fails and it is paused;
           where such a row is *unprocessed*, it is paused at once: its messages stay pending, and `pushmta delivery resume` lets it go on.
         * **connection**: *replace*: it takes no more messages, and another one takes its place.
-        * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the child
-          that hears it sends nothing of the application until the time that the gateway named, or for a minute; others hear it themselves.
+        * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the
+          application is in trouble at once, and the first probe comes after the time that the gateway named.
         * **JSON**: `gateway`, `status` and `reason` tell all rows apart. `status` is a number; `statuses` says for which it stands, as 400
           may stand for all 4xx. An empty `reason` is a success, or every other reason (`otherReasons`). What a connection's GOAWAY says
           has the gateway name `apns-http2-goaway` or `fcm-v1-goaway`, the endpoint of access tokens `fcm-oauth`; words such as `NotSent`,
@@ -55,8 +63,8 @@ enum AnswersDocument {
         guard !rows.isEmpty else { return nil }
         let head = [
             "### \(title)", "",
-            "| status | reason | class | failure | retry | token | connection | application | meaning |",
-            "|---|---|---|---|---|---|---|---|---|",
+            "| status | reason | class | fault | failure | retry | token | connection | application | meaning |",
+            "|---|---|---|---|---|---|---|---|---|---|",
         ]
         return (head + rows.map(line)).joined(separator: "\n")
     }
@@ -77,7 +85,7 @@ enum AnswersDocument {
         let delay = row.delayMilliseconds.map { $0 > 0 ? "yes, after \($0 / 1_000) s" : "yes, at once" }
         let cells = [
             AnswerListing.status(row), AnswerListing.reason(row), AnswerListing.name(row.outcomeClass),
-            AnswerListing.failure(row),
+            AnswerListing.fault(row), AnswerListing.failure(row),
             delay ?? (row.isRetried ? "yes" : "no"), token, row.connection.rawValue, row.application.rawValue,
             row.explanation,
         ]

@@ -58,6 +58,16 @@ struct StatusAlarm: Sendable {
         )
     }
 
+    /// A gateway that takes nothing.
+    static func alarm(of trouble: GatewayTroubleRow) -> StatusAlarm {
+        StatusAlarm(subject: "application \(trouble.application)", text: trouble.text)
+    }
+
+    /// Messages of an application that fail for one and the same reason.
+    static func alarm(of failure: MassFailureRow) -> StatusAlarm {
+        StatusAlarm(subject: "application \(failure.application)", text: failure.text)
+    }
+
     /// A credential near its end.
     private static func alarm(of credential: CredentialNotice) -> StatusAlarm? {
         guard let left = credential.secondsLeft, ExpiryNotice(secondsLeft: left) != nil else { return nil }

@@ -1,0 +1,168 @@
+import Gateways
+import Logging
+import ProcessProtocol
+import PushCore
+import Store
+import Synchronization
+
+/// Tells the database of the gateway's trouble and of its end, until it has heard it.
+final class TroubleReport: Sendable {
+    private let store: Store
+    private let applicationID: Int32
+    private let accountID: Int32
+    private let childID: Int64
+    private let logger: Logger
+    private let reports: OrderedReports
+
+    init(store: Store, applicationID: Int32, accountID: Int32, childID: Int64, logger: Logger) {
+        self.store = store
+        self.applicationID = applicationID
+        self.accountID = accountID
+        self.childID = childID
+        self.logger = logger
+        reports = OrderedReports(of: "the trouble of the gateway", logger: logger)
+    }
+
+    /// Whether the database may not know yet what this child has found.
+    var isUnderWay: Bool { reports.isUnderWay }
+
+    /// Returns when the database knows the latest state.
+    func finished() async {
+        await reports.finished()
+    }
+
+    /// The gateway takes nothing.
+    ///
+    /// - Parameter notBefore: how long from now it wants nothing; nil if it did not say.
+    func enter(reason: String, notBefore: Duration?) {
+        var random = SystemRandomNumberGenerator()
+        let pause = ProbePace.pause(notBefore: notBefore ?? .zero, using: &random)
+        logger.error(
+            "the gateway takes nothing (\(reason)): the messages wait, and single probes find out when it does"
+        )
+        reports.tell("trouble") { [store, applicationID, accountID] in
+            try await store.enterTrouble(
+                application: applicationID,
+                account: accountID,
+                reason: reason,
+                nextProbeIn: pause,
+                keepsProber: notBefore == nil
+            )
+        }
+    }
+
+    /// A probe got through.
+    func end() {
+        logger.notice("a probe got through: sending begins again")
+        reports.tell("end") { [store, applicationID, accountID] in
+            try await store.endTrouble(application: applicationID, account: accountID)
+        }
+    }
+}
+
+/// Probes the gateway of an application in trouble, until it takes messages again: one prober for all hosts.
+///
+/// A probe begins with the connection: where one is open it has to answer a PING, where none is the message waits until TCP, TLS and
+/// SETTINGS have come about. Then one message goes, which an earlier attempt has never left without an answer if there is any such; where
+/// only the answers are lost, nobody gets a message with every probe.
+struct TroubleProber: Sendable {
+    let sender: Sender
+    let store: Store
+    let claimer: Claimer
+    let control: ChildControl
+    let arguments: (application: Int32, account: Int32, child: Int64)
+    let logger: Logger
+
+    /// The answer to a PING takes one round trip.
+    private static let pingTimeout = Duration.seconds(5)
+    /// So often the prober says that it lives; after three times that another one may take its place.
+    private static let heartbeat = Duration.seconds(5)
+    /// How long the right to probe lasts without a word.
+    static let lease = Duration.seconds(15)
+    /// So often it looks whether its probe was answered.
+    private static let look = Duration.milliseconds(50)
+
+    /// Probes until the gateway takes messages, the child is to end, or there is nothing to probe with.
+    func run() async {
+        var random = SystemRandomNumberGenerator()
+        while !control.isDraining {
+            if await probe() { return }
+            guard !control.isDraining else { break }
+            let asked = sender.desk.withLock { desk in desk.detector.notBefore.map { $0 - desk.moment } }
+            await wait(ProbePace.pause(notBefore: asked ?? .zero, using: &random))
+        }
+        try? await store.leaveTrouble(
+            application: arguments.application,
+            account: arguments.account,
+            child: arguments.child
+        )
+    }
+
+    /// - Returns: whether the gateway takes messages again.
+    private func probe() async -> Bool {
+        if await sender.gateway?.ping(timeout: Self.pingTimeout) == false {
+            await note("a connection is open and does not answer a PING")
+            return false
+        }
+        if sender.desk.withLock({ $0.parts.isEmpty }) {
+            do {
+                guard try await claimer.claimTroubleProbe() else {
+                    // Nothing is ready to be sent: who has something to send probes with it.
+                    control.drain(.gatewayTrouble)
+                    sender.claimSignal.fire()
+                    return false
+                }
+            } catch {
+                logger.warning("a message to probe with could not be claimed: \(error)")
+                return false
+            }
+        }
+        sender.perform(.probe)
+        var said = ContinuousClock.now
+        while !control.isDraining {
+            try? await Task.sleep(for: Self.look)
+            let (isProbing, mayProbe, isUnderWay, holdsNothing) = sender.desk.withLock { desk in
+                (desk.isProbingTrouble, desk.mayProbe, desk.isMarking || desk.isOnTheWay, desk.parts.isEmpty)
+            }
+            if !isProbing { return true }
+            if holdsNothing || !mayProbe && !isUnderWay { break }
+            if ContinuousClock.now - said >= Self.heartbeat {
+                said = .now
+                await note(nil)
+            }
+        }
+        await note(sender.desk.withLock { $0.detector.reason })
+        return false
+    }
+
+    /// Waits, and says now and then that this child is still there.
+    private func wait(_ pause: Duration) async {
+        let end = ContinuousClock.now + pause
+        while !control.isDraining, ContinuousClock.now < end {
+            let step = min(end - ContinuousClock.now, Self.heartbeat)
+            await sender.claimSignal.wait(atMost: min(step, .milliseconds(250)))
+            if end - ContinuousClock.now > Self.heartbeat { await note(nil) }
+        }
+    }
+
+    /// - Parameter reason: what the last probe met; nil if it is still under way.
+    private func note(_ reason: String?) async {
+        let words = reason ?? sender.gatewayTrouble?.message
+        do {
+            let isProber = try await store.renewProber(
+                application: arguments.application,
+                account: arguments.account,
+                child: arguments.child,
+                lease: Self.lease,
+                reason: words,
+                countsProbe: reason != nil
+            )
+            if !isProber {
+                control.hurry(.gatewayTrouble)
+                sender.perform(.hurry)
+            }
+        } catch {
+            logger.warning("the trouble of the gateway could not be stored: \(error)")
+        }
+    }
+}

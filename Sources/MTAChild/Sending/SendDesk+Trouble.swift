@@ -1,0 +1,196 @@
+import Gateways
+import PushCore
+import Store
+
+/// Failures that are the gateway's and not a message's: who waits, who probes, and how fast sending begins again.
+extension SendDesk {
+    /// How the application stands with the gateway of its account, as far as this child goes.
+    enum Trouble: Sendable, Equatable {
+        case none
+        /// This child alone tries, one message after each ``Event/probe``; `mayProbe` is that permission, until it is used.
+        case probing(mayProbe: Bool)
+        /// Nothing is sent any more by this child.
+        case left
+    }
+
+    /// What the database says of the gateway's trouble.
+    enum TroubleSeen: Sendable, Equatable {
+        case none
+        case trouble
+        /// Sending has begun again so long ago, by so many children.
+        case opening(since: Duration, sharers: Int)
+    }
+
+    /// Whether messages go one by one, so that they find something out.
+    var isProbing: Bool { circuit == .probing || isProbingTrouble }
+
+    var isProbingTrouble: Bool { if case .probing = trouble { true } else { false } }
+
+    /// Whether a probe may go now.
+    var mayProbe: Bool { if case .probing(let mayProbe) = trouble { mayProbe } else { true } }
+
+    /// Whether a message is in the gateway, or waits a moment to be sent again.
+    var isOnTheWay: Bool { inGateway > 0 }
+
+    /// A message leaves as a probe: the next one waits for the next permission.
+    mutating func useProbe() {
+        if isProbingTrouble { trouble = .probing(mayProbe: false) }
+    }
+
+    /// What this refusal means was said of the gateway: the message keeps its attempts.
+    ///
+    /// In trouble it stays where it is and goes back with its part; before, it waits in a part of its own, so that it takes no room from others.
+    mutating func refusedByGateway(
+        _ outcome: Outcome,
+        _ flight: inout Flight,
+        _ part: inout HeldPart,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        let row = flight.rows[Int(outcome.index)]
+        detector.failed(
+            Self.words(outcome),
+            retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
+            isProjectWide: outcome.applicationWide,
+            at: moment
+        )
+        // Whoever replays the journal has to send it again, and at no cost.
+        answer.outcomeClass = .unprocessed
+        if outcome.fault == .unknown { unknownReasons[part.claimed.deliveryID, default: 0] += 1 }
+        guard trouble == .none, circuit != .open, !isHurrying, !part.isFenced, !detector.isTrouble(at: moment) else {
+            flight.unsent.append(outcome.index)
+            return
+        }
+        flight.open -= 1
+        let isUnexplained = outcome.fault == .foreign || outcome.fault == .unknown
+        if isUnexplained, part.claimed.refusals >= RetryPolicy.maximumUnexplainedRefusals - 1 {
+            return giveUp(&part, row, outcome)
+        }
+        let pause = RetryPolicy.gatewayPause(
+            refusals: Int(part.claimed.refusals),
+            leastMilliseconds: outcome.retryAfterMilliseconds,
+            using: &random
+        )
+        if let end = part.validUntilMilliseconds, now + pause > end {
+            return expire(&part, row, outcome)
+        }
+        postpone(&part, row, now + pause, now, countsAttempt: false)
+    }
+
+    /// Holds a limit of one device back until it is known to be no limit of all.
+    mutating func holdSoft(_ outcome: Outcome, _ flight: inout Flight, _ part: HeldPart) {
+        let row = flight.rows[Int(outcome.index)]
+        let subscription = part.subscriptionIDs[Int(row)]
+        if !soft.contains(where: { $0.subscription == subscription }) { detector.suspected(Self.words(outcome)) }
+        othersPass = false
+        flight.open -= 1
+        unsettled -= 1
+        soft.append(
+            HeldSoft(subscription: subscription, message: .init(holding: part.holding, row: row, outcome: outcome))
+        )
+    }
+
+    /// Others pass, or nobody else is there: these limits are the devices' own.
+    mutating func decideSoft(_ now: Int64, _ actions: inout [Action]) {
+        let held = soft
+        soft = []
+        for message in held.map(\.message) {
+            guard var part = parts[message.holding] else { continue }
+            var answer = JournalAnswer(
+                sequence: part.sequences[Int(message.row)],
+                outcomeClass: message.outcome.outcomeClass,
+                status: message.outcome.status,
+                attempt: part.claimed.attempt,
+                reason: message.outcome.reason,
+                tokenEffect: message.outcome.tokenEffect,
+                failure: message.outcome.failure
+            )
+            let rows = outcomeWindowRows
+            decide(&part, message.row, message.outcome, now, &answer)
+            // It left the window when it was held: neither its outcome nor its retry leaves it once more.
+            if outcomeWindowRows > rows { outcomeWindowRows = rows } else { unsettled += 1 }
+            parts[message.holding] = part
+            journal([answer], of: part, now, &actions)
+            closeIfDone(message.holding, now)
+        }
+    }
+
+    /// The gateway has said something about a message: the way to it works.
+    mutating func gatewayAnswered(_ outcome: Outcome, _ part: HeldPart) {
+        detector.answered()
+        othersPass = true
+        if outcome.outcomeClass == .accepted, !unknownReasons.isEmpty { unknownReasons[part.claimed.deliveryID] = nil }
+    }
+
+    /// What follows from the answers of one read.
+    mutating func followTrouble(_ now: Int64, _ actions: inout [Action]) {
+        switch trouble {
+        case .probing where detector.isWell && detector.hasAnswers:
+            trouble = .none
+            ramp = OpeningRamp(start: moment, at: moment)
+            actions.append(.troubleOver)
+        case .probing, .left: break
+        case .none: if othersPass, !soft.isEmpty, !detector.isTrouble(at: moment) { decideSoft(now, &actions) }
+        }
+        holdUnexplained(&actions)
+    }
+
+    /// A delivery that gets an answer which nobody knows, message after message, while others pass, is alone to blame.
+    private mutating func holdUnexplained(_ actions: inout [Action]) {
+        guard trouble == .none, !isHurrying, !unknownReasons.isEmpty, !detector.isTrouble(at: moment) else { return }
+        for (delivery, count) in unknownReasons where count > MassFailureGuard.fewest {
+            unknownReasons[delivery] = nil
+            let reason =
+                "The gateway gives \(count) of its messages an answer that is in no document (\(detector.reason)), while others pass. "
+                + "No message has failed. Correct the content, or stop the delivery; resume it to try again."
+            holdDelivery(delivery, reason: reason, &actions)
+        }
+    }
+
+    /// Looks whether what has failed is trouble by now.
+    mutating func watchTrouble(_ now: Int64, _ actions: inout [Action]) {
+        guard trouble == .none, circuit != .open, !isHurrying else { return }
+        guard !parts.isEmpty || !flights.isEmpty else {
+            if !detector.isWell { detector.forget() }
+            return
+        }
+        if detector.isTrouble(at: moment) {
+            leave(&actions)
+            actions.append(.enterTrouble(reason: detector.reason, notBefore: detector.notBefore.map { $0 - moment }))
+        } else if !soft.isEmpty, flights.isEmpty, waiting.isEmpty {
+            decideSoft(now, &actions)
+        }
+    }
+
+    mutating func troubleSeen(_ seen: TroubleSeen, _ actions: inout [Action]) {
+        switch seen {
+        case .none: ramp = nil
+        case .trouble: if trouble == .none { leave(&actions) }
+        case .opening(let since, let sharers):
+            guard trouble == .none else { return }
+            ramp =
+                ramp?.shared(by: sharers, at: moment)
+                ?? OpeningRamp(start: moment - since, sharers: sharers, at: moment)
+            if ramp?.isOver(at: moment) == true { ramp = nil }
+        }
+    }
+
+    /// Nothing more leaves, nothing is decided, all parts go back as they are.
+    private mutating func leave(_ actions: inout [Action]) {
+        trouble = .left
+        hurry(&actions)
+    }
+
+    /// A status and reason in one, for people.
+    static func words(_ outcome: Outcome) -> String {
+        [outcome.status == 0 ? "" : String(outcome.status), outcome.reason].filter { !$0.isEmpty }.joined(
+            separator: " "
+        )
+    }
+
+    /// A limit of one device, not decided yet.
+    struct HeldSoft: Sendable {
+        let subscription: Int64
+        let message: MassFailureGuard.Held
+    }
+}
