@@ -57,7 +57,11 @@ struct ControlTests {
         try await fixture.store.pauseDelivery(id)
         #expect(try await fixture.claim().isEmpty)
         #expect(try await fixture.store.readyWork().isEmpty)
-        let state = try await fixture.store.sendingState(application: held.applicationID, account: 1, deliveries: [id, 99])
+        let state = try await fixture.store.sendingState(
+            application: held.applicationID,
+            account: 1,
+            deliveries: [id, 99]
+        )
         #expect(state.deliveries == [id: .paused] && state.circuit == .closed && !state.isCircuitOpen)
         let token = PartToken(part: held.id, token: held.fencingToken)
         #expect(try await fixture.store.mark([PartMark(part: held.id, token: 1, through: 5)]) == [held.id])

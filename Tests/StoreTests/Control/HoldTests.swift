@@ -17,7 +17,11 @@ import Testing
         let held = try await fixture.store.deliveryProgress(id)
         #expect(held.state == .paused && held.stateReason == "400 TopicDisallowed" && held.failed == 0)
         #expect(try await fixture.claim(limit: 9).isEmpty, "nothing of it is claimed")
-        #expect(try await fixture.store.sendingState(application: 1, account: 1, deliveries: [id]).deliveries == [id: .paused])
+        #expect(
+            try await fixture.store.sendingState(application: 1, account: 1, deliveries: [id]).deliveries == [
+                id: .paused
+            ]
+        )
         // Whoever comes later finds it so, and the first reason stands.
         try await fixture.other.holdDelivery(id, reason: "another")
         #expect(try await reason(fixture, id) == "400 TopicDisallowed")

@@ -27,7 +27,11 @@ struct StormPart {
     /// Ends the part as the delivery's state wants it: with retry parts, or with one outcome for the rest.
     private func end(_ batch: OutcomeBatch, _ rest: [Int32]) async throws {
         var batch = batch
-        let state = try await store.sendingState(application: part.applicationID, account: 1, deliveries: [part.deliveryID])
+        let state = try await store.sendingState(
+            application: part.applicationID,
+            account: 1,
+            deliveries: [part.deliveryID]
+        )
         let stopped = state.deliveries[part.deliveryID] == .stopped
         batch.closing = [
             ClosingPart(

@@ -6,7 +6,8 @@ enum AnswerListing {
     /// All that is known of each, for programs.
     static func full(_ rows: [AnswerRow]) -> Table {
         var table = Table([
-            "gateway", "status", "reason", "class", "fault", "failureType", "failureReason", "retry", "token", "connection",
+            "gateway", "status", "reason", "class", "fault", "failureType", "failureReason", "retry", "token",
+            "connection",
             "application",
             "statuses", "otherReasons", "source", "condition", "delaySeconds", "doubtful", "explanation",
         ])
@@ -28,12 +29,14 @@ enum AnswerListing {
     /// What fits on a wide screen, for people.
     static func brief(_ rows: [AnswerRow]) -> Table {
         var table = Table([
-            "gateway", "source", "status", "reason", "class", "fault", "failure", "retry", "token", "connection", "application",
+            "gateway", "source", "status", "reason", "class", "fault", "failure", "retry", "token", "connection",
+            "application",
         ])
         for row in rows {
             table.add([
                 .text(gateway(row)), .text(row.source.rawValue), .text(status(row)), .text(reason(row)),
-                .text(name(row.outcomeClass)), .text(fault(row)), .text(failure(row)), .flag(row.isRetried), .text(row.token.rawValue),
+                .text(name(row.outcomeClass)), .text(fault(row)), .text(failure(row)), .flag(row.isRetried),
+                .text(row.token.rawValue),
                 .text(row.connection.rawValue), .text(row.application.rawValue),
             ])
         }
