@@ -37,7 +37,7 @@ struct SimulatorStart {
         let control = try await explained("the control port", options.controlPort) {
             try await HTTP1Listener.start(
                 group: group,
-                host: "127.0.0.1",
+                host: options.controlHost,
                 port: options.controlPort,
                 tls: nil,
                 answer: { endpoint.answer($0) }
@@ -80,6 +80,8 @@ struct SimulatorStart {
                 answer: { endpoint.answer($0) }
             )
         }
+        let conditions = core.conditions(.fcm)
+        conditions.observe { listener.socket.setOpen(!conditions.current.isTokenEndpointClosed) }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         let credentials = try CredentialMaker(
             folder: folder,
@@ -94,7 +96,8 @@ struct SimulatorStart {
                 credentials: credentials,
                 lifetimeSeconds: options.accessTokenLifetimeSeconds,
                 book: book,
-                conditions: core.conditions(.fcm)
+                conditions: conditions,
+                recorder: core.recorder(.fcm)
             )
         )
         return (listener, credentials)
@@ -135,6 +138,7 @@ struct SimulatorStart {
                 port: port,
                 tls: tls,
                 loops: shares,
+                conditions: conditions,
                 settings: settings
             )
         }

@@ -38,8 +38,11 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     @Option(help: "Port of the OAuth 2.0 token endpoint; 0 takes a free one.")
     var oauthPort = 0
 
-    @Option(help: "Port for control on 127.0.0.1, plain HTTP; 0 takes a free one.")
+    @Option(help: "Port for control, plain HTTP; 0 takes a free one.")
     var controlPort = 0
+
+    @Option(help: "Address of the port for control, which obeys everybody who reaches it.")
+    var controlHost = "127.0.0.1"
 
     @Option(
         help: ArgumentHelp(
@@ -106,7 +109,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
             try? FileHandle.standardError.write(contentsOf: Data("gateway-simulator: \(error)\n".utf8))
             throw ExitCode.failure
         }
-        let report = StartReport(simulator, host: host)
+        let report = StartReport(simulator, host: host, controlHost: controlHost)
         write(json ? report.json : report.text)
         await signals.wait()
         let counters = simulator.counters()
@@ -125,6 +128,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         options.apnsFeedbackPort = apnsFeedbackPort
         options.oauthPort = oauthPort
         options.controlPort = controlPort
+        options.controlHost = controlHost
         options.portFile = portFile
         options.threads = threads
         if !topic.isEmpty { options.apnsTopics = topic.contains("*") ? [] : topic }

@@ -14,6 +14,9 @@ extension GatewayConnection {
         }
         lastProcessed = max(lastProcessed, request.streamID)
         var judgement = loop.rules.judge(request, &state, now: loop.now)
+        if let outage = loop.plan.outage, loop.dice.happens(outage.share) {
+            return answer(outage, &judgement, request)
+        }
         if judgement.scripted != nil, play(&judgement, request) { return }
         if !judgement.isAccepted, loop.isOutage { loop.noteInjected() }
         if judgement.isAccepted, let error = drawError() {
@@ -35,6 +38,16 @@ extension GatewayConnection {
         }
         if isReset { return abort() }
         if case .none = departure, let goAway = loop.plan.goAway, streams >= goAway.afterStreams { beginGoAway(goAway) }
+    }
+
+    /// Answers as a gateway that is out, whatever it would have said of the push.
+    private func answer(_ outage: OutageFault, _ judgement: inout Judgement, _ request: HTTP2ServerRequest) {
+        guard let answer = outage.answer else { return }
+        loop.noteInjected()
+        let isTaken = loop.dice.happens(loop.plan.unansweredAcceptedShare)
+        if !perform(answer.act, retryAfter: answer.retryAfter, isTaken: isTaken, &judgement, request) {
+            answerInTime(judgement, request)
+        }
     }
 
     private func answerInTime(_ judgement: Judgement, _ request: HTTP2ServerRequest) {

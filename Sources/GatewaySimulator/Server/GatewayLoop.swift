@@ -15,6 +15,8 @@ final class GatewayLoop<Rules: GatewayRules> {
     private(set) var plan = FaultPlan()
     /// No fault that concerns single requests is on.
     private(set) var isQuiet = true
+    /// What comes is counted by the second.
+    private(set) var isMetered = false
     /// A rejection is none of the sender's doing.
     private(set) var isOutage = false
     var dice: FaultDice
@@ -67,6 +69,7 @@ final class GatewayLoop<Rules: GatewayRules> {
         let current = conditions.current
         rules.apply(current)
         isOutage = current.isOutage
+        isMetered = current.isMetered
         if current.drops != knownDrops {
             knownDrops = current.drops
             dropSoon()
@@ -77,6 +80,7 @@ final class GatewayLoop<Rules: GatewayRules> {
         if let seed = plan.seed { dice = FaultDice(seed: seed) }
         startOrEndStall()
         for connection in connections.values { connection.planChanged() }
+        if plan.outage?.connections != nil { dropSoon() }
     }
 
     /// Remembers a push until the end of the read.
