@@ -69,6 +69,12 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     @Flag(help: "Play APNs' development environment, with apns-unique-id in answers.")
     var sandbox = false
 
+    @Flag(
+        name: .customLong("string-iat"),
+        help: "APNs takes provider tokens whose iat is a text, as APNSwift writes it."
+    )
+    var takesStringIssuedAt = false
+
     @Flag(help: "Every APNs device belongs to the other environment, until the control port says otherwise.")
     var otherEnvironment = false
 
@@ -133,6 +139,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         options.threads = threads
         if !topic.isEmpty { options.apnsTopics = topic.contains("*") ? [] : topic }
         options.projectID = projectID
+        options.takesStringIssuedAt = takesStringIssuedAt
         options.isSandbox = sandbox
         options.accessTokenLifetimeSeconds = tokenLifetime
         options.recordFile = record

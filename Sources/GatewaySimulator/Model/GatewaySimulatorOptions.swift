@@ -26,6 +26,8 @@ public struct GatewaySimulatorOptions: Sendable {
     public var threads = 1
     /// The topics that the sample APNs key may send to, suffixes such as `.voip` included; empty means any topic.
     public var apnsTopics = ["com.example.app"]
+    /// APNs takes a provider token whose `iat` is a text, as APNSwift writes it. Whether Apple does is not known.
+    public var takesStringIssuedAt = false
     /// Plays APNs' development environment, which adds `apns-unique-id` to its answers.
     public var isSandbox = false
     /// The Firebase project.

@@ -17,6 +17,8 @@ struct TokenEndpoint: Sendable {
     }
 
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// The audience that google-auth always names, wherever the token endpoint is.
+    static let googleAudience = "https://oauth2.googleapis.com/token"
     static let scopes = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
@@ -90,7 +92,9 @@ struct TokenEndpoint: Sendable {
         guard header.alg == "RS256", !conditions.current.isRevoked,
             publicKey.isValidSignature(signature, for: parts.signedBytes, padding: .insecurePKCS1v1_5)
         else { return refusal("invalid_grant", "Invalid JWT Signature.") }
-        guard claims.aud == tokenURI else { return refusal("invalid_grant", "Invalid JWT: Failed audience check.") }
+        guard claims.aud == tokenURI || claims.aud == Self.googleAudience else {
+            return refusal("invalid_grant", "Invalid JWT: Failed audience check.")
+        }
         let isTimely =
             claims.exp - claims.iat <= Self.longestGrantSeconds && claims.iat <= now + Self.clockToleranceSeconds
             && claims.exp >= now - Self.clockToleranceSeconds

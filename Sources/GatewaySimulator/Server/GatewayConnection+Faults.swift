@@ -19,7 +19,7 @@ extension GatewayConnection {
         }
         if judgement.scripted != nil, play(&judgement, request) { return }
         if !judgement.isAccepted, loop.isOutage { loop.noteInjected() }
-        if judgement.isAccepted, let error = drawError() {
+        if judgement.isAccepted, let error = loop.drawError() {
             judgement.code = error.code
             judgement.retryAfter = error.retryAfter
             // APNs confirmed only now that the token is gone.
@@ -63,17 +63,6 @@ extension GatewayConnection {
             loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: false)
         }
         loop.answerLater(judgement, id: Array(id), streamID: request.streamID, isTaken: isTaken, on: self)
-    }
-
-    private func drawError() -> (code: UInt8, retryAfter: String?)? {
-        guard !loop.plan.errors.isEmpty else { return nil }
-        var draw = loop.dice.unit()
-        for error in loop.plan.errors {
-            draw -= error.rate
-            guard draw < 0 else { continue }
-            return AnswerCatalog.of(Rules.gateway).code(ofReason: error.reason).map { ($0, error.retryAfter) }
-        }
-        return nil
     }
 
     /// Whether a stream still belongs to those that are processed; counts it towards an announced GOAWAY if not.

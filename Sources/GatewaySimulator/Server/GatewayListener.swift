@@ -10,6 +10,8 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
     private let loops: [NIOLoopBound<GatewayLoop<Rules>>]
 
     /// Begins to listen.
+    ///
+    /// - Parameter http1: Makes the handler of a connection over HTTP/1.1; nil where there is HTTP/2 only.
     static func start(
         group: MultiThreadedEventLoopGroup,
         host: String,
@@ -17,10 +19,11 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
         tls: NIOSSLContext,
         loops: [NIOLoopBound<GatewayLoop<Rules>>],
         conditions: SharedConditions,
-        settings: HTTP2ServerSettings
+        settings: HTTP2ServerSettings,
+        http1: (@Sendable (GatewayLoop<Rules>) -> any ChannelHandler)?
     ) async throws -> GatewayListener {
         let socket = try await ListeningPort.open(port) {
-            bootstrap(group, tls, loops, settings).bind(host: host, port: $0)
+            bootstrap(group, tls, loops, settings, http1).bind(host: host, port: $0)
         }
         return GatewayListener(socket: socket, conditions: conditions, loops: loops)
     }
@@ -29,7 +32,8 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
         _ group: MultiThreadedEventLoopGroup,
         _ tls: NIOSSLContext,
         _ loops: [NIOLoopBound<GatewayLoop<Rules>>],
-        _ settings: HTTP2ServerSettings
+        _ settings: HTTP2ServerSettings,
+        _ http1: (@Sendable (GatewayLoop<Rules>) -> any ChannelHandler)?
     ) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -54,9 +58,12 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
                     case .refused, .closed: return channel.close(promise: nil)
                     case .tlsAlert: return try pipeline.addHandler(RefusedHandshake())
                     }
-                    let connection = GatewayConnection(loop: loop.value)
                     try pipeline.addHandler(SenderTLS.handler(tls))
-                    try pipeline.addHandler(HTTP2ServerHandler(settings: settings, delegate: connection))
+                    let http2 = {
+                        HTTP2ServerHandler(settings: settings, delegate: GatewayConnection(loop: loop.value))
+                    }
+                    guard let http1 else { return try pipeline.addHandler(http2()) }
+                    try pipeline.addHandler(ProtocolChoice(http2: http2, http1: { http1(loop.value) }))
                 }
             }
     }

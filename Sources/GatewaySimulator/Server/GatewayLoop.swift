@@ -105,6 +105,18 @@ final class GatewayLoop<Rules: GatewayRules> {
         fleet.deliver(body())
     }
 
+    /// Draws whether a push that would have been accepted is rejected instead, and with what.
+    func drawError() -> (code: UInt8, retryAfter: String?)? {
+        guard !plan.errors.isEmpty else { return nil }
+        var draw = dice.unit()
+        for error in plan.errors {
+            draw -= error.rate
+            guard draw < 0 else { continue }
+            return AnswerCatalog.of(Rules.gateway).code(ofReason: error.reason).map { ($0, error.retryAfter) }
+        }
+        return nil
+    }
+
     /// Remembers that the answer of a push that was recorded before leaves now.
     func noteAnswered(_ judgement: Judgement) {
         if judgement.isRecorded { answered.append(judgement.key) }
