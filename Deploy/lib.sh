@@ -33,6 +33,8 @@ missing_test_packages() {
     command -v curl >/dev/null || echo curl
     /usr/bin/python3 -c 'import h2' 2>/dev/null || echo python3-h2
     /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
+    # Debian keeps what a virtual environment needs in a package of its own.
+    /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
 }
 
@@ -60,6 +62,24 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2 || status=$?
     as_root rm -f "$no_cluster"
     [ "$status" = 0 ] || fail "apt-get could not install $*: its own message stands above"
+}
+
+# Installs the clients of Deploy/clients.txt from PyPI into a folder of their own, unless they are there.
+install_clients() {
+    local folder=$1 list=$project/Deploy/clients.txt attempt
+    cmp -s "$list" "$folder/installed.txt" && return 0
+    say "installing the clients of Deploy/clients.txt"
+    rm -rf "$folder"
+    /usr/bin/python3 -m venv "$folder" >&2 || fail "no virtual environment could be made in $folder: its message stands above"
+    for attempt in 1 2 3; do
+        if "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --prefer-binary -r "$list" >&2; then
+            cp "$list" "$folder/installed.txt"
+            return 0
+        fi
+        say "attempt $attempt to install the clients failed"
+        sleep $((attempt * 5))
+    done
+    fail "the clients of Deploy/clients.txt could not be installed from PyPI: the message of pip stands above"
 }
 
 # Checks that there is a Swift toolchain that can build the project.

@@ -50,9 +50,9 @@ extension GatewaySimulator {
         core.setDevices(tokens, to: state)
     }
 
-    /// Says what the endpoint of access tokens answers; nil has it give tokens again.
-    public func setTokenAnswer(_ answer: ScriptedAnswer?) {
-        core.conditions(.fcm).change { $0.tokenAnswer = answer }
+    /// Says what the endpoint of access tokens answers, nil for tokens again, and whether its port is closed.
+    public func setTokenAnswer(_ answer: ScriptedAnswer?, isClosed: Bool = false) {
+        core.setTokenEndpoint(answer, isClosed: isClosed)
     }
 
     /// Puts tokens into the list of the feedback service of a topic, as the gateway does when a push meets a device without the

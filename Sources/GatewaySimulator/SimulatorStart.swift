@@ -22,22 +22,34 @@ struct SimulatorStart {
         let apnsRules = try APNsRules(
             credentials: credentials,
             authority: authority.certificate,
-            isSandbox: options.isSandbox
+            isSandbox: options.isSandbox,
+            takesStringIssuedAt: options.takesStringIssuedAt
         )
         let fcmRules = FCMRules(projectID: options.projectID, book: book)
         var fcmSettings = HTTP2ServerSettings(maxConcurrentStreams: FCMRules.streamLimit)
         fcmSettings.violationDebugData = FCMRules.violationDebugData
         var apnsSettings = HTTP2ServerSettings(maxConcurrentStreams: APNsRules.firstStreamLimit)
         apnsSettings.violationDebugData = APNsRules.violationDebugData
-        let apns = try await listen(apnsRules, "APNs", options.apnsPort, authority, core, fleet, apnsSettings)
-        let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fleet, fcmSettings)
+        let apns = try await listen(
+            apnsRules,
+            "APNs",
+            options.apnsPort,
+            authority,
+            core,
+            fleet,
+            apnsSettings,
+            http1: nil
+        )
+        let fcm = try await listen(fcmRules, "FCM", options.fcmPort, authority, core, fleet, fcmSettings) {
+            FCMHTTP1Handler(loop: $0)
+        }
         let legacy = try await listenLegacy(credentials, authority, core)
         let binary = try await listenBinary(authority, core)
         let endpoint = ControlEndpoint(core: core, feedback: binary.service.feedback, fleet: fleet)
         let control = try await explained("the control port", options.controlPort) {
             try await HTTP1Listener.start(
                 group: group,
-                host: "127.0.0.1",
+                host: options.controlHost,
                 port: options.controlPort,
                 tls: nil,
                 answer: { endpoint.answer($0) }
@@ -80,6 +92,8 @@ struct SimulatorStart {
                 answer: { endpoint.answer($0) }
             )
         }
+        let conditions = core.conditions(.fcm)
+        conditions.observe { listener.socket.setOpen(!conditions.current.isTokenEndpointClosed) }
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         let credentials = try CredentialMaker(
             folder: folder,
@@ -94,7 +108,8 @@ struct SimulatorStart {
                 credentials: credentials,
                 lifetimeSeconds: options.accessTokenLifetimeSeconds,
                 book: book,
-                conditions: core.conditions(.fcm)
+                conditions: conditions,
+                recorder: core.recorder(.fcm)
             )
         )
         return (listener, credentials)
@@ -107,7 +122,8 @@ struct SimulatorStart {
         _ authority: CertificateAuthority,
         _ core: SimulatorCore,
         _ fleet: DeviceFleet,
-        _ settings: HTTP2ServerSettings
+        _ settings: HTTP2ServerSettings,
+        http1: (@Sendable (GatewayLoop<Rules>) -> any ChannelHandler)?
     ) async throws -> GatewayListener<Rules> {
         let conditions = core.conditions(Rules.gateway)
         let recorder = core.recorder(Rules.gateway)
@@ -126,7 +142,8 @@ struct SimulatorStart {
             }
             loops.append(try await loop.get())
         }
-        let tls = try context(authority, protocols: ["h2"], asksSender: Rules.gateway == .apns)
+        let protocols = http1 == nil ? ["h2"] : ["h2", "http/1.1"]
+        let tls = try context(authority, protocols: protocols, asksSender: Rules.gateway == .apns)
         let shares = loops
         let listener = try await explained("the \(name) gateway", port) {
             try await GatewayListener.start(
@@ -135,7 +152,9 @@ struct SimulatorStart {
                 port: port,
                 tls: tls,
                 loops: shares,
-                settings: settings
+                conditions: conditions,
+                settings: settings,
+                http1: http1
             )
         }
         conditions.observe { listener.refresh() }

@@ -38,8 +38,11 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     @Option(help: "Port of the OAuth 2.0 token endpoint; 0 takes a free one.")
     var oauthPort = 0
 
-    @Option(help: "Port for control on 127.0.0.1, plain HTTP; 0 takes a free one.")
+    @Option(help: "Port for control, plain HTTP; 0 takes a free one.")
     var controlPort = 0
+
+    @Option(help: "Address of the port for control, which obeys everybody who reaches it.")
+    var controlHost = "127.0.0.1"
 
     @Option(
         help: ArgumentHelp(
@@ -65,6 +68,12 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
 
     @Flag(help: "Play APNs' development environment, with apns-unique-id in answers.")
     var sandbox = false
+
+    @Flag(
+        name: .customLong("string-iat"),
+        help: "APNs takes provider tokens whose iat is a text, as APNSwift writes it."
+    )
+    var takesStringIssuedAt = false
 
     @Flag(help: "Every APNs device belongs to the other environment, until the control port says otherwise.")
     var otherEnvironment = false
@@ -106,7 +115,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
             try? FileHandle.standardError.write(contentsOf: Data("gateway-simulator: \(error)\n".utf8))
             throw ExitCode.failure
         }
-        let report = StartReport(simulator, host: host)
+        let report = StartReport(simulator, host: host, controlHost: controlHost)
         write(json ? report.json : report.text)
         await signals.wait()
         let counters = simulator.counters()
@@ -125,10 +134,12 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         options.apnsFeedbackPort = apnsFeedbackPort
         options.oauthPort = oauthPort
         options.controlPort = controlPort
+        options.controlHost = controlHost
         options.portFile = portFile
         options.threads = threads
         if !topic.isEmpty { options.apnsTopics = topic.contains("*") ? [] : topic }
         options.projectID = projectID
+        options.takesStringIssuedAt = takesStringIssuedAt
         options.isSandbox = sandbox
         options.accessTokenLifetimeSeconds = tokenLifetime
         options.recordFile = record

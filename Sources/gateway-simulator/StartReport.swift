@@ -57,8 +57,8 @@ struct StartReport {
     /// A few lines for people.
     let text: String
 
-    /// A report on a simulator that listens on that host.
-    init(_ simulator: GatewaySimulator, host: String) {
+    /// A report on a simulator that listens on those addresses.
+    init(_ simulator: GatewaySimulator, host: String, controlHost: String) {
         let credentials = simulator.credentials
         let line = Line(
             apns: Address(host: host, port: simulator.apnsPort),
@@ -66,7 +66,7 @@ struct StartReport {
             fcmLegacy: Address(host: host, port: simulator.fcmLegacyPort),
             apnsBinary: Address(host: host, port: simulator.apnsBinaryPort),
             apnsFeedback: Address(host: host, port: simulator.apnsFeedbackPort),
-            control: Address(host: "127.0.0.1", port: simulator.controlPort),
+            control: Address(host: controlHost, port: simulator.controlPort),
             ca: simulator.caFile,
             credentials: Credentials(
                 apns: APNsCredential(
@@ -100,7 +100,7 @@ struct StartReport {
             binary   \(host):\(simulator.apnsBinaryPort)  feedback \(host):\(simulator.apnsFeedbackPort)  certificate \
             \(credentials.apnsCertificateFile)
             OAuth    \(credentials.tokenURI)
-            control  http://127.0.0.1:\(simulator.controlPort)
+            control  http://\(controlHost):\(simulator.controlPort)
             CA       \(simulator.caFile)
             """
     }

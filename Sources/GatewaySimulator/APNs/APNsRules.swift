@@ -23,11 +23,16 @@ struct APNsRules: GatewayRules {
     private let isSandbox: Bool
     private var ids = SystemRandomNumberGenerator()
 
-    init(credentials: SimulatorCredentials, authority: Certificate, isSandbox: Bool) throws(SimulatorError) {
+    init(
+        credentials: SimulatorCredentials,
+        authority: Certificate,
+        isSandbox: Bool,
+        takesStringIssuedAt: Bool
+    ) throws(SimulatorError) {
         self.authority = authority
         self.isSandbox = isSandbox
         headers = APNsHeaderCheck(allowedTopics: credentials.apnsTopics)
-        tokens = try ProviderTokenCheck(credentials: credentials)
+        tokens = try ProviderTokenCheck(credentials: credentials, takesStringIssuedAt: takesStringIssuedAt)
         answers = APNsAnswers(isSandbox: isSandbox)
     }
 

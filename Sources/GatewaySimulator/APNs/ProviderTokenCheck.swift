@@ -5,6 +5,7 @@ import Foundation
 struct ProviderTokenCheck {
     private let keyID: String
     private let teamID: String
+    private let takesStringIssuedAt: Bool
     private let publicKey: P256.Signing.PublicKey
     /// Tokens that passed, the latest last; a sender holds one or two at a time.
     private var known: [(bytes: [UInt8], token: ProviderToken)] = []
@@ -19,9 +20,29 @@ struct ProviderTokenCheck {
     private struct Claims: Decodable {
         var iss: String
         var iat: Double
+        /// The time was a text, such as `"1700000000"`.
+        var isText: Bool
+
+        private enum Key: String, CodingKey {
+            case iss, iat
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: Key.self)
+            iss = try values.decode(String.self, forKey: .iss)
+            let text = try? values.decode(String.self, forKey: .iat)
+            isText = text != nil
+            if let number = text.flatMap({ Double($0) }) {
+                iat = number
+            } else {
+                iat = try values.decode(Double.self, forKey: .iat)
+            }
+        }
     }
 
-    init(credentials: SimulatorCredentials) throws(SimulatorError) {
+    /// - Parameter takesStringIssuedAt: Whether `iat` may be a text.
+    init(credentials: SimulatorCredentials, takesStringIssuedAt: Bool = false) throws(SimulatorError) {
+        self.takesStringIssuedAt = takesStringIssuedAt
         keyID = credentials.apnsKeyID
         teamID = credentials.apnsTeamID
         do {
@@ -52,6 +73,7 @@ struct ProviderTokenCheck {
         }
         guard header.alg == "ES256", let kid = header.kid else { return .failure(.invalid) }
         guard kid == keyID else { return .failure(.otherKey) }
+        guard !claims.isText || takesStringIssuedAt else { return .failure(.invalid) }
         guard claims.iss == teamID, isSigned(parts), abs(claims.iat) < 1e12 else { return .failure(.invalid) }
         let issuedAt = Int64(claims.iat)
         if now - issuedAt > ProviderToken.lifetimeSeconds { return .failure(.expired) }
@@ -60,9 +82,13 @@ struct ProviderTokenCheck {
         return .success(remember(Array(bytes[range]), issuedAt: issuedAt))
     }
 
+    /// RFC 7518 section 3.4 wants the two numbers of a signature side by side. pushy writes them in DER, which Apple takes as well.
     private func isSigned(_ parts: JWTParts) -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: parts.signature) else { return false }
-        return publicKey.isValidSignature(signature, for: parts.signedBytes)
+        let signatures = [
+            try? P256.Signing.ECDSASignature(rawRepresentation: parts.signature),
+            try? P256.Signing.ECDSASignature(derRepresentation: parts.signature),
+        ]
+        return signatures.contains { $0.map { publicKey.isValidSignature($0, for: parts.signedBytes) } ?? false }
     }
 
     private mutating func remember(_ bytes: [UInt8], issuedAt: Int64) -> ProviderToken {

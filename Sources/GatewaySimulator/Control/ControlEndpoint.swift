@@ -58,6 +58,7 @@ struct ControlEndpoint: Sendable {
 
     private struct TokenEndpointChange: Decodable {
         var answer: ScriptedAnswer.Description?
+        var closed: Bool?
     }
 
     private struct Target: Decodable {
@@ -150,11 +151,12 @@ struct ControlEndpoint: Sendable {
         return HTTP1Answer(["devices": change.tokens.count])
     }
 
-    /// Without an answer the endpoint gives tokens again.
+    /// Without an answer the endpoint gives tokens again; with `"closed":true` its port is closed.
     private func setTokenAnswer(_ body: [UInt8]) throws -> HTTP1Answer {
-        let script = try JSONBody.decode(TokenEndpointChange.self, from: body).answer?.answer
-        core.conditions(.fcm).change { $0.tokenAnswer = script }
-        return HTTP1Answer(["scripted": script != nil])
+        let change = try JSONBody.decode(TokenEndpointChange.self, from: body)
+        let script = change.answer?.answer
+        core.setTokenEndpoint(script, isClosed: change.closed ?? false)
+        return HTTP1Answer(["scripted": script != nil, "closed": change.closed ?? false])
     }
 
     private func addFeedback(_ body: [UInt8]) throws -> HTTP1Answer {

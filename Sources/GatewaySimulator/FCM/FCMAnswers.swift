@@ -3,6 +3,13 @@ import HTTP2
 
 /// The answers of FCM v1.
 struct FCMAnswers {
+    /// One answer, for HTTP/1.1 or for a single time.
+    struct Answer {
+        var status: Int
+        var headers: [(String, String)]
+        var body: [UInt8]
+    }
+
     private static let jsonType = "application/json; charset=UTF-8"
 
     private let projectID: String
@@ -35,11 +42,24 @@ struct FCMAnswers {
             if judgement.isRecorded { countUp() }
             return connection.respond(streamID, accepted, body: judgement.isRecorded ? body : fake)
         }
+        let answer = rejection(judgement)
+        let head = HTTP2PreparedResponse(status: answer.status, headers: answer.headers)
+        connection.respond(streamID, head, body: answer.body)
+    }
+
+    /// The answer to one message.
+    mutating func answer(_ judgement: Judgement) -> Answer {
+        guard judgement.isAccepted else { return rejection(judgement) }
+        if judgement.isRecorded { countUp() }
+        let body = judgement.isRecorded ? body : fake
+        return Answer(status: 200, headers: [("content-type", Self.jsonType)], body: body)
+    }
+
+    private func rejection(_ judgement: Judgement) -> Answer {
         let rejection = judgement.detail?.rejection ?? FCMRejection(FCMReason.allCases[Int(judgement.code) - 1])
         var headers = [("content-type", rejection.contentType)]
         if let retryAfter = judgement.retryAfter { headers.append(("retry-after", retryAfter)) }
-        let head = HTTP2PreparedResponse(status: rejection.reason.status, headers: headers)
-        connection.respond(streamID, head, body: rejection.body(projectID: projectID))
+        return Answer(status: rejection.reason.status, headers: headers, body: rejection.body(projectID: projectID))
     }
 
     private mutating func countUp() {

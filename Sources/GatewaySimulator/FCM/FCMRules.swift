@@ -46,6 +46,9 @@ struct FCMRules: GatewayRules {
         answers.send(judgement, streamID: streamID, on: connection)
     }
 
+    /// The answer to a message that came over HTTP/1.1.
+    mutating func answer(_ judgement: Judgement) -> FCMAnswers.Answer { answers.answer(judgement) }
+
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout FCMConnectionState, now: Int64) -> Judgement {
         var judgement = Judgement(key: .none, tokenHash: 0, code: AnswerCatalog.accepted)
         do throws(FCMRejection) {

@@ -1,6 +1,6 @@
 extension FaultPlan: Codable {
     enum Key: String, CodingKey, CaseIterable {
-        case seed, latency, errors
+        case seed, latency, errors, outage
         case errorPackets = "error_packets"
         case closesAtOnce = "closes_at_once"
         case goAway = "goaway"
@@ -23,6 +23,7 @@ extension FaultPlan: Codable {
         seed = try values.decodeIfPresent(UInt64.self, forKey: .seed)
         latency = try values.decodeIfPresent(LatencyDistribution.self, forKey: .latency)
         errors = try values.decodeIfPresent([ErrorRate].self, forKey: .errors) ?? []
+        outage = try values.decodeIfPresent(OutageFault.self, forKey: .outage)
         errorPackets = try values.decodeIfPresent(ErrorPacketFault.self, forKey: .errorPackets)
         closesAtOnce = try values.decodeIfPresent(Bool.self, forKey: .closesAtOnce) ?? false
         goAway = try values.decodeIfPresent(GoAwayFault.self, forKey: .goAway)
@@ -43,6 +44,7 @@ extension FaultPlan: Codable {
         try values.encodeIfPresent(seed, forKey: .seed)
         try values.encodeIfPresent(latency, forKey: .latency)
         try values.encode(errors, forKey: .errors)
+        try values.encodeIfPresent(outage, forKey: .outage)
         try values.encodeIfPresent(errorPackets, forKey: .errorPackets)
         try values.encode(closesAtOnce, forKey: .closesAtOnce)
         try values.encodeIfPresent(goAway, forKey: .goAway)

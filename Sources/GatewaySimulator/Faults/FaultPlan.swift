@@ -6,6 +6,8 @@ public struct FaultPlan: Sendable, Equatable {
     public var latency: LatencyDistribution?
     /// Shares of the pushes that would have been accepted and are rejected instead.
     public var errors: [ErrorRate] = []
+    /// The gateway is out: what it does to every request or connection, or to a share of them. APNs over HTTP/2 and FCM HTTP v1 only.
+    public var outage: OutageFault?
     /// APNs binary: error packets at a regular distance.
     public var errorPackets: ErrorPacketFault?
     /// APNs binary: the connection ends at once behind an error packet, so that what still comes is answered with a TCP reset.
@@ -36,7 +38,7 @@ public struct FaultPlan: Sendable, Equatable {
 
     /// True when requests can be answered at once and by the rules alone.
     var isQuiet: Bool {
-        latency == nil && errors.isEmpty && goAway == nil && refusedRate == 0 && neverAnsweredRate == 0
+        latency == nil && errors.isEmpty && outage == nil && goAway == nil && refusedRate == 0 && neverAnsweredRate == 0
             && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil && errorPackets == nil
     }
 
@@ -49,6 +51,7 @@ public struct FaultPlan: Sendable, Equatable {
             let known = AnswerCatalog.of(gateway).rejections.joined(separator: ", ")
             return "\(gateway.rawValue) never answers \"\(error.reason)\"; it answers \(known)"
         }
+        if let problem = outage?.problem(for: gateway) { return problem }
         if let problem = latency?.problem { return "latency: \(problem)" }
         if let errorPackets, errorPackets.every < 1 || BinaryStatus(code: errorPackets.status) == nil {
             let known = BinaryStatus.allCases.map { String($0.code) }.joined(separator: ", ")

@@ -9,11 +9,12 @@ final class HTTP1Handler: ChannelInboundHandler {
     /// A list of 200,000 devices has about 14 MB.
     private static let largestBody = 32 << 20
 
-    private let answer: @Sendable (HTTP1Request) -> HTTP1Answer
+    /// Without an answer the connection is closed.
+    private let answer: @Sendable (HTTP1Request) -> HTTP1Answer?
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
 
-    init(_ answer: @escaping @Sendable (HTTP1Request) -> HTTP1Answer) {
+    init(_ answer: @escaping @Sendable (HTTP1Request) -> HTTP1Answer?) {
         self.answer = answer
     }
 
@@ -28,7 +29,8 @@ final class HTTP1Handler: ChannelInboundHandler {
         case .end:
             guard let head else { return }
             let request = HTTP1Request(method: head.method.rawValue, target: head.uri, body: body)
-            send(answer(request), keepAlive: head.isKeepAlive, context: context)
+            guard let answer = answer(request) else { return context.close(promise: nil) }
+            send(answer, keepAlive: head.isKeepAlive, context: context)
             self.head = nil
             body = []
         }

@@ -38,9 +38,11 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     public var faultsUnderLoad = 0
     /// The fewest requests that were open at one of the faults in `faultsUnderLoad`; nil when there was none.
     public var leastWaitingAtFault: Int?
+    /// What came during the outage that lasts, or during the last one; nil when there was none.
+    public var outage: OutageCount?
 
     enum CodingKeys: String, CodingKey {
-        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks, requests
+        case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks, requests, outage
         case uniqueAccepted = "unique_accepted"
         case connectionsOpened = "connections_opened"
         case highestConcurrentStreams = "highest_concurrent_streams"

@@ -18,12 +18,16 @@ public struct GatewaySimulatorOptions: Sendable {
     public var apnsFeedbackPort = 0
     /// The port of the OAuth 2.0 token endpoint.
     public var oauthPort = 0
-    /// The port for control; it is always on 127.0.0.1, without TLS.
+    /// The port for control, without TLS.
     public var controlPort = 0
+    /// The numeric address of the port for control, on which anybody who reaches it can do anything.
+    public var controlHost = "127.0.0.1"
     /// Event loops. One is right when the machine is shared with the sender.
     public var threads = 1
     /// The topics that the sample APNs key may send to, suffixes such as `.voip` included; empty means any topic.
     public var apnsTopics = ["com.example.app"]
+    /// APNs takes a provider token whose `iat` is a text, as APNSwift writes it. Whether Apple does is not known.
+    public var takesStringIssuedAt = false
     /// Plays APNs' development environment, which adds `apns-unique-id` to its answers.
     public var isSandbox = false
     /// The Firebase project.

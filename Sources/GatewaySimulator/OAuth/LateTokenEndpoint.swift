@@ -10,7 +10,7 @@ final class LateTokenEndpoint: Sendable {
     }
 
     /// Answers one request.
-    func answer(_ request: HTTP1Request) -> HTTP1Answer {
+    func answer(_ request: HTTP1Request) -> HTTP1Answer? {
         guard let endpoint = endpoint.withLock({ $0 }) else { return .error(503, "the token endpoint is starting") }
         return endpoint.answer(request)
     }

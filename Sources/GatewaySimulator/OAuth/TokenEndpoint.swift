@@ -17,6 +17,8 @@ struct TokenEndpoint: Sendable {
     }
 
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// The audience that google-auth always names, wherever the token endpoint is.
+    static let googleAudience = "https://oauth2.googleapis.com/token"
     static let scopes = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
@@ -30,15 +32,21 @@ struct TokenEndpoint: Sendable {
     let lifetimeSeconds: Int
     let book: AccessTokenBook
     let conditions: SharedConditions
+    let recorder: GatewayRecorder
 
-    init(credentials: SimulatorCredentials, lifetimeSeconds: Int, book: AccessTokenBook, conditions: SharedConditions)
-        throws(SimulatorError)
-    {
+    init(
+        credentials: SimulatorCredentials,
+        lifetimeSeconds: Int,
+        book: AccessTokenBook,
+        conditions: SharedConditions,
+        recorder: GatewayRecorder
+    ) throws(SimulatorError) {
         clientEmail = credentials.clientEmail
         tokenURI = credentials.tokenURI
         self.lifetimeSeconds = lifetimeSeconds
         self.book = book
         self.conditions = conditions
+        self.recorder = recorder
         do {
             publicKey = try _RSA.Signing.PrivateKey(pemRepresentation: credentials.serviceAccountKeyPEM).publicKey
         } catch {
@@ -49,14 +57,20 @@ struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Answers one request.
-    func answer(_ request: HTTP1Request) -> HTTP1Answer {
-        guard request.path == "/token" else { return .error(404, "no such path: \(request.path)") }
-        guard request.method == "POST" else { return .error(405, "the token endpoint takes POST") }
-        if let script = conditions.current.tokenAnswer, case .response(let status, let body) = script.act, script.take()
-        {
+    /// Answers one request; not while the endpoint is closed.
+    func answer(_ request: HTTP1Request) -> HTTP1Answer? {
+        recorder.countInOutage(1, \.tokenRequests)
+        let now = conditions.current
+        guard !now.isTokenEndpointClosed else { return nil }
+        if let script = now.tokenAnswer, case .response(let status, _, let body) = script.act, script.take() {
             return HTTP1Answer(status: status, json: body)
         }
+        return answerAsUsual(request)
+    }
+
+    private func answerAsUsual(_ request: HTTP1Request) -> HTTP1Answer {
+        guard request.path == "/token" else { return .error(404, "no such path: \(request.path)") }
+        guard request.method == "POST" else { return .error(405, "the token endpoint takes POST") }
         let now = Date().timeIntervalSince1970
         let fields = FormFields.decode(request.body)
         guard fields["grant_type"] == Self.grantType else {
@@ -78,7 +92,9 @@ struct TokenEndpoint: Sendable {
         guard header.alg == "RS256", !conditions.current.isRevoked,
             publicKey.isValidSignature(signature, for: parts.signedBytes, padding: .insecurePKCS1v1_5)
         else { return refusal("invalid_grant", "Invalid JWT Signature.") }
-        guard claims.aud == tokenURI else { return refusal("invalid_grant", "Invalid JWT: Failed audience check.") }
+        guard claims.aud == tokenURI || claims.aud == Self.googleAudience else {
+            return refusal("invalid_grant", "Invalid JWT: Failed audience check.")
+        }
         let isTimely =
             claims.exp - claims.iat <= Self.longestGrantSeconds && claims.iat <= now + Self.clockToleranceSeconds
             && claims.exp >= now - Self.clockToleranceSeconds

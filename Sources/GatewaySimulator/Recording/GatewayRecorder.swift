@@ -14,6 +14,7 @@ final class GatewayRecorder: Sendable {
     private let state = Mutex(State())
     /// Requests that wait for their answer; event loops change it more often than anybody reads it.
     private let waiting = Atomic<Int>(0)
+    private let meter = Mutex<OutageMeter?>(nil)
 
     /// So many breaks are kept: a drill causes some hundreds.
     private static let mostBreaks = 10_000
@@ -99,6 +100,19 @@ final class GatewayRecorder: Sendable {
         state.withLock { $0.counters.requests += 1 }
     }
 
+    /// Begins to count what comes, anew, or ends it; nothing if it does so already.
+    func meterOutage(_ isOut: Bool) {
+        meter.withLock { meter in
+            guard (meter?.isRunning ?? false) != isOut else { return }
+            if isOut { meter = OutageMeter() } else { meter?.isRunning = false }
+        }
+    }
+
+    /// Counts what came if there is an outage.
+    func countInOutage(_ number: Int, _ counts: WritableKeyPath<OutageCount, [Int]>) {
+        meter.withLock { $0?.add(number, to: counts) }
+    }
+
     /// Counts a connection in.
     func connectionOpened() {
         state.withLock { state in
@@ -132,6 +146,7 @@ final class GatewayRecorder: Sendable {
             var counters = state.counters
             counters.accepted = state.accepted
             counters.waiting = max(0, waiting.load(ordering: .relaxed))
+            counters.outage = meter.withLock { $0?.count }
             for (code, number) in state.rejected.enumerated() where number > 0 {
                 counters.rejected[catalog.name(UInt8(code))] = number
             }

@@ -6,7 +6,8 @@ import Synchronization
 final class RecordFile: Sendable {
     private let handle: Mutex<FileHandle>
 
-    /// Opens the file for appending, and makes it when it is missing.
+    /// Opens the file for appending, and makes it when it is missing. Several simulators may share one: what each of them writes at
+    /// once is not torn apart by the others (POSIX, `O_APPEND`).
     init(path: String) throws(SimulatorError) {
         let manager = FileManager.default
         if !manager.fileExists(atPath: path), !manager.createFile(atPath: path, contents: nil) {
@@ -15,11 +16,11 @@ final class RecordFile: Sendable {
                 "the record file \(path) cannot be made: check that its folder exists and is writable"
             )
         }
-        guard let handle = FileHandle(forWritingAtPath: path) else {
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        guard descriptor >= 0 else {
             throw SimulatorError(.stateFolder, "the record file \(path) cannot be written: check its permissions")
         }
-        _ = try? handle.seekToEnd()
-        self.handle = Mutex(handle)
+        handle = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
 
     /// Writes the pushes of one read with one system call.

@@ -6,8 +6,9 @@ public final class ScriptedAnswer: Sendable, Equatable {
     public enum Act: Sendable, Equatable {
         /// It rejects the push for one of its own reasons, such as `TooManyRequests`.
         case reason(String)
-        /// It answers with a status and a body that need not be its own, as a proxy might; HTTP/2 only.
-        case response(status: Int, body: String)
+        /// It answers with a status, header fields and a body that need not be its own, as a proxy might; HTTP v1 and HTTP/2 only.
+        /// Without a content type among the fields the body is JSON.
+        case response(status: Int, headers: [String: String] = [:], body: String)
         /// It takes the push and never answers; HTTP/2 only.
         case silence
         /// It takes the push and resets its stream with a code of RFC 9113 section 7; HTTP/2 only.
@@ -32,6 +33,14 @@ public final class ScriptedAnswer: Sendable, Equatable {
     /// Whether it is given once more.
     func take() -> Bool {
         left.subtract(1, ordering: .relaxed).oldValue > 0
+    }
+
+    /// The header fields of an answer, in the order of their names: HTTP/2 wants these in lower case (RFC 9113 section 8.2.1).
+    static func headers(_ fields: [String: String], retryAfter: String?) -> [(String, String)] {
+        var all = ["content-type": "application/json"]
+        if let retryAfter { all["retry-after"] = retryAfter }
+        for (name, value) in fields { all[name.lowercased()] = value }
+        return all.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The same script, not one that says the same.

@@ -14,9 +14,12 @@ extension GatewayConnection {
         }
         lastProcessed = max(lastProcessed, request.streamID)
         var judgement = loop.rules.judge(request, &state, now: loop.now)
+        if let outage = loop.plan.outage, loop.dice.happens(outage.share) {
+            return answer(outage, &judgement, request)
+        }
         if judgement.scripted != nil, play(&judgement, request) { return }
         if !judgement.isAccepted, loop.isOutage { loop.noteInjected() }
-        if judgement.isAccepted, let error = drawError() {
+        if judgement.isAccepted, let error = loop.drawError() {
             judgement.code = error.code
             judgement.retryAfter = error.retryAfter
             // APNs confirmed only now that the token is gone.
@@ -37,6 +40,16 @@ extension GatewayConnection {
         if case .none = departure, let goAway = loop.plan.goAway, streams >= goAway.afterStreams { beginGoAway(goAway) }
     }
 
+    /// Answers as a gateway that is out, whatever it would have said of the push.
+    private func answer(_ outage: OutageFault, _ judgement: inout Judgement, _ request: HTTP2ServerRequest) {
+        guard let answer = outage.answer else { return }
+        loop.noteInjected()
+        let isTaken = loop.dice.happens(loop.plan.unansweredAcceptedShare)
+        if !perform(answer.act, retryAfter: answer.retryAfter, isTaken: isTaken, &judgement, request) {
+            answerInTime(judgement, request)
+        }
+    }
+
     private func answerInTime(_ judgement: Judgement, _ request: HTTP2ServerRequest) {
         loop.deliver(judgement, request.body)
         let id = judgement.senderID.map { request.headers.bytes[$0] } ?? []
@@ -50,17 +63,6 @@ extension GatewayConnection {
             loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: false)
         }
         loop.answerLater(judgement, id: Array(id), streamID: request.streamID, isTaken: isTaken, on: self)
-    }
-
-    private func drawError() -> (code: UInt8, retryAfter: String?)? {
-        guard !loop.plan.errors.isEmpty else { return nil }
-        var draw = loop.dice.unit()
-        for error in loop.plan.errors {
-            draw -= error.rate
-            guard draw < 0 else { continue }
-            return AnswerCatalog.of(Rules.gateway).code(ofReason: error.reason).map { ($0, error.retryAfter) }
-        }
-        return nil
     }
 
     /// Whether a stream still belongs to those that are processed; counts it towards an announced GOAWAY if not.

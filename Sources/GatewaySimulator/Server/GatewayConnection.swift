@@ -38,6 +38,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func opened(_ connection: HTTP2ServerConnection) {
         http = connection
         loop.opened(self, id: connection.id)
+        if loop.plan.outage?.connections != nil { return abort() }
         if let refusal { return refuse(refusal) }
         // The plan may have changed during the TLS handshake, when nobody told this connection of it.
         adjustLimit()
@@ -64,6 +65,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func received(_ connection: HTTP2ServerConnection, requests: [HTTP2ServerRequest]) {
         loop.begin()
         loop.noteStreams(connection.activeStreams)
+        if loop.isMetered { loop.recorder.countInOutage(requests.count, \.requests) }
         for request in requests {
             if loop.isQuiet, case .none = departure { serve(request) } else { serveWithFaults(request) }
         }

@@ -5,19 +5,37 @@ import NIOSSL
 
 /// The listening socket of one gateway and its share of each event loop.
 final class GatewayListener<Rules: GatewayRules>: Sendable {
-    let channel: any Channel
+    private let socket: ListeningPort
+    private let conditions: SharedConditions
     private let loops: [NIOLoopBound<GatewayLoop<Rules>>]
 
     /// Begins to listen.
+    ///
+    /// - Parameter http1: Makes the handler of a connection over HTTP/1.1; nil where there is HTTP/2 only.
     static func start(
         group: MultiThreadedEventLoopGroup,
         host: String,
         port: Int,
         tls: NIOSSLContext,
         loops: [NIOLoopBound<GatewayLoop<Rules>>],
-        settings: HTTP2ServerSettings
+        conditions: SharedConditions,
+        settings: HTTP2ServerSettings,
+        http1: (@Sendable (GatewayLoop<Rules>) -> any ChannelHandler)?
     ) async throws -> GatewayListener {
-        let channel = try await ServerBootstrap(group: group)
+        let socket = try await ListeningPort.open(port) {
+            bootstrap(group, tls, loops, settings, http1).bind(host: host, port: $0)
+        }
+        return GatewayListener(socket: socket, conditions: conditions, loops: loops)
+    }
+
+    private static func bootstrap(
+        _ group: MultiThreadedEventLoopGroup,
+        _ tls: NIOSSLContext,
+        _ loops: [NIOLoopBound<GatewayLoop<Rules>>],
+        _ settings: HTTP2ServerSettings,
+        _ http1: (@Sendable (GatewayLoop<Rules>) -> any ChannelHandler)?
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 1024)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -33,31 +51,44 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
                         )
                     }
                     loop.value.refresh()
-                    let connection = GatewayConnection(loop: loop.value)
+                    loop.value.recorder.countInOutage(1, \.dials)
                     let pipeline = channel.pipeline.syncOperations
+                    switch loop.value.plan.outage?.connections {
+                    case nil: break
+                    case .refused, .closed: return channel.close(promise: nil)
+                    case .tlsAlert: return try pipeline.addHandler(RefusedHandshake())
+                    }
                     try pipeline.addHandler(SenderTLS.handler(tls))
-                    try pipeline.addHandler(HTTP2ServerHandler(settings: settings, delegate: connection))
+                    let http2 = {
+                        HTTP2ServerHandler(settings: settings, delegate: GatewayConnection(loop: loop.value))
+                    }
+                    guard let http1 else { return try pipeline.addHandler(http2()) }
+                    try pipeline.addHandler(ProtocolChoice(http2: http2, http1: { http1(loop.value) }))
                 }
             }
-            .bind(host: host, port: port).get()
-        return GatewayListener(channel: channel, loops: loops)
     }
 
-    private init(channel: any Channel, loops: [NIOLoopBound<GatewayLoop<Rules>>]) {
-        self.channel = channel
+    private init(
+        socket: ListeningPort,
+        conditions: SharedConditions,
+        loops: [NIOLoopBound<GatewayLoop<Rules>>]
+    ) {
+        self.socket = socket
+        self.conditions = conditions
         self.loops = loops
     }
 
-    var port: Int { channel.localAddress?.port ?? 0 }
+    var port: Int { socket.number }
 
-    /// Makes every event loop look at the conditions now.
+    /// Closes or opens the port as the conditions say, and makes every event loop look at them now.
     func refresh() {
+        socket.setOpen(conditions.current.plan.outage?.connections != .refused)
         for loop in loops { loop.eventLoop.execute { loop.value.refresh() } }
     }
 
     /// Stops listening and ends every connection.
     func stop() async {
-        try? await channel.close().get()
+        await socket.stop()
         for loop in loops { try? await loop.eventLoop.submit { loop.value.shutDown() }.get() }
     }
 }

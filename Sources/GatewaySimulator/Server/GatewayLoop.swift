@@ -15,6 +15,8 @@ final class GatewayLoop<Rules: GatewayRules> {
     private(set) var plan = FaultPlan()
     /// No fault that concerns single requests is on.
     private(set) var isQuiet = true
+    /// What comes is counted by the second.
+    private(set) var isMetered = false
     /// A rejection is none of the sender's doing.
     private(set) var isOutage = false
     var dice: FaultDice
@@ -67,6 +69,7 @@ final class GatewayLoop<Rules: GatewayRules> {
         let current = conditions.current
         rules.apply(current)
         isOutage = current.isOutage
+        isMetered = current.isMetered
         if current.drops != knownDrops {
             knownDrops = current.drops
             dropSoon()
@@ -77,6 +80,7 @@ final class GatewayLoop<Rules: GatewayRules> {
         if let seed = plan.seed { dice = FaultDice(seed: seed) }
         startOrEndStall()
         for connection in connections.values { connection.planChanged() }
+        if plan.outage?.connections != nil { dropSoon() }
     }
 
     /// Remembers a push until the end of the read.
@@ -99,6 +103,18 @@ final class GatewayLoop<Rules: GatewayRules> {
     func deliver(_ judgement: Judgement, _ body: @autoclosure () -> [UInt8]) {
         guard fleet.isReporting, judgement.isAccepted, judgement.isRecorded else { return }
         fleet.deliver(body())
+    }
+
+    /// Draws whether a push that would have been accepted is rejected instead, and with what.
+    func drawError() -> (code: UInt8, retryAfter: String?)? {
+        guard !plan.errors.isEmpty else { return nil }
+        var draw = dice.unit()
+        for error in plan.errors {
+            draw -= error.rate
+            guard draw < 0 else { continue }
+            return AnswerCatalog.of(Rules.gateway).code(ofReason: error.reason).map { ($0, error.retryAfter) }
+        }
+        return nil
     }
 
     /// Remembers that the answer of a push that was recorded before leaves now.

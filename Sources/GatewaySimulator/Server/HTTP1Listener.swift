@@ -5,7 +5,7 @@ import NIOSSL
 
 /// A small HTTP/1.1 server: the token endpoint with TLS, the control port without.
 struct HTTP1Listener: Sendable {
-    let channel: any Channel
+    let socket: ListeningPort
 
     /// Begins to listen.
     static func start(
@@ -13,9 +13,21 @@ struct HTTP1Listener: Sendable {
         host: String,
         port: Int,
         tls: NIOSSLContext?,
-        answer: @escaping @Sendable (HTTP1Request) -> HTTP1Answer
+        answer: @escaping @Sendable (HTTP1Request) -> HTTP1Answer?
     ) async throws -> HTTP1Listener {
-        let channel = try await ServerBootstrap(group: group)
+        HTTP1Listener(
+            socket: try await ListeningPort.open(port) {
+                bootstrap(group, tls, answer).bind(host: host, port: $0)
+            }
+        )
+    }
+
+    private static func bootstrap(
+        _ group: MultiThreadedEventLoopGroup,
+        _ tls: NIOSSLContext?,
+        _ answer: @escaping @Sendable (HTTP1Request) -> HTTP1Answer?
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -25,14 +37,12 @@ struct HTTP1Listener: Sendable {
                     try pipeline.addHandler(HTTP1Handler(answer))
                 }
             }
-            .bind(host: host, port: port).get()
-        return HTTP1Listener(channel: channel)
     }
 
-    var port: Int { channel.localAddress?.port ?? 0 }
+    var port: Int { socket.number }
 
     /// Stops listening. Connections that are open end with the event loops.
     func stop() async {
-        try? await channel.close().get()
+        await socket.stop()
     }
 }

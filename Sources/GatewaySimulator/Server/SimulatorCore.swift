@@ -56,7 +56,23 @@ final class SimulatorCore: Sendable {
         for gateway in gateways {
             if let problem = plan.problem(for: gateway) { throw SimulatorError(.badRequest, problem) }
         }
-        for gateway in gateways { conditions(gateway).change { $0.plan = plan } }
+        for gateway in gateways { change(gateway) { $0.plan = plan } }
+    }
+
+    /// Says what the endpoint of access tokens answers, nil for tokens, and whether it can be reached.
+    func setTokenEndpoint(_ answer: ScriptedAnswer?, isClosed: Bool) {
+        change(.fcm) { conditions in
+            conditions.tokenAnswer = answer
+            conditions.isTokenEndpointClosed = isClosed
+        }
+    }
+
+    /// Changes conditions that may begin or end an outage.
+    private func change(_ gateway: SimulatedGateway, _ body: (inout GatewayConditions) -> Void) {
+        conditions(gateway).change { conditions in
+            body(&conditions)
+            recorder(gateway).meterOutage(conditions.isMetered)
+        }
     }
 
     /// Tells all gateways about devices; nil makes them valid again.

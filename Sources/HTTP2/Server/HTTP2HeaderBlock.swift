@@ -20,6 +20,15 @@ public struct HTTP2HeaderBlock: Sendable {
 
     public init() {}
 
+    /// The fields of a request that came another way than over HTTP/2.
+    public init(_ fields: [(name: String, value: String)]) {
+        for (name, value) in fields {
+            var name = name
+            var value = value
+            name.withUTF8 { name in value.withUTF8 { append(name: name, value: $0) } }
+        }
+    }
+
     /// The number of fields, pseudo-header fields included.
     @inlinable
     public var count: Int { entries.count }

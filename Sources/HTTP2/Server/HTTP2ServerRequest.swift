@@ -6,4 +6,11 @@ public struct HTTP2ServerRequest: Sendable {
     public var body: [UInt8]
     /// The length of the body as it was sent.
     public var bodyLength: Int
+
+    public init(streamID: Int32, headers: HTTP2HeaderBlock, body: [UInt8], bodyLength: Int) {
+        self.streamID = streamID
+        self.headers = headers
+        self.body = body
+        self.bodyLength = bodyLength
+    }
 }

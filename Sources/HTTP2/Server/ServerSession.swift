@@ -18,6 +18,10 @@ final class ServerSession {
     var requests: [HTTP2ServerRequest] = []
     private var varying: [nghttp2_nv] = []
 
+    /// Streams that a client may reset at once, and in a second. nghttp2's own 1,000 and 33 are for servers in the open: a sender that
+    /// gives up all that it has on the wire would lose the connection with it.
+    private static let streamResets: UInt64 = 1_000_000
+
     init(settings: HTTP2ServerSettings) throws {
         self.settings = settings
         var callbacks: OpaquePointer?
@@ -26,7 +30,14 @@ final class ServerSession {
         }
         defer { nghttp2_session_callbacks_del(callbacks) }
         Self.install(callbacks)
-        let code = nghttp2_session_server_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
+        var options: OpaquePointer?
+        guard nghttp2_option_new(&options) == 0 else {
+            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
+        }
+        defer { nghttp2_option_del(options) }
+        nghttp2_option_set_stream_reset_rate_limit(options, Self.streamResets, Self.streamResets)
+        let owner = Unmanaged.passUnretained(self).toOpaque()
+        let code = nghttp2_session_server_new2(&session, callbacks, owner, options)
         guard code == 0 else { throw ClientSession.SessionError(code: code) }
         submitSettings([
             (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, settings.headerTableSize),

@@ -25,8 +25,15 @@ struct TrialSimulator: Sendable {
     }
 
     /// Starts it and returns where it listens and what it accepts.
-    func start(_ programs: Executables, _ arguments: [String] = []) async throws -> SimulatorReport {
-        try await process.start(try programs.gatewaySimulator(), ["--state", folder, "--json"] + arguments)
+    ///
+    /// - Parameter wrapper: A command that becomes the simulator, such as `ip netns exec NAME`.
+    func start(
+        _ programs: Executables,
+        _ arguments: [String] = [],
+        wrapper: [String] = []
+    ) async throws -> SimulatorReport {
+        let command = wrapper + [try programs.gatewaySimulator(), "--state", folder, "--json"] + arguments
+        try await process.start(command[0], Array(command.dropFirst()))
         let deadline = ContinuousClock.now.advanced(by: Self.startLimit)
         while ContinuousClock.now < deadline {
             if let report { return report }

@@ -124,6 +124,11 @@ final class RawConnection: Sendable {
         send(RawFrame(type: 1, flags: 4, streamID: streamID, payload: block).bytes)
     }
 
+    /// Gives a request up: RST_STREAM with CANCEL.
+    func sendReset(streamID: UInt32) {
+        send(RawFrame(type: 3, flags: 0, streamID: streamID, payload: [0, 0, 0, 8]).bytes)
+    }
+
     /// Sends a PING whose last byte is a number.
     func sendPing(_ number: UInt8) {
         send(RawFrame(type: RawFrame.ping, flags: 0, streamID: 0, payload: [0, 0, 0, 0, 0, 0, 0, number]).bytes)

@@ -33,6 +33,9 @@ struct DrillRunCommand: AsyncParsableCommand {
     @Option(help: "How often each drill runs; the seed counts up.")
     var `repeat` = 1
 
+    @Option(help: "How long the outages of gateway-outage last, in seconds.")
+    var outage = 30
+
     @Flag(help: "Print a line of JSON for each run.")
     var json = false
 
@@ -49,6 +52,9 @@ struct DrillRunCommand: AsyncParsableCommand {
         // Every reader of JSON takes such a number, also when it has counted up.
         if let seed, seed > Self.largestSeed {
             throw ValidationError("--seed is \(seed): give a number from 0 to \(Self.largestSeed).")
+        }
+        guard (5...86_400).contains(outage) else {
+            throw ValidationError("--outage is \(outage): give a number of seconds from 5 to 86400.")
         }
         guard (1...1_000_000).contains(`repeat`) else {
             throw ValidationError("--repeat is \(`repeat`): give a number from 1 to 1000000.")
@@ -97,6 +103,7 @@ struct DrillRunCommand: AsyncParsableCommand {
             for drill in drills {
                 try Task.checkCancellation()
                 var options = DrillOptions(seed: first &+ round, messages: messages, keeps: keep, gateway: external)
+                options.outageSeconds = outage
                 if name == DrillCatalog.short {
                     options.hasTimes = false
                     options.messages = messages ?? DrillCatalog.shortMessages

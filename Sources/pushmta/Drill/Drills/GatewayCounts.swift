@@ -1,5 +1,20 @@
 /// Everything that the simulated gateways have counted.
 struct GatewayCounts: Sendable, Decodable {
+    /// What came during an outage, in each of its seconds.
+    struct Outage: Sendable, Decodable {
+        /// Requests.
+        var requests: [Int64]
+        /// Connections.
+        var dials: [Int64]
+        /// Requests for access tokens.
+        var tokenRequests: [Int64]
+
+        enum CodingKeys: String, CodingKey {
+            case requests, dials
+            case tokenRequests = "token_requests"
+        }
+    }
+
     /// One gateway's counts.
     struct Gateway: Sendable, Decodable {
         /// Pushes that were accepted, each time.
@@ -26,9 +41,11 @@ struct GatewayCounts: Sendable, Decodable {
         var faultsUnderLoad: Int64
         /// The fewest requests that were open at one of these faults; `nil` without any.
         var leastWaitingAtFault: Int64?
+        /// What came during the last outage; `nil` without any.
+        var outage: Outage?
 
         enum CodingKeys: String, CodingKey {
-            case accepted, rejected, refused, goaways, resets, waiting, connections, breaks
+            case accepted, rejected, refused, goaways, resets, waiting, connections, breaks, outage
             case cutOff = "cut_off"
             case limitChanges = "limit_changes"
             case faultsUnderLoad = "faults_under_load"

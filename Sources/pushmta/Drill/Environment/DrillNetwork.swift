@@ -58,6 +58,28 @@ struct DrillNetwork: Sendable {
         try await ip(["link", "set", databaseLink(host), "nomaster"])
     }
 
+    /// Cuts a host off from the network of the gateways: packets are lost without a word, and neighbours do not notice that it is gone.
+    func cutGateways(_ host: Int) async throws {
+        let address = gatewayAddress(ofHost: host)
+        // Lines of proc(5)'s net/arp: address, type, flags, hardware address, mask, device.
+        let table = (try? String(contentsOfFile: "/proc/net/arp", encoding: .utf8)) ?? ""
+        let entry = table.split(separator: "\n").map { $0.split(separator: " ") }.first { $0.first == address[...] }
+        guard let entry, entry.count > 3 else { throw DrillSetback("\(address) has not been talked to") }
+        let neighbour = [address, "lladdr", String(entry[3]), "dev", gatewayBridge]
+        try await ip(["neighbour", "replace"] + neighbour + ["nud", "permanent"])
+        try await ip(["link", "set", gatewayLink(host), "nomaster"])
+    }
+
+    /// Lets a host reach the network of the gateways again.
+    func healGateways(_ host: Int) async throws {
+        try await ip(["link", "set", gatewayLink(host), "master", gatewayBridge])
+    }
+
+    /// The address of a host in the database's network.
+    func databaseAddress(ofHost host: Int) -> String { "\(databasePrefix).\(host + 11)" }
+    /// The address of a host in the network of the gateways.
+    func gatewayAddress(ofHost host: Int) -> String { "\(gatewayPrefix).\(host + 11)" }
+
     /// Lets a host reach the database again.
     func heal(_ host: Int) async throws {
         try await ip(["link", "set", databaseLink(host), "master", databaseBridge])

@@ -8,6 +8,8 @@ struct DrillOptions: Sendable {
     var keeps = false
     /// Another gateway than the simulator.
     var gateway: ExternalGateway?
+    /// How long the outages of drill `gateway-outage` last, in seconds.
+    var outageSeconds = 30
     /// Whether times are measured and judged. In a short run on a machine that has other work, too, they would say nothing.
     var hasTimes = true
     /// Whether the run tells on standard error what it does.

@@ -1,0 +1,91 @@
+import NIOCore
+
+/// A gateway that is out: it serves nobody, or a share only, until the plan is replaced. Requests and connections are counted by the
+/// second meanwhile.
+public struct OutageFault: Sendable, Equatable {
+    /// What becomes of connections.
+    public enum Connections: String, Sendable, Codable, CaseIterable {
+        /// The port is closed: connections are refused.
+        case refused
+        /// Connections are accepted and closed without a word.
+        case closed
+        /// The TLS handshake ends with the alert `handshake_failure`.
+        case tlsAlert = "tls_alert"
+    }
+
+    /// What requests get; nothing when `connections` says what becomes of those, which never carry any.
+    public var answer: ScriptedAnswer.Description?
+    /// The share of the requests that get it, from 0 to 1; the others are served as usual.
+    public var share: Double
+    /// What becomes of connections; those that are open are dropped. They are served as usual when nil.
+    public var connections: Connections?
+
+    /// Requests get that answer, whatever they are.
+    public init(_ answer: ScriptedAnswer.Description, share: Double = 1) {
+        self.answer = answer
+        self.share = share
+    }
+
+    /// No connection comes about.
+    public init(connections: Connections) {
+        self.connections = connections
+        share = 1
+    }
+
+    /// What is wrong with it for that gateway; nil when it makes sense.
+    func problem(for gateway: SimulatedGateway) -> String? {
+        if gateway != .apns, gateway != .fcm { return "an outage is for apns or fcm, not for \(gateway.rawValue)" }
+        if !(0...1).contains(share) { return "\(share) is no share from 0 to 1" }
+        if (answer == nil) == (connections == nil) { return "an outage needs either \"answer\" or \"connections\"" }
+        if case .reason(let reason) = answer?.act, AnswerCatalog.of(gateway).code(ofReason: reason) == nil {
+            let known = AnswerCatalog.of(gateway).rejections.joined(separator: ", ")
+            return "\(gateway.rawValue) never answers \"\(reason)\"; it answers \(known)"
+        }
+        if answer?.times != nil {
+            return "an outage lasts until it is cleared: \"times\" is for the answers of devices"
+        }
+        return nil
+    }
+}
+
+extension OutageFault: Codable {
+    private enum Key: String, CodingKey, CaseIterable {
+        case answer, share, connections
+    }
+
+    /// Reads `{"answer":{"status":502,"headers":{"content-type":"text/html"},"body":"…"},"share":0.5}` or
+    /// `{"connections":"refused"}`.
+    public init(from decoder: any Decoder) throws {
+        try StrictKeys.check(decoder, known: Key.allCases.map(\.rawValue))
+        let values = try decoder.container(keyedBy: Key.self)
+        answer = try values.decodeIfPresent(ScriptedAnswer.Description.self, forKey: .answer)
+        share = try values.decodeIfPresent(Double.self, forKey: .share) ?? 1
+        connections = try values.decodeIfPresent(Connections.self, forKey: .connections)
+    }
+
+    /// Writes the form that `init(from:)` reads.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encodeIfPresent(answer, forKey: .answer)
+        try values.encode(share, forKey: .share)
+        try values.encodeIfPresent(connections, forKey: .connections)
+    }
+}
+
+/// Answers the first bytes of a connection with the TLS alert `handshake_failure` and closes it.
+final class RefusedHandshake: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Alert, TLS 1.2, two bytes: fatal, handshake_failure (RFC 8446 sections 5.1 and 6.2).
+    private static let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: Self.alert)), promise: nil)
+        context.close(promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,86 @@
+import NIOCore
+import Synchronization
+
+/// A listening socket that can be closed, so that connections are refused, and opened again on the same port.
+final class ListeningPort: Sendable {
+    private enum Step {
+        case close(any Channel)
+        case open
+    }
+
+    private struct State: Sendable {
+        var channel: (any Channel)?
+        var isWanted = true
+        /// One step at a time: a change that comes meanwhile is followed when it has ended.
+        var isBusy = false
+    }
+
+    /// The time until a port that somebody else holds for a moment is tried again.
+    private static var retryTime: TimeAmount { .milliseconds(100) }
+
+    /// The port, also while it is closed.
+    let number: Int
+    private let bind: @Sendable (Int) -> EventLoopFuture<any Channel>
+    private let state: Mutex<State>
+
+    /// Begins to listen.
+    ///
+    /// - Parameters:
+    ///   - port: The port, or 0 for a free one.
+    ///   - bind: Makes the listening channel of a port.
+    static func open(
+        _ port: Int,
+        bind: @escaping @Sendable (Int) -> EventLoopFuture<any Channel>
+    ) async throws -> ListeningPort {
+        ListeningPort(try await bind(port).get(), bind)
+    }
+
+    private init(_ channel: any Channel, _ bind: @escaping @Sendable (Int) -> EventLoopFuture<any Channel>) {
+        number = channel.localAddress?.port ?? 0
+        self.bind = bind
+        state = Mutex(State(channel: channel))
+    }
+
+    /// Closes the port or opens it again; it does so soon.
+    func setOpen(_ isOpen: Bool) {
+        state.withLock { $0.isWanted = isOpen }
+        follow()
+    }
+
+    /// Closes the port for good.
+    func stop() async {
+        let channel = state.withLock { state in
+            state.isWanted = false
+            defer { state.channel = nil }
+            return state.channel
+        }
+        try? await channel?.close().get()
+    }
+
+    private func follow() {
+        let step = state.withLock { state -> Step? in
+            guard !state.isBusy, state.isWanted != (state.channel != nil) else { return nil }
+            state.isBusy = true
+            defer { state.channel = nil }
+            return state.channel.map { .close($0) } ?? .open
+        }
+        switch step {
+        case nil: break
+        case .close(let channel): channel.close().whenComplete { _ in self.done(nil) }
+        case .open:
+            let future = bind(number)
+            future.whenComplete { result in
+                if case .success(let channel) = result { return self.done(channel) }
+                future.eventLoop.scheduleTask(in: Self.retryTime) { self.done(nil) }
+            }
+        }
+    }
+
+    private func done(_ channel: (any Channel)?) {
+        state.withLock { state in
+            state.channel = channel
+            state.isBusy = false
+        }
+        follow()
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import PushCore
+import Store
+
+/// The simulator of one row of an outage drill.
+struct OutageGateway: Sendable {
+    /// Milliseconds until an answer.
+    private static let latency: Int64 = 200
+    /// Streams that may be open on a connection to APNs, of which a child has one, and to FCM, of which it has eight: with the latency
+    /// 80 messages a second for each application, so that all rows together leave the machine time to spare.
+    private static let streams: [String: Int64] = ["apns": 16, "fcm": 2]
+    /// Messages a second of an application, by latency and streams.
+    static let nominalRate: Int64 = 80
+    /// Seconds for which access tokens last where the endpoint of access tokens goes out: they have to be fetched anew meanwhile.
+    static let tokenLifetime = 20
+
+    /// The row.
+    let row: OutageRow
+    /// The process.
+    let simulator: TrialSimulator
+    /// Where it listens.
+    let report: SimulatorReport
+    /// The network in which it is alone on a host; `nil`: it runs on this one.
+    let network: DrillNetwork?
+    private let control: SimulatorControl
+
+    /// Starts the simulator of a row.
+    init(_ row: OutageRow, site: DrillSite, network: DrillNetwork?) async throws {
+        let folder = site.folder + "/gateways/" + row.name
+        for part in ["/log", "/run"] {
+            try FileManager.default.createDirectory(atPath: folder + part, withIntermediateDirectories: true)
+        }
+        let simulator = TrialSimulator(site: folder)
+        site.onCleanup { try? await simulator.process.kill() }
+        var arguments = ["--record", site.recordFile]
+        if case .tokens = row.fcm { arguments += ["--token-lifetime", String(Self.tokenLifetime)] }
+        if let network {
+            arguments += [
+                "--host", network.gatewayAddress(ofHost: 0), "--control-host", network.databaseAddress(ofHost: 0),
+            ]
+        }
+        report = try await simulator.start(site.programs, arguments, wrapper: try network?.wrapper(0) ?? [])
+        control = SimulatorControl(report)
+        self.row = row
+        self.simulator = simulator
+        self.network = network
+    }
+
+    /// Everything that it has counted.
+    func counts() async throws -> GatewayCounts {
+        try JSONBody.decode(GatewayCounts.self, from: try await control.get("/counters"))
+    }
+
+    /// Serves as usual.
+    func serve(seed: UInt64) async throws {
+        for gateway in GatewayPlan.both { try await set(gateway, nil, seed) }
+    }
+
+    /// Serves as fast as it can, for what is left.
+    func hurry(seed: UInt64) async throws {
+        for gateway in GatewayPlan.both {
+            var plan = GatewayPlan()
+            plan.latencyMilliseconds = 0
+            try await control.post("/faults", plan.json(gateway: gateway, seed: seed))
+        }
+    }
+
+    /// Goes out.
+    func begin(seed: UInt64) async throws {
+        for platform in row.platforms {
+            switch row.action(platform) {
+            case .plan(let outage): try await set(Self.name(platform), outage, seed)
+            case .tokens(let answer): try await control.post("/oauth", answer)
+            // One process on one host plays both gateways.
+            case .freeze where platform == row.platforms.first: signal(SIGSTOP)
+            case .cut where platform == row.platforms.first: try await network?.cutGateways(0)
+            case .freeze, .cut, nil: break
+            }
+        }
+    }
+
+    /// Is back.
+    func end(seed: UInt64) async throws {
+        for platform in row.platforms {
+            switch row.action(platform) {
+            case .plan: try await set(Self.name(platform), nil, seed)
+            case .tokens: try await control.post("/oauth", "{}")
+            case .freeze where platform == row.platforms.first: signal(SIGCONT)
+            case .cut where platform == row.platforms.first: try await network?.healGateways(0)
+            case .freeze, .cut, nil: break
+            }
+        }
+    }
+
+    /// The name of a platform's gateway.
+    static func name(_ platform: Platform) -> String { platform == .ios ? "apns" : "fcm" }
+
+    /// Whether it can be asked while it is out.
+    var answersMeanwhile: Bool { if case .freeze = row.apns { false } else { true } }
+
+    private func set(_ gateway: String, _ outage: Cell?, _ seed: UInt64) async throws {
+        var plan = GatewayPlan([("max_concurrent_streams", .integer(Self.streams[gateway] ?? 1))])
+        plan.latencyMilliseconds = Self.latency
+        if let outage { plan.faults.append(("outage", outage)) }
+        try await control.post("/faults", plan.json(gateway: gateway, seed: seed))
+    }
+
+    private func signal(_ signal: Int32) {
+        guard let process = simulator.process.running else { return }
+        kill(process.id, signal)
+    }
+}
