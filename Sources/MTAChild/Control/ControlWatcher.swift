@@ -14,13 +14,22 @@ final class ControlWatcher: Sendable {
     let signal = Signal()
     private let store: Store
     private let sender: Sender
+    private let loading: LoadingParts
     private let control: ChildControl
     private let applicationID: Int32
     private let logger: Logger
 
-    init(store: Store, sender: Sender, control: ChildControl, applicationID: Int32, logger: Logger) {
+    init(
+        store: Store,
+        sender: Sender,
+        loading: LoadingParts,
+        control: ChildControl,
+        applicationID: Int32,
+        logger: Logger
+    ) {
         self.store = store
         self.sender = sender
+        self.loading = loading
         self.control = control
         self.applicationID = applicationID
         self.logger = logger
@@ -30,7 +39,7 @@ final class ControlWatcher: Sendable {
     func run() async {
         var isAnswered = true
         while !Task.isCancelled {
-            let deliveries = sender.desk.withLock { $0.heldDeliveries }
+            let deliveries = loading.deliveries.union(sender.desk.withLock { $0.heldDeliveries })
             await signal.wait(atMost: deliveries.isEmpty ? Self.idleInterval : Self.interval)
             guard !Task.isCancelled else { return }
             do {
@@ -47,14 +56,18 @@ final class ControlWatcher: Sendable {
     }
 
     private func look() async throws {
-        let (deliveries, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
+        let (held, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
+        // Those that are being loaded are looked for even if the desk holds nothing of them.
+        let deliveries = loading.deliveries.union(held)
         let isClosing = sender.circuit.isClosing
         let state = try await store.sendingState(application: applicationID, deliveries: deliveries.sorted())
         sender.perform(.deliveryStates(state.deliveries))
+        loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(SendDesk.Halt.init) != nil }
         // The prober, and who has just closed the circuit, know it better.
         guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
         if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
         control.hurry(.circuitOpen)
+        loading.giveUp { _, _ in true }
         sender.perform(.circuitFoundOpen)
         sender.claimSignal.fire()
     }
