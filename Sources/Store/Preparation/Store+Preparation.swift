@@ -166,7 +166,7 @@ extension Store {
             let chunk = try await PreparationChunk(
                 deliveryID: job.deliveryID,
                 partSize: Int32(clamping: max(1, partSize)),
-                limit: Int64(max(1, partSize) * max(1, partsPerChunk)),
+                limit: PreparationChunk.limit(partSize: partSize, parts: partsPerChunk, job.target),
                 target: job.target
             ).run(transaction)
             if job.hasWaited, !chunk.busy {
