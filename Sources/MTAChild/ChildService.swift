@@ -9,8 +9,7 @@ struct ChildService: Sendable {
     let child: MTAChild
     let sender: Sender
     let preparer: PartPreparer
-    let loadStore: Store
-    let settleStore: Store
+    let stores: ChildStores
     let clock: DatabaseClock
     let losses: ConnectionLosses
 
@@ -18,36 +17,56 @@ struct ChildService: Sendable {
     private var arguments: ChildArguments { child.arguments }
     private var settings: ChildSettings { child.settings.mta.child }
     private var logger: Logger { child.logger }
+    private let loading = LoadingParts()
+
+    init(
+        child: MTAChild,
+        sender: Sender,
+        preparer: PartPreparer,
+        stores: ChildStores,
+        clock: DatabaseClock,
+        losses: ConnectionLosses
+    ) {
+        self.child = child
+        self.sender = sender
+        self.preparer = preparer
+        self.stores = stores
+        self.clock = clock
+        self.losses = losses
+    }
 
     /// - Parameter state: whether anything is sent: while the application's circuit is open, or its gateway in trouble, this child sends a
     ///   probe if one is due.
     func run(_ state: SendingState) async -> ChildExitReason {
         let leases = LeaseKeeper(
-            store: settleStore,
+            store: stores.settle,
             sender: sender,
+            loading: loading,
             childID: arguments.childID,
             settings: child.settings.mta.lease,
             logger: logger
         )
         let reporter = ChildReporter(
             arguments: arguments,
-            store: loadStore,
+            store: stores.control,
             sender: sender,
             control: control,
             logger: logger
         )
         let watcher = ControlWatcher(
-            store: loadStore,
+            store: stores.control,
             sender: sender,
+            loading: loading,
             control: control,
             applicationID: arguments.applicationID,
             accountID: arguments.accountID,
             logger: logger
         )
         let claimer = Claimer(
-            store: loadStore,
+            store: stores.load,
             preparer: preparer,
             sender: sender,
+            loading: loading,
             leases: leases,
             control: control,
             losses: losses,
@@ -63,7 +82,7 @@ struct ChildService: Sendable {
             Task { await leases.run() },
             Task { await reporter.writeLines() },
             Task { await reporter.beat() },
-            Task { await child.health(loadStore).run(sender) },
+            Task { await child.health(stores.control).run(sender) },
             Task { await obey(CommandReader.start(), watcher) },
             Task { await watch() },
         ]
@@ -88,12 +107,12 @@ struct ChildService: Sendable {
         }
         for task in background { task.cancel() }
         let reason = isSettled || control.reason == .journal ? control.reason ?? .drained : .database
-        await MTAChild.atMost(MTAChild.patience) { [settleStore, arguments] in
+        await MTAChild.atMost(MTAChild.patience) { [stores, arguments] in
             await sender.circuit.settled()
             await sender.troubleReport.finished()
             await sender.holder.settled()
             await reporter.beat(exited: true)
-            try? await settleStore.childExited(
+            try? await stores.settle.childExited(
                 arguments.childID,
                 reason: reason.rawValue,
                 saidByItself: true
@@ -118,7 +137,7 @@ struct ChildService: Sendable {
     /// The right to probe a gateway in trouble, if it is to be had; without it there is nothing to do for this child.
     private func proberOfTrouble(_ claimer: Claimer) async -> TroubleProber? {
         do {
-            let isMine = try await loadStore.claimProber(
+            let isMine = try await stores.control.claimProber(
                 application: arguments.applicationID,
                 account: arguments.accountID,
                 child: arguments.childID,
@@ -137,7 +156,7 @@ struct ChildService: Sendable {
         sender.desk.withLock { $0.trouble = .probing(mayProbe: false) }
         return TroubleProber(
             sender: sender,
-            store: loadStore,
+            store: stores.control,
             claimer: claimer,
             control: control,
             arguments: (arguments.applicationID, arguments.accountID, arguments.childID),
@@ -145,7 +164,7 @@ struct ChildService: Sendable {
         )
     }
 
-    /// Claims until the child drains; a claim that waits for the database is given up then.
+    /// Claims until the child drains; a claim or a load that takes long is given up then.
     private func claim(_ claimer: Claimer) async {
         let task = Task { await claimer.run() }
         let watcher = Task {
@@ -154,8 +173,11 @@ struct ChildService: Sendable {
             }
             try? await Task.sleep(for: MTAChild.patience)
             task.cancel()
+            loading.giveUp { _, _ in true }
         }
         await task.value
+        // What a database out of reach does not answer ends with its connection; the leases run out by themselves.
+        await MTAChild.atMost(MTAChild.patience * 2) { [loading] in await loading.ended() }
         watcher.cancel()
     }
 
@@ -224,7 +246,8 @@ struct ChildService: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             let now = ContinuousClock.now
-            let (isIdle, counters) = sender.desk.withLock { ($0.parts.isEmpty, $0.counters) }
+            let (holdsNothing, counters) = sender.desk.withLock { ($0.parts.isEmpty, $0.counters) }
+            let isIdle = holdsNothing && loading.count == 0
             if !isIdle { lastBusy = now }
             let reason = recycling.reason(
                 settled: counters.sent + counters.failed + counters.retried,
@@ -240,7 +263,7 @@ struct ChildService: Sendable {
             }
             // Each second, as that clock may be set: then validity and waiting times are judged by the new one.
             let asked = ContinuousClock.now
-            if let time = try? await settleStore.databaseClock() { clock.set(time, askedAt: asked) }
+            if let time = try? await stores.settle.databaseClock() { clock.set(time, askedAt: asked) }
         }
     }
 }

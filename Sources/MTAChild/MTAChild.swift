@@ -58,20 +58,15 @@ public final class MTAChild: Sendable {
             return .journal
         }
         let losses = ConnectionLosses()
-        let loadStore: Store
-        let settleStore: Store
+        let stores: ChildStores
         do {
-            loadStore = try await connect("mta-child-load", losses)
-            settleStore = try await connect("mta-child", losses)
+            stores = try await ChildStores.open(settings, losses)
         } catch {
             logger.critical("the child cannot work with the database: \(error)")
             return .database
         }
-        let reason = await run(journal, loadStore, settleStore, losses)
-        await Self.atMost(Self.patience) {
-            await loadStore.close()
-            await settleStore.close()
-        }
+        let reason = await run(journal, stores, losses)
+        await Self.atMost(Self.patience) { await stores.close() }
         return reason
     }
 
@@ -80,48 +75,40 @@ public final class MTAChild: Sendable {
         min(max(arguments.journalVersion ?? 0, JournalHeader.silentVersion), JournalHeader.version)
     }
 
-    private func connect(_ role: String, _ losses: ConnectionLosses) async throws -> Store {
-        let name = PostgresApplicationName(role: role, host: ProcessInfo.processInfo.hostName, pid: getpid())
-        let configuration = PostgresConfiguration(
-            settings.database.url,
-            applicationName: name,
-            lockTimeoutMilliseconds: Store.lockTimeoutMilliseconds
-        )
-        return try await Store.connect(configuration) { event in
-            if case .lost = event { losses.note() }
-        }
-    }
-
     private func run(
         _ journal: ChildJournal,
-        _ loadStore: Store,
-        _ settleStore: Store,
+        _ stores: ChildStores,
         _ losses: ConnectionLosses
     ) async -> ChildExitReason {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { group.shutdownGracefully { _ in } }
-        let setup = ChildSetup(arguments: arguments, settings: settings, store: loadStore)
+        let setup = ChildSetup(arguments: arguments, settings: settings, store: stores.load)
         do {
-            let clock = DatabaseClock(try await settleStore.databaseClock())
-            let application = try await loadStore.application(arguments.applicationID)
-            let state = try await loadStore.sendingState(
+            let clock = DatabaseClock(try await stores.settle.databaseClock())
+            let application = try await stores.load.application(arguments.applicationID)
+            let state = try await stores.load.sendingState(
                 application: application.id,
                 account: arguments.accountID,
                 deliveries: []
             )
-            let sender = makeSender(journal, loadStore, settleStore, clock, group.next())
+            let sender = makeSender(journal, stores, clock, group.next())
             let gateway: any Gateway
             do {
                 gateway = try await setup.gateway(application, clock: clock, eventLoop: group.next(), delegate: sender)
             } catch  where GatewaySetup.isApplicationsFault(error) {
-                try await openCircuit(loadStore, error)
+                try await openCircuit(stores.control, error)
                 journal.remove()
                 return .circuitOpen
             }
             sender.gateway = gateway
             try await gateway.start()
             let preparer = PartPreparer(
-                store: loadStore,
+                store: stores.load,
+                views: ViewLoads(
+                    quick: stores.views,
+                    slow: stores.slowViews,
+                    timeout: settings.mta.lease.loadTimeout
+                ),
                 application: application,
                 // Of the gateway itself: the credential in the database may have changed since it was made.
                 format: gateway.payloadFormat,
@@ -132,8 +119,7 @@ public final class MTAChild: Sendable {
                 child: self,
                 sender: sender,
                 preparer: preparer,
-                loadStore: loadStore,
-                settleStore: settleStore,
+                stores: stores,
                 clock: clock,
                 losses: losses
             )
@@ -146,7 +132,7 @@ public final class MTAChild: Sendable {
             return .database
         } catch {
             logger.critical("the child cannot start: \(error)")
-            await health(loadStore).show(
+            await health(stores.control).show(
                 "the messages of the application cannot be sent: \(error)",
                 remedy: "put it right; `pushmta doctor` checks it"
             )
@@ -156,8 +142,7 @@ public final class MTAChild: Sendable {
 
     private func makeSender(
         _ journal: ChildJournal,
-        _ loadStore: Store,
-        _ settleStore: Store,
+        _ stores: ChildStores,
         _ clock: DatabaseClock,
         _ eventLoop: any EventLoop
     ) -> Sender {
@@ -170,16 +155,16 @@ public final class MTAChild: Sendable {
                 applicationID: arguments.applicationID,
                 journalVersion: journalVersion
             ),
-            store: settleStore,
+            store: stores.settle,
             journal: journal,
             circuit: CircuitKeeper(
-                store: loadStore,
+                store: stores.control,
                 applicationID: arguments.applicationID,
                 accountID: arguments.accountID,
                 logger: logger
             ),
             troubleReport: TroubleReport(
-                store: loadStore,
+                store: stores.control,
                 applicationID: arguments.applicationID,
                 accountID: arguments.accountID,
                 childID: arguments.childID,

@@ -49,6 +49,7 @@ import Testing
                 application: application,
                 preparer: PartPreparer(
                     store: store,
+                    views: ViewLoads(quick: store, slow: store, timeout: .seconds(10)),
                     application: application,
                     format: .apns,
                     clock: DatabaseClock(try await store.databaseClock()),

@@ -12,6 +12,7 @@ import Testing
     private struct World {
         let database: TestDatabase
         let store: Store
+        let application: ApplicationRow
         let preparer: PartPreparer
         let part: ClaimedPart
 
@@ -59,8 +60,10 @@ import Testing
             return World(
                 database: database,
                 store: store,
+                application: application,
                 preparer: PartPreparer(
                     store: store,
+                    views: ViewLoads(quick: store, slow: store, timeout: .seconds(10)),
                     application: application,
                     format: .apns,
                     clock: DatabaseClock(try await store.databaseClock()),
@@ -74,6 +77,12 @@ import Testing
             let connection = try await database.connect()
             try await connection.run(script: script)
             await connection.close()
+        }
+
+        func limited(milliseconds: Int) -> Store {
+            var configuration = database.configuration()
+            configuration.statementTimeoutMilliseconds = milliseconds
+            return Store(configuration: configuration)
         }
 
         func titles(_ prepared: PreparedPart) -> [String] {
@@ -125,6 +134,75 @@ import Testing
         let prepared = try await world.preparer.prepare(world.part)
         #expect(prepared.sendable == 10)
         #expect(world.titles(prepared).allSatisfy { $0.contains("Your share: much") })
+    }
+
+    /// Over connections with time limits, as a child has them.
+    @Test(.timeLimit(.minutes(2))) func aSlowViewIsNamedAndThoseWhoWaitAreNotTried() async throws {
+        let world = try await World.make(messages: 130)
+        let account = try #require(world.application.accountID)
+        let others = try await world.store.claimParts(
+            application: world.application.id,
+            account: account,
+            child: 1,
+            limit: 4
+        )
+        let parts = [world.part] + others
+        #expect(parts.count > 2)
+        try await world.run(
+            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(600) IS NOT NULL"
+        )
+        let fields = try await world.store.resolve(
+            MessageFields(names: ["mapping.share"]),
+            application: world.application
+        )
+        let views = ViewLoads(
+            quick: world.limited(milliseconds: 100),
+            slow: world.limited(milliseconds: 500),
+            timeout: .seconds(10)
+        )
+        let problems = await withTaskGroup(of: LoadProblem?.self) { group in
+            for part in parts {
+                group.addTask {
+                    do {
+                        _ = try await views.load(part, fields)
+                        return nil
+                    } catch {
+                        return LoadProblem(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(problems).count == 1, "they all wait for the same")
+        let problem = try #require(problems.first ?? nil)
+        #expect(problem.scope == .delivery && problem.isTimeout)
+        #expect(problem.text.hasPrefix(#"the view public.person of target mapping "m" does not answer in time: "#))
+        try await world.run("CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers")
+        for part in parts { #expect(try await views.load(part, fields).count == Int(part.size)) }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aLoadThatWaitsForItsTurnCanBeGivenUp() async throws {
+        let world = try await World.make(messages: 10)
+        try await world.run(
+            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(600) IS NOT NULL"
+        )
+        let fields = try await world.store.resolve(
+            MessageFields(names: ["mapping.share"]),
+            application: world.application
+        )
+        let views = ViewLoads(quick: world.store, slow: world.store, timeout: .seconds(600))
+        let loads = (1...3).map { _ in Task { try await views.load(world.part, fields) } }
+        // A cancellation that comes before its statement cancels nothing at the server.
+        let connection = try await world.database.connect()
+        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+        while try await connection.execute(PostgresStatement(sleeping)).int64(0, 0) == 0 { await Task.yield() }
+        await connection.close()
+        for load in loads.reversed() {
+            load.cancel()
+            await #expect { try await load.value } throws: { $0 is CancellationError }
+        }
+        try await world.run("CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers")
+        #expect(try await views.load(world.part, fields).count == 10)
     }
 
     @Test func whatMayHaveArrivedBeforeIsUnknownAndNotFailed() throws {

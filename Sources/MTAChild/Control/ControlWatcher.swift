@@ -14,14 +14,24 @@ final class ControlWatcher: Sendable {
     let signal = Signal()
     private let store: Store
     private let sender: Sender
+    private let loading: LoadingParts
     private let control: ChildControl
     private let applicationID: Int32
     private let accountID: Int32
     private let logger: Logger
 
-    init(store: Store, sender: Sender, control: ChildControl, applicationID: Int32, accountID: Int32, logger: Logger) {
+    init(
+        store: Store,
+        sender: Sender,
+        loading: LoadingParts,
+        control: ChildControl,
+        applicationID: Int32,
+        accountID: Int32,
+        logger: Logger
+    ) {
         self.store = store
         self.sender = sender
+        self.loading = loading
         self.control = control
         self.applicationID = applicationID
         self.accountID = accountID
@@ -32,7 +42,7 @@ final class ControlWatcher: Sendable {
     func run() async {
         var isAnswered = true
         while !Task.isCancelled {
-            let deliveries = sender.desk.withLock { $0.heldDeliveries }
+            let deliveries = loading.deliveries.union(sender.desk.withLock { $0.heldDeliveries })
             await signal.wait(atMost: deliveries.isEmpty ? Self.idleInterval : Self.interval)
             guard !Task.isCancelled else { return }
             do {
@@ -49,7 +59,9 @@ final class ControlWatcher: Sendable {
     }
 
     private func look() async throws {
-        let (deliveries, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
+        let (held, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
+        // Those that are being loaded are looked for even if the desk holds nothing of them.
+        let deliveries = loading.deliveries.union(held)
         let isClosing = sender.circuit.isClosing
         let isReporting = sender.troubleReport.isUnderWay
         let state = try await store.sendingState(
@@ -59,10 +71,12 @@ final class ControlWatcher: Sendable {
         )
         sender.perform(.deliveryStates(state.deliveries))
         if !isReporting { take(state.trouble) }
+        loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(SendDesk.Halt.init) != nil }
         // The prober, and who has just closed the circuit, know it better.
         guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
         if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
         control.hurry(.circuitOpen)
+        loading.giveUp { _, _ in true }
         sender.perform(.circuitFoundOpen)
         sender.claimSignal.fire()
     }

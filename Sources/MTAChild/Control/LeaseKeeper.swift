@@ -3,7 +3,7 @@ import PushCore
 import Store
 import Synchronization
 
-/// Renews the leases of the held parts, and says when this child must stop sending because it may have lost them.
+/// Renews the leases of the parts of this child, from their claim on, and says when it must stop sending because it may have lost them.
 ///
 /// The judgement is made on this process's own monotonic clock (``LeaseClock``): a renewal counts from the moment when it was
 /// asked for, so that nobody can have taken a part while this child believes in it.
@@ -13,13 +13,22 @@ final class LeaseKeeper: Sendable {
 
     private let store: Store
     private let sender: Sender
+    private let loading: LoadingParts
     private let childID: Int64
     private let settings: LeaseSettings
     private let logger: Logger
 
-    init(store: Store, sender: Sender, childID: Int64, settings: LeaseSettings, logger: Logger) {
+    init(
+        store: Store,
+        sender: Sender,
+        loading: LoadingParts,
+        childID: Int64,
+        settings: LeaseSettings,
+        logger: Logger
+    ) {
         self.store = store
         self.sender = sender
+        self.loading = loading
         self.childID = childID
         self.settings = settings
         self.logger = logger
@@ -58,8 +67,9 @@ final class LeaseKeeper: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
             let now = ContinuousClock.now
-            // What is being given back is still this child's, until the database has heard of it.
-            let held = sender.desk.withLock { $0.heldTokens + $0.releasing }
+            // A part that is loaded is with the desk before it is not here any more. What is being given back is still this child's,
+            // until the database has heard of it.
+            let held = Array(loading.tokens.union(sender.desk.withLock { $0.releasing.union($0.heldTokens) }))
             if held.isEmpty { next = now }
             guard !held.isEmpty, now >= next else { continue }
             next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))
@@ -81,6 +91,7 @@ final class LeaseKeeper: Sendable {
 
     /// The database does not name these parts among the child's any more.
     func loseParts(_ missing: [PartToken]) {
+        loading.giveUp { part, _ in missing.contains(part) }
         // Parts that have ended meanwhile are not named either, and nobody took them.
         let lost = sender.desk.withLock { desk in
             Set(missing.filter { desk.parts[$0].map { !$0.isClosing && !$0.isFenced } == true })

@@ -5,6 +5,9 @@ import Store
 import Synchronization
 
 /// Claims parts and has them prepared, as many as may wait for the dispatch window.
+///
+/// A load that takes long goes on beside the next claims, which leave its delivery alone: what one delivery makes slow delays that
+/// delivery only.
 final class Claimer: Sendable {
     /// A child that found nothing looks again after so long, even if no wake-up came.
     private static let pollInterval = Duration.seconds(1)
@@ -17,10 +20,15 @@ final class Claimer: Sendable {
 
     /// An answer that took longer says too little about what the database's clock shows now.
     private static let freshAnswer = Duration.seconds(1)
+    /// Loads of one claim that take longer are not waited for: a load takes some milliseconds.
+    private static let usualLoad = Duration.milliseconds(250)
+    /// Parts that may be loaded beside a claim: those of so many slow deliveries are not the rule.
+    private static let mostBeside = 64
 
     private let store: Store
     private let preparer: PartPreparer
     private let sender: Sender
+    private let loading: LoadingParts
     private let leases: LeaseKeeper
     private let control: ChildControl
     private let losses: ConnectionLosses
@@ -38,6 +46,7 @@ final class Claimer: Sendable {
         store: Store,
         preparer: PartPreparer,
         sender: Sender,
+        loading: LoadingParts,
         leases: LeaseKeeper,
         control: ChildControl,
         losses: ConnectionLosses,
@@ -50,6 +59,7 @@ final class Claimer: Sendable {
         self.store = store
         self.preparer = preparer
         self.sender = sender
+        self.loading = loading
         self.leases = leases
         self.control = control
         self.losses = losses
@@ -112,7 +122,7 @@ final class Claimer: Sendable {
             if holdsNothing { control.drain(.circuitOpen) }
             return nil
         }
-        let room = settings.maxWaitingMessages - waiting
+        let room = loading.count < Self.mostBeside ? settings.maxWaitingMessages - waiting : 0
         return room > 0 && (holdsNothing || sender.isGatewayWell) ? room : nil
     }
 
@@ -128,7 +138,7 @@ final class Claimer: Sendable {
         guard let probe else { return false }
         setClock(probe, askedAt: moment)
         leases.claimed(at: moment)
-        await prepare(probe)
+        await load(probe).value
         return true
     }
 
@@ -144,28 +154,41 @@ final class Claimer: Sendable {
         guard let probe else { return false }
         setClock(probe, askedAt: moment)
         leases.claimed(at: moment)
-        await prepare(probe)
+        await load(probe).value
         return true
     }
 
+    /// Claims parts and waits until they are loaded, unless that takes long.
     private func claim(atMost limit: Int, largest: Int32? = nil) async throws -> [ClaimedPart] {
-        let holdsNothing = sender.desk.withLock { $0.heldTokens.isEmpty }
+        let slow = loading.deliveries
+        let troubled = troubles.withLock { $0.deliveries(at: .now) }
+        var parts = try await take(limit, largest, except: slow.union(troubled))
+        // While there is nothing else to do, what cannot be loaded is told so and waits.
+        if parts.isEmpty, !troubled.isEmpty { parts = try await take(limit, largest, except: slow) }
+        let loads = parts.map(load)
+        guard !loads.isEmpty else { return parts }
+        await MTAChild.atMost(Self.usualLoad) { for load in loads { await load.value } }
+        return parts
+    }
+
+    private func load(_ part: ClaimedPart) -> Task<Void, Never> {
+        loading.start(part) { await self.prepare(part) }
+    }
+
+    private func take(_ limit: Int, _ largest: Int32?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
+        let holdsNothing = loading.count == 0 && sender.desk.withLock { $0.heldTokens.isEmpty }
         let moment = ContinuousClock.now
         let parts = try await store.claimParts(
             application: arguments.applicationID,
             account: arguments.accountID,
             child: arguments.childID,
             limit: limit,
-            largest: largest
+            largest: largest,
+            except: passed
         )
         if !parts.isEmpty { CrashPoint.afterClaim.reached() }
         if let last = parts.last { setClock(last, askedAt: moment) }
         if holdsNothing, !parts.isEmpty { leases.claimed(at: moment) }
-        await withTaskGroup(of: Void.self) { group in
-            for part in parts {
-                group.addTask { await self.prepare(part) }
-            }
-        }
         return parts
     }
 
@@ -177,16 +200,26 @@ final class Claimer: Sendable {
     }
 
     /// Asks which parts still carry this child's token, and gives back those of which it never heard: the answer to their
-    /// claim was lost. No claim is under way meanwhile, and what was claimed before is with the desk.
+    /// claim was lost. No claim is under way meanwhile, and what was claimed before is being loaded or with the desk.
     private func compare() async throws {
-        let (believed, before) = sender.desk.withLock { ($0.heldTokens, $0.releasing.union($0.parts.keys)) }
+        let (believed, before) = known()
         let held = Set(try await store.partsHeld(byChild: arguments.childID))
         leases.loseParts(believed.filter { !held.contains($0) })
         // Also what it answered for when it asked: that may have gone back since.
-        let known = sender.desk.withLock { $0.releasing.union($0.parts.keys) }.union(before)
-        for part in held.subtracting(known).sorted(by: { $0.part < $1.part }) {
+        for part in held.subtracting(known().all).subtracting(before).sorted(by: { $0.part < $1.part }) {
             logger.notice("part \(part.part) was claimed without an answer: giving it back")
             _ = try await store.releasePart(part)
+        }
+    }
+
+    /// The parts that this child believes to hold, and all of which it knows. One that is loaded is with the desk before the load ends.
+    private func known() -> (believed: [PartToken], all: Set<PartToken>) {
+        let loading = loading.tokens
+        return sender.desk.withLock { desk in
+            (
+                loading.union(desk.heldTokens).sorted { $0.part < $1.part },
+                loading.union(desk.releasing).union(desk.parts.keys)
+            )
         }
     }
 
@@ -197,6 +230,8 @@ final class Claimer: Sendable {
         }
         do {
             let prepared = try await preparer.prepare(part)
+            // Its delivery was paused or stopped meanwhile.
+            guard !Task.isCancelled else { return giveBack(part) }
             troubles.withLock { $0.loaded(part.deliveryID) }
             let isNew = sender.desk.withLock { !$0.heldDeliveries.contains(part.deliveryID) }
             sender.perform(.prepared(prepared))
@@ -208,6 +243,8 @@ final class Claimer: Sendable {
             await refuse(part, reason: String(describing: error))
         } catch let error as StoreError where error.code == .invalid {
             await refuse(part, reason: String(describing: error))
+        } catch  where Task.isCancelled {
+            giveBack(part)
         } catch {
             let problem = LoadProblem(error)
             logger.warning(

@@ -25,6 +25,11 @@ struct LoadTroubles: Sendable {
         return trouble.reason
     }
 
+    /// The deliveries that need not be tried now.
+    func deliveries(at now: ContinuousClock.Instant) -> Set<Int64> {
+        troubles.isEmpty ? [] : Set(troubles.filter { now < $0.value.until }.keys)
+    }
+
     /// A part of a delivery could not be read.
     mutating func failed(_ id: Int64, _ reason: String, at now: ContinuousClock.Instant) {
         var wait = Self.firstWait

@@ -9,6 +9,7 @@ final class PartPreparer: Sendable {
     static let sliceSize = 1_000
 
     private let store: Store
+    private let views: ViewLoads
     private let application: ApplicationRow
     private let format: PayloadFormat
     private let clock: DatabaseClock
@@ -17,8 +18,17 @@ final class PartPreparer: Sendable {
     private let nextBatchID = Atomic<Int64>(1)
     private let compiled = Mutex<[Int64: CompiledDelivery]>([:])
 
-    init(store: Store, application: ApplicationRow, format: PayloadFormat, clock: DatabaseClock, sendsLost: Bool) {
+    /// - Parameter views: reads parts whose content asks for a view.
+    init(
+        store: Store,
+        views: ViewLoads,
+        application: ApplicationRow,
+        format: PayloadFormat,
+        clock: DatabaseClock,
+        sendsLost: Bool
+    ) {
         self.store = store
+        self.views = views
         self.application = application
         self.format = format
         self.clock = clock
@@ -52,13 +62,17 @@ final class PartPreparer: Sendable {
     private func load(_ part: ClaimedPart, _ delivery: CompiledDelivery) async throws -> (CompiledDelivery, LoadedPart)
     {
         do {
-            return (delivery, try await store.loadReadable(part, delivery.fields))
-        } catch  where LoadProblem(error).scope == .delivery {
+            return (delivery, try await load(part, delivery.fields))
+        } catch  where LoadProblem(error).scope == .delivery && !LoadProblem(error).isTimeout {
             compiled.withLock { $0[part.deliveryID] = nil }
             let anew = try await self.delivery(part.deliveryID)
             guard anew.fields != delivery.fields else { throw error }
-            return (anew, try await store.loadReadable(part, anew.fields))
+            return (anew, try await load(part, anew.fields))
         }
+    }
+
+    private func load(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+        try await fields.isMapped ? views.load(part, fields) : store.loadPart(part, fields)
     }
 
     private func delivery(_ id: Int64) async throws -> CompiledDelivery {

@@ -18,21 +18,25 @@ public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public let scope: Scope
     /// What is wrong, on one line, without values of people and without SQL.
     public let text: String
+    /// Whether the server has given up a statement for its time limit: with more time it may be answered.
+    public let isTimeout: Bool
 
     /// The text.
     public var description: String { text }
 
     /// A problem with these words.
-    public init(_ scope: Scope, _ text: String) {
+    public init(_ scope: Scope, _ text: String, isTimeout: Bool = false) {
         self.scope = scope
         self.text = Self.line(text)
+        self.isTimeout = isTimeout
     }
 
     /// What an error means.
     public init(_ error: any Error) {
         switch error {
         case let problem as LoadProblem: self = problem
-        case let error as PostgresError: self.init(Self.scope(error), Self.text(error))
+        case let error as PostgresError:
+            self.init(Self.scope(error), Self.text(error), isTimeout: Self.isTimeout(error))
         // It says what to do, too.
         case let error as StoreError: self.init(error.code == .unavailable ? .delivery : .part, "\(error)")
         case is CancellationError: self.init(.connection, "it was given up")
@@ -60,13 +64,19 @@ public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// SQLSTATE classes of what single rows bring about: several rows of a subquery (21), data (22), domains (23), functions of a view
     /// that raise errors (38, 39, P0), and expressions that grow too complex with a value (54).
-    private static let ofData = ["21", "22", "23", "38", "39", "54", "P0"]
+    static let ofData = ["21", "22", "23", "38", "39", "54", "P0"]
 
     /// Classes of which PostgreSQL itself says what is wrong, with names and without values. Whatever else there is a function of the
     /// view has raised, whose author may have put values into the words.
     private static let ownWords = [
         "0A", "21", "22", "23", "25", "28", "34", "3D", "3F", "40", "42", "44", "53", "54", "55", "57", "58", "XX",
     ]
+
+    /// Whether a statement was given up for its time limit (or by an administrator, who has the same in mind).
+    static func isTimeout(_ error: PostgresError) -> Bool { error.sqlState == "57014" }
+
+    /// Whether a statement was given up for what it had waited for: an answer of a view, or somebody's lock of it.
+    static func isTooSlow(_ error: PostgresError) -> Bool { isTimeout(error) || error.sqlState == "55P03" }
 
     static func text(_ error: PostgresError) -> String {
         guard let state = error.sqlState else { return error.message }

@@ -19,6 +19,8 @@ public struct MessageFields: Sendable, Hashable {
     let joinSQL: String
     /// The columns of the join, by their fields.
     private let mapped: [String: String]
+    /// The view that is read, in words; empty if there is none.
+    let viewText: String
 
     /// Some fields, none of them looked up in a view.
     public init(names: [String], withLocale: Bool = false) {
@@ -26,6 +28,7 @@ public struct MessageFields: Sendable, Hashable {
         self.withLocale = withLocale
         joinSQL = ""
         mapped = [:]
+        viewText = ""
     }
 
     /// The same fields, with those of the target mapping looked up in its view.
@@ -39,15 +42,17 @@ public struct MessageFields: Sendable, Hashable {
             join: "\n" + (try mapping.lateralJoin(columns: columns, userKey: "s.user_key")),
             mapped: Dictionary(
                 uniqueKeysWithValues: columns.map { (Self.mappingPrefix + $0, "m." + SQLName.quoted($0)) }
-            )
+            ),
+            viewText: mapping.viewText
         )
     }
 
-    private init(_ fields: MessageFields, join: String, mapped: [String: String]) {
+    private init(_ fields: MessageFields, join: String, mapped: [String: String], viewText: String) {
         names = fields.names
         withLocale = fields.withLocale
         joinSQL = join
         self.mapped = mapped
+        self.viewText = viewText
     }
 
     /// Whether a field is a column of the target mapping's view.

@@ -8,20 +8,26 @@ extension Store {
     /// that is held back. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
     /// history.
     ///
-    /// - Parameter largest: messages of a part at most, and larger ones are left to a later claim; nil for all.
+    /// - Parameters:
+    ///   - largest: messages of a part at most, and larger ones are left to a later claim; nil for all.
+    ///   - passed: deliveries whose parts are left alone.
     public func claimParts(
         application: Int32,
         account: Int32,
         child: Int64,
         limit: Int,
-        largest: Int32? = nil
+        largest: Int32? = nil,
+        except passed: Set<Int64> = []
     ) async throws -> [ClaimedPart] {
         let parameters: [PostgresValue] = [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))]
+        let others = PostgresValue.int64Array(passed.sorted())
         let result =
-            if let largest {
-                try await query(Self.claimSmallSQL, parameters + [.int32(largest)])
-            } else {
-                try await query(Self.claimSQL, parameters)
+            switch (largest, passed.isEmpty) {
+            case (nil, true): try await query(Self.claimSQL, parameters)
+            case (nil, false): try await query(Self.claimOthersSQL, parameters + [others])
+            case (let largest?, true): try await query(Self.claimSmallSQL, parameters + [.int32(largest)])
+            case (let largest?, false):
+                try await query(Self.claimSmallOthersSQL, parameters + [.int32(largest), others])
             }
         let parts = try all(result) { rows, row in
             (due: try rows.timestamp(row, 12), part: try Self.claimedPart(rows, row))
@@ -36,8 +42,10 @@ extension Store {
     /// circuit are looked up once.
     static let claimSQL = claimSQL(more: "")
 
-    /// A statement of its own: what a condition on the size is thought to leave over would change the plan of the other.
+    /// Statements of their own: what such conditions are thought to leave over would change the plan of the other.
     private static let claimSmallSQL = claimSQL(more: "AND p.size <= $5")
+    static let claimOthersSQL = claimSQL(more: "AND p.delivery_id <> ALL($5)")
+    private static let claimSmallOthersSQL = claimSQL(more: "AND p.size <= $5 AND p.delivery_id <> ALL($6)")
 
     private static func claimSQL(more: String) -> String {
         """

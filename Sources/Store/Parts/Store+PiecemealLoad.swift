@@ -7,14 +7,30 @@ extension Store {
     /// One person's row in the view of a target mapping, with a value that the view cannot compute, fails the statement for the whole
     /// part. Then it is read in halves, until who has such a row is alone; the others are not kept waiting.
     ///
-    /// Throws ``LoadProblem`` if that is so of more than a few: then it is the view, and not the people.
-    public func loadReadable(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+    /// Throws ``LoadProblem`` if that is so of more than a few: then it is the view, and not the people; also if the view does not
+    /// answer in time.
+    ///
+    /// - Parameter timeout: how long all pieces together may take; each statement has the limit of its session.
+    public func loadReadable(
+        _ part: ClaimedPart,
+        _ fields: MessageFields,
+        within timeout: Duration = .seconds(3_600)
+    ) async throws -> LoadedPart {
+        let end = ContinuousClock.now + timeout
         do {
-            return try await loadPart(part, fields)
-        } catch {
-            // Without a mapping nothing of other people's making is read.
-            guard fields.isMapped, LoadProblem(error).scope == .message else { throw error }
-            return try await loadPiecemeal(part, fields)
+            do {
+                return try await loadPart(part, fields)
+            } catch {
+                // Without a mapping nothing of other people's making is read.
+                guard fields.isMapped, LoadProblem(error).scope == .message else { throw error }
+                return try await loadPiecemeal(part, fields, until: end)
+            }
+        } catch let error as PostgresError where fields.isMapped && LoadProblem.isTooSlow(error) {
+            throw LoadProblem(
+                .delivery,
+                "\(fields.viewText) does not answer in time: \(LoadProblem.text(error))",
+                isTimeout: LoadProblem.isTimeout(error)
+            )
         }
     }
 
@@ -23,7 +39,11 @@ extension Store {
 
     /// The first piece is the whole part again: a dense one is read with all of its range, and the row may be of somebody who gets no
     /// message.
-    private func loadPiecemeal(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+    private func loadPiecemeal(
+        _ part: ClaimedPart,
+        _ fields: MessageFields,
+        until end: ContinuousClock.Instant
+    ) async throws -> LoadedPart {
         let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
         let target = try await query(Self.targetSQL, key)
         var loaded = LoadedPart()
@@ -36,6 +56,13 @@ extension Store {
         // The last one is the next.
         var pieces = [1...max(1, loaded.count)]
         while let places = pieces.popLast() {
+            guard ContinuousClock.now < end else {
+                throw LoadProblem(
+                    .delivery,
+                    "\(fields.viewText) cannot be read for some people, and does not answer in time for the others",
+                    isTimeout: true
+                )
+            }
             do {
                 try await append(places, of: part, fields, to: &loaded)
             } catch {
@@ -115,5 +142,5 @@ extension MessageFields {
     }
 
     /// Whether something is looked up in a target mapping's view.
-    var isMapped: Bool { !joinSQL.isEmpty }
+    public var isMapped: Bool { !joinSQL.isEmpty }
 }

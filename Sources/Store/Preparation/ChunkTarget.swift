@@ -26,7 +26,10 @@ struct ChunkTarget {
     }
 
     /// Whether it goes to all subscribers, whoever they are.
-    var isEverybody: Bool { condition == nil && !onePerUser && !hasSharedTokens && exclusions.isEmpty }
+    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty }
+
+    /// Whether of several subscriptions one at most gets the message.
+    var isGrouped: Bool { onePerUser || hasSharedTokens }
 
     /// The columns of the mapping under the names that the filter has for them.
     private var mappingList: String {
@@ -38,14 +41,14 @@ struct ChunkTarget {
     /// The mapping if the filter reads it.
     var readMapping: TargetMapping? { filter?.mappingColumns.isEmpty == false ? mapping : nil }
 
-    /// The rows of the mapping for all user keys of the slice: one look at the view for a chunk. Of several rows of a key any one
-    /// counts, and nobody is there twice.
-    var mappedSQL: String? {
+    /// The rows of the mapping for all user keys of a table of subscriptions: one look at the view for a chunk. Of several rows of a key
+    /// any one counts, and nobody is there twice.
+    func mappedSQL(of table: String) -> String? {
         readMapping.map { mapping in
             """
             mapped AS MATERIALIZED (
                 SELECT DISTINCT ON (k.user_key) k.user_key, \(mappingList)
-                FROM (SELECT DISTINCT user_key FROM slice WHERE user_key <> '') k
+                FROM (SELECT DISTINCT user_key FROM \(table) WHERE user_key <> '') k
                 JOIN \(mapping.view) m ON \(mapping.keyCondition(userKey: "k.user_key"))
                 ORDER BY k.user_key
             )
@@ -62,18 +65,14 @@ struct ChunkTarget {
             """
     }
 
-    /// The columns of this subscription that a better one is compared with.
-    var sliceKeys: [String] {
-        ["id", "registered_at"] + (onePerUser ? ["user_key"] : [])
-            + (hasSharedTokens ? ["push_token", "application_id"] : [])
-    }
-
     /// The columns that a slice of the subscriptions must have.
     var sliceColumns: String {
         if rawSQL != nil { return "s.*" }
         var columns = exclusions.columns.union(filter?.columns ?? [])
-        if onePerUser || hasSharedTokens { columns.formUnion(sliceKeys) }
-        if onePerUser || readMapping != nil { columns.insert("user_key") }
+        if isGrouped {
+            columns.formUnion(["application_id", "user_key", "push_token", "registered_at", "disabled_at"])
+        }
+        if readMapping != nil { columns.insert("user_key") }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
     }

@@ -1,20 +1,18 @@
 extension PreparationChunk {
     /// Explicit targets: each row of `pushmta.delivery_target` becomes a message for each subscription that it names in the
-    /// delivery's applications, unless it came after the start. A subscription that an earlier row named already is a duplicate;
-    /// with one message a user so is one whose user has a better one among those that are named.
+    /// delivery's applications, unless it came after the start. A subscription that an earlier row named already is a duplicate.
     ///
     /// A seed address whose token is no subscriber's gets proofs and nothing else.
     ///
-    /// A token that two of the delivery's applications have gets one message, in the one where it registered later.
+    /// Of the named subscriptions of a user, or of those with one push token, one at most gets the message where that is wanted: the one
+    /// that registered last. As with ``groups(_:)`` all of them are judged by the chunk that comes to the first row that names one.
     ///
     /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread.
-    static let explicitSQL = explicit(ChunkTarget())
-
     static func explicit(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
             SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.prepared_through, d.prepare_to,
-                d.one_per_user, d.allow_duplicates, d.proof
+                d.allow_duplicates, d.proof
             FROM pushmta_engine.delivery d WHERE d.id = $1
         ), scanned AS MATERIALIZED (
             SELECT t.id, t.subscription_id, t.user_key, t.push_token, t.variables IS NOT NULL AS has_variables
@@ -24,43 +22,30 @@ extension PreparationChunk {
             ORDER BY t.id LIMIT $2
         ), named AS MATERIALIZED (
             SELECT t.id AS target_id, t.has_variables, s.id, s.application_id,
-                CASE WHEN \(Store.isSeedOnlySQL) AND (SELECT proof FROM delivery) THEN 0::smallint ELSE s.exclusion END AS exclusion,
-                s.user_key, s.push_token, s.registered_at
+                \(exclusionSQL) AS exclusion,
+                s.user_key, s.push_token, s.enabled
             FROM scanned t JOIN pushmta_engine.subscription s ON s.id = t.subscription_id
             WHERE t.subscription_id IS NOT NULL
             UNION ALL
-            SELECT t.id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+            SELECT t.id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.enabled
             FROM scanned t JOIN pushmta_engine.subscription s ON s.user_key = t.user_key AND s.user_key <> ''
             WHERE t.user_key IS NOT NULL
             UNION ALL
-            SELECT t.id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+            SELECT t.id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.enabled
             FROM scanned t
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = $1
             JOIN pushmta_engine.subscription s ON s.application_id = a.application_id AND s.push_token = t.push_token AND s.enabled
             WHERE t.push_token IS NOT NULL
-        ), judged AS MATERIALIZED (
-            SELECT n.target_id, n.has_variables, n.id, a.application_id, a.external_account_id,
-                CASE WHEN n.exclusion <> 0 THEN n.exclusion \(listed(target))
-                    WHEN NOT d.allow_duplicates AND (
-                        EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1 AND e.subscription_id = n.id
-                            AND e.id < n.target_id)
-                        OR n.user_key <> '' AND EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
-                            AND e.user_key = n.user_key AND e.id < n.target_id)
-                        OR EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
-                            AND e.push_token = n.push_token AND e.id < n.target_id)) THEN 5
-                    WHEN d.one_per_user AND n.user_key <> '' AND EXISTS (
-                        SELECT FROM pushmta_engine.subscription b
-                        JOIN pushmta_engine.delivery_application x ON x.delivery_id = $1
-                            AND x.application_id = b.application_id AND b.id <= x.prepare_to
-                        WHERE b.user_key = n.user_key AND b.user_key <> '' AND b.exclusion = 0
-                            AND (b.registered_at, b.id) > (n.registered_at, n.id)
-                            AND \(isNamed(target))) THEN 5
-                    \(sharedToken(target)) ELSE 0 END AS exclusion
-            FROM named n
-            CROSS JOIN delivery d
-            JOIN pushmta_engine.delivery_application a ON a.delivery_id = $1 AND a.application_id = n.application_id
-                AND n.id <= a.prepare_to
-        ), kept AS MATERIALIZED (
+        ), apps AS MATERIALIZED (
+            SELECT a.application_id, a.external_account_id, a.prepare_to
+            FROM pushmta_engine.delivery_application a WHERE a.delivery_id = $1
+        ), \(target.isGrouped ? judgedGroups(target) : judgedRows(target)), \(explicitPartsSQL)
+        """
+    }
+
+    /// Numbers the messages and makes parts of them.
+    private static let explicitPartsSQL = """
+        kept AS MATERIALIZED (
             SELECT j.*, row_number() OVER (ORDER BY application_id, target_id, id)::integer AS place,
                 row_number() OVER (PARTITION BY application_id ORDER BY target_id, id)::integer - 1 AS place_in_application,
                 count(*) OVER (PARTITION BY application_id)::integer AS of_application
@@ -88,7 +73,7 @@ extension PreparationChunk {
             FROM numbered n, delivery d
         ), left_out AS MATERIALIZED (
             SELECT j.id AS subscription_id, j.target_id, j.application_id, j.exclusion::smallint AS exclusion
-            FROM judged j WHERE j.exclusion <> 0
+            FROM judged j WHERE j.exclusion > 0
             UNION ALL
             SELECT t.subscription_id, t.id, NULL, 6::smallint FROM scanned t
             WHERE NOT EXISTS (SELECT FROM judged j WHERE j.target_id = t.id)
@@ -110,31 +95,145 @@ extension PreparationChunk {
         )
         SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered) FROM totals t
         """
+
+    private static let exclusionSQL = """
+        CASE WHEN \(Store.isSeedOnlySQL) AND (SELECT proof FROM delivery) THEN 0::smallint ELSE s.exclusion END
+        """
+
+    private static func listed(_ target: ChunkTarget, _ subject: String) -> String {
+        target.exclusions.condition(subject: subject).map { "WHEN \($0) THEN 7" } ?? ""
     }
 
-    private static func listed(_ target: ChunkTarget) -> String {
-        target.exclusions.condition(subject: "n").map { "WHEN \($0) THEN 7" } ?? ""
+    /// The named subscriptions, each for itself.
+    private static func judgedRows(_ target: ChunkTarget) -> String {
+        """
+        judged AS MATERIALIZED (
+            SELECT n.target_id, n.has_variables, n.id, a.application_id, a.external_account_id,
+                CASE WHEN n.exclusion <> 0 THEN n.exclusion \(listed(target, "n"))
+                    WHEN NOT d.allow_duplicates AND (
+                        EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1 AND e.subscription_id = n.id
+                            AND e.id < n.target_id)
+                        OR n.user_key <> '' AND EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
+                            AND e.user_key = n.user_key AND e.id < n.target_id)
+                        OR EXISTS (SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1
+                            AND e.push_token = n.push_token AND e.id < n.target_id)) THEN 5
+                    ELSE 0 END AS exclusion
+            FROM named n
+            CROSS JOIN delivery d
+            JOIN apps a ON a.application_id = n.application_id AND n.id <= a.prepare_to
+        )
+        """
     }
 
-    /// Whether the list names subscription `b`, which then gets the message itself.
-    private static func isNamed(_ target: ChunkTarget) -> String {
-        let rows = "SELECT FROM pushmta.delivery_target e WHERE e.delivery_id = $1 AND e.id <= d.prepare_to"
-        let named = """
-            (b.user_key <> '' AND EXISTS (\(rows) AND e.user_key = b.user_key)
-                OR EXISTS (\(rows) AND e.subscription_id = b.id) OR EXISTS (\(rows) AND e.push_token = b.push_token))
+    // MARK: One of several
+
+    /// The first row that names subscription `subject`, null if none does.
+    private static func firstTarget(_ subject: String) -> String {
+        let first = { (condition: String) in
             """
-        return target.exclusions.condition(subject: "b").map { "\(named) AND NOT \($0)" } ?? named
+            (SELECT e.id FROM pushmta.delivery_target e WHERE e.delivery_id = $1 AND \(condition)
+                AND e.id <= (SELECT prepare_to FROM delivery) ORDER BY e.id LIMIT 1)
+            """
+        }
+        return """
+            least(\(first("e.subscription_id = \(subject).id")),
+                CASE WHEN \(subject).user_key <> '' THEN \(first("e.user_key = \(subject).user_key")) END,
+                CASE WHEN \(subject).enabled THEN \(first("e.push_token = \(subject).push_token")) END)
+            """
     }
 
-    private static func sharedToken(_ target: ChunkTarget) -> String {
-        guard target.hasSharedTokens else { return "" }
+    /// The groups whose first row is in this chunk, as a whole, and what else its rows name: what an earlier row has named is a duplicate,
+    /// and a group that was met before has been judged.
+    private static func judgedGroups(_ target: ChunkTarget) -> String {
+        // One without a user is alone as far as users go.
+        let withoutUser = target.onePerUser ? "s.user_key = ''" : "true"
+        var tables: [String] = []
+        var members: [String] = []
+        if target.onePerUser {
+            let ofUser = "s.user_key = g.user_key AND s.user_key <> ''"
+            tables.append(keys("users", "user_key", where: "s.user_key <> ''", members: [ofUser], sign: ""))
+            members.append(group("users", [ofUser]))
+        }
+        if target.hasSharedTokens {
+            let ofToken = ["s.enabled", "NOT s.enabled"].map {
+                "s.push_token = g.push_token AND \($0) AND \(withoutUser)"
+            }
+            tables.append(keys("tokens", "push_token", where: withoutUser, members: ofToken, sign: "-"))
+            members.append(group("tokens", ofToken))
+        }
+        let isGrouped = target.hasSharedTokens ? "true" : "s.user_key <> ''"
+        let leaves = target.onePerUser && target.hasSharedTokens ? "WHEN \(leavesNamedToken(target)) THEN 5" : ""
         return """
-            WHEN EXISTS (
-                SELECT FROM pushmta_engine.delivery_application x
-                JOIN pushmta_engine.subscription b ON b.application_id = x.application_id AND b.push_token = n.push_token
-                    AND b.enabled AND b.id <= x.prepare_to
-                WHERE x.delivery_id = $1 AND x.application_id <> n.application_id AND b.exclusion = 0
-                    AND (b.registered_at, b.id) > (n.registered_at, n.id) AND \(isNamed(target))) THEN 5
+            pairs AS MATERIALIZED (
+                SELECT n.*, x.external_account_id, \(firstTarget("n")) AS first_target
+                FROM named n JOIN apps x ON x.application_id = n.application_id AND n.id <= x.prepare_to
+            ), \(tables.joined(separator: ", ")), members AS MATERIALIZED (
+                SELECT s.*, CASE WHEN s.exclusion <> 0 THEN s.exclusion \(listed(target, "s")) \(leaves) ELSE 0 END::smallint AS result
+                FROM (\(members.joined(separator: " UNION ALL "))) s WHERE s.target_id IS NOT NULL
+            ), ranked AS MATERIALIZED (
+                SELECT s.*, row_number() OVER (PARTITION BY s.peer, s.result = 0 ORDER BY s.registered_at DESC, s.id DESC) AS place
+                FROM members s
+            ), judged AS MATERIALIZED (
+                SELECT r.target_id, (SELECT e.variables IS NOT NULL FROM pushmta.delivery_target e WHERE e.id = r.target_id) AS has_variables,
+                    r.id, r.application_id, r.external_account_id,
+                    CASE WHEN r.result = 0 AND r.place > 1 THEN 5 ELSE r.result END AS exclusion
+                FROM ranked r
+                UNION ALL
+                SELECT s.target_id, s.has_variables, s.id, s.application_id, s.external_account_id,
+                    CASE WHEN s.first_target >= s.target_id AND \(isGrouped) THEN -1
+                        WHEN s.exclusion <> 0 THEN s.exclusion \(listed(target, "s"))
+                        WHEN s.first_target < s.target_id THEN 5 ELSE 0 END
+                FROM pairs s
+            )
+            """
+    }
+
+    /// The users, or tokens, of the chunk of whom nobody was named by a row before it.
+    private static func keys(
+        _ table: String,
+        _ key: String,
+        where condition: String,
+        members: [String],
+        sign: String
+    ) -> String {
+        let met = members.map { member in
+            """
+            (SELECT true FROM apps x JOIN pushmta_engine.subscription s ON s.application_id = x.application_id AND s.id <= x.prepare_to
+                AND \(member) WHERE \(firstTarget("s")) <= (SELECT prepared_through FROM delivery) LIMIT 1) IS NULL
+            """
+        }
+        return """
+            \(table) AS MATERIALIZED (
+                SELECT g.\(key), \(sign)row_number() OVER () AS place
+                FROM (SELECT DISTINCT s.\(key) FROM pairs s WHERE \(condition)) g WHERE \(met.joined(separator: " AND "))
+            )
+            """
+    }
+
+    /// All subscriptions of the groups in a table, with the first row that names each, which is looked up once (OFFSET 0).
+    private static func group(_ table: String, _ members: [String]) -> String {
+        let sources = members.map { member in
+            """
+            (SELECT s.id, s.application_id, s.user_key, s.push_token, s.registered_at, \(exclusionSQL) AS exclusion,
+                \(firstTarget("s")) AS target_id
+            FROM pushmta_engine.subscription s
+            WHERE s.application_id = x.application_id AND s.id <= x.prepare_to AND \(member) OFFSET 0)
+            """
+        }
+        return """
+            SELECT g.place AS peer, x.external_account_id, s.*
+            FROM \(table) g CROSS JOIN apps x CROSS JOIN LATERAL (\(sources.joined(separator: " UNION ALL "))) s
+            """
+    }
+
+    /// As for all subscribers (``groups(_:)``), among those that are named.
+    private static func leavesNamedToken(_ target: ChunkTarget) -> String {
+        let listed = target.exclusions.condition(subject: "b").map { "AND NOT \($0)" } ?? ""
+        return """
+            EXISTS (SELECT FROM apps x JOIN pushmta_engine.subscription b ON b.application_id = x.application_id
+                    AND b.push_token = s.push_token AND b.enabled AND b.id <= x.prepare_to
+                WHERE x.application_id <> s.application_id AND b.exclusion = 0 AND b.user_key <> s.user_key
+                    AND (s.user_key = '' OR b.user_key <> '' AND b.id > s.id) AND \(firstTarget("b")) IS NOT NULL \(listed))
             """
     }
 }

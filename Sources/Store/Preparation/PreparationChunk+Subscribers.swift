@@ -1,15 +1,15 @@
 extension PreparationChunk {
-    /// All subscribers of an application. Without a filter and exclusions it reads the index alone; it needs no check for
-    /// duplicates then, as a token is enabled once in an application.
-    static let subscribersSQL = subscribers(ChunkTarget())
-
-    /// The same with one message a user.
-    static let onePerUserSQL = subscribers(ChunkTarget(onePerUser: true))
-
     /// The subscribers of an application whom a target chooses; who is not chosen is not excluded either, and counts nowhere.
+    ///
+    /// Without a filter and exclusions it reads the index alone; it needs no check for duplicates then, as a token is enabled once in an
+    /// application.
     ///
     /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application, and those of the filter.
     static func subscribers(_ target: ChunkTarget) -> String {
+        target.isGrouped ? groups(target) : individuals(target)
+    }
+
+    private static func individuals(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
             SELECT d.id, d.log_day, d.priority, d.target::integer AS target, a.application_id, a.external_account_id,
@@ -19,7 +19,7 @@ extension PreparationChunk {
             WHERE d.id = $1
         ), slice AS (
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
-        ), \(target.mappedSQL.map { $0 + ", " } ?? "")scanned AS MATERIALIZED (
+        ), \(target.mappedSQL(of: "slice").map { $0 + ", " } ?? "")scanned AS MATERIALIZED (
             SELECT s.id, \(exclusion(target)) AS exclusion
             FROM slice s \(target.readMapping == nil ? "" : "LEFT JOIN mapped m ON m.user_key = s.user_key")
         ), kept AS MATERIALIZED (
@@ -61,7 +61,7 @@ extension PreparationChunk {
 
     /// The application's subscriptions behind the cursor. Where more than the index is read, the comparison of rows leaves the planner
     /// no index but the one that has the application first: by the primary key it would read those of all applications.
-    private static func range(_ target: ChunkTarget) -> String {
+    static func range(_ target: ChunkTarget) -> String {
         let (cursor, end) = ("(SELECT prepared_through FROM delivery)", "(SELECT prepare_to FROM delivery)")
         if target.isEverybody { return "s.application_id = $6 AND s.id > \(cursor) AND s.id <= \(end) ORDER BY s.id" }
         return """
@@ -69,38 +69,17 @@ extension PreparationChunk {
             """
     }
 
-    /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen. Another subscription is better if it
-    /// would get the message itself and registered later, in any application of the delivery.
+    /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen.
     private static func exclusion(_ target: ChunkTarget) -> String {
+        let cases = exclusionCases(target)
+        return cases.count == 1 ? "s.exclusion" : "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
+    }
+
+    /// Why a subscription `s` gets no message, for itself.
+    static func exclusionCases(_ target: ChunkTarget) -> [String] {
         var cases = target.condition.map { ["WHEN NOT (\($0)) THEN -1"] } ?? []
         cases.append("WHEN s.exclusion <> 0 THEN s.exclusion")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
-        if target.onePerUser {
-            let isSameUser = "s.user_key = self.user_key AND s.user_key <> ''"
-            cases.append("WHEN s.user_key <> '' AND \(better(target, isSameUser)) THEN 5")
-        }
-        if target.hasSharedTokens {
-            let hasSameToken =
-                "s.application_id <> self.application_id AND s.push_token = self.push_token AND s.enabled"
-            cases.append("WHEN \(better(target, hasSameToken)) THEN 5")
-        }
-        if cases.count == 1 { return "s.exclusion" }
-        return "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
-    }
-
-    /// Filter and condition speak of `s`, which is the other subscription inside; this one is `self` there.
-    private static func better(_ target: ChunkTarget, _ isOther: String) -> String {
-        let columns = target.sliceKeys.map { "s.\($0) AS \($0)" }.joined(separator: ", ")
-        let more = [
-            target.condition.map { "AND \($0)" }, target.exclusions.condition(subject: "s").map { "AND NOT \($0)" },
-        ].compactMap(\.self).joined(separator: " ")
-        return """
-            EXISTS (SELECT FROM (SELECT \(columns)) self CROSS JOIN LATERAL (
-                SELECT FROM pushmta_engine.subscription s
-                JOIN pushmta_engine.delivery_application x
-                    ON x.delivery_id = $1 AND x.application_id = s.application_id AND s.id <= x.prepare_to
-                \(target.mappingJoinSQL)
-                WHERE \(isOther) AND s.exclusion = 0 AND (s.registered_at, s.id) > (self.registered_at, self.id) \(more)) b)
-            """
+        return cases
     }
 }

@@ -23,8 +23,12 @@ extension Store {
                 job.resumed = resumed
                 return job
             } catch {
-                switch PreparationVerdict(error, readsMapping: false) {
-                case .waits(let reason):
+                switch PreparationVerdict(error, target: nil) {
+                case .waits(let reason, isTimeout: true):
+                    // Looking costs much.
+                    passed.append(id)
+                    try await postponePreparation(id, reason: reason)
+                case .waits(let reason, isTimeout: false):
                     passed.append(id)
                     try await notePreparation(id, waitsFor: reason)
                 case .fails(let reason):
@@ -150,14 +154,19 @@ extension Store {
     /// - Parameters:
     ///   - partSize: messages of a part at most; small deliveries get smaller parts, so that they spread over children.
     ///   - partsPerChunk: parts of a chunk at most.
-    public func prepareChunk(_ job: PreparationJob, partSize: Int = 1000, partsPerChunk: Int = 50) async throws
-        -> ChunkResult
-    {
+    ///   - timeout: how long a statement of it may take; nil for as long as it takes.
+    public func prepareChunk(
+        _ job: PreparationJob,
+        partSize: Int = 1000,
+        partsPerChunk: Int = 50,
+        timeout: Duration? = nil
+    ) async throws -> ChunkResult {
         try await transaction { transaction in
+            if let timeout { try await transaction.execute(Self.limit(timeout)) }
             let chunk = try await PreparationChunk(
                 deliveryID: job.deliveryID,
                 partSize: Int32(clamping: max(1, partSize)),
-                limit: Int64(max(1, partSize) * max(1, partsPerChunk)),
+                limit: PreparationChunk.limit(partSize: partSize, parts: partsPerChunk, job.target),
                 target: job.target
             ).run(transaction)
             if job.hasWaited, !chunk.busy {
@@ -165,6 +174,14 @@ extension Store {
             }
             return chunk
         }
+    }
+
+    /// A limit for the statements of a transaction that follow.
+    static func limit(_ timeout: Duration) -> PostgresStatement {
+        PostgresStatement(
+            "SELECT set_config('statement_timeout', $1, true)",
+            [.text(String(Int64(timeout / .milliseconds(1))))]
+        )
     }
 
     /// Ends deliveries that are prepared and have no open part; returns their ids. It waits for nobody: one that another

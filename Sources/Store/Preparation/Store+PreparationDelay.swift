@@ -4,7 +4,7 @@ import PushCore
 extension Store {
     /// What becomes of a delivery in preparation after an error of `prepareChunk`.
     public func verdict(on error: any Error, of job: PreparationJob) -> PreparationVerdict {
-        PreparationVerdict(error, readsMapping: job.target.readMapping != nil)
+        PreparationVerdict(error, target: job.target)
     }
 
     /// Puts the preparation of a delivery off, for any host to go on with: 5 s, doubling to a minute each time until a chunk is made.

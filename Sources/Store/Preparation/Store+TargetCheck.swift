@@ -28,6 +28,9 @@ extension Store {
         return try await targetMapping(applications: try all(rows) { rows, row in try rows.int32(row, 0) })
     }
 
+    /// A plan takes some milliseconds.
+    private static let longestPlan = Duration.seconds(2)
+
     /// Whom a delivery goes to, compiled.
     ///
     /// Throws `invalid`, or the database's own error, with the reason if its filter or its condition cannot be used.
@@ -43,7 +46,8 @@ extension Store {
         for shape in ["(\(condition)\n)", "ARRAY[\(condition)\n]::boolean[] = '{}'"] {
             let sql = "EXPLAIN SELECT FROM pushmta_engine.subscription s WHERE \(shape)"
             do {
-                _ = try await with { try await $0.execute(PostgresStatement(sql, prepare: false)) }
+                // What a plan computes beforehand may take any time, too.
+                try await group([Self.limit(Self.longestPlan), PostgresStatement(sql, prepare: false)])
             } catch let error as PostgresError where error.sqlState?.hasPrefix("42") == true {
                 throw StoreError(.invalid, "The condition in SQL of delivery \(id) cannot be used: \(error.message)")
             }

@@ -25,6 +25,9 @@ public struct TargetMapping: Sendable, Hashable {
         )
     }
 
+    /// What an operator reads of it.
+    var viewText: String { "the view \(view) of target mapping \"\(name)\"" }
+
     /// Checks that all of these columns are there, for a delivery that was started.
     ///
     /// Throws `unavailable` if one is not: as the view itself it may be there again, while somebody makes the view anew.

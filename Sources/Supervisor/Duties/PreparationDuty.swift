@@ -2,8 +2,19 @@ import Logging
 import Store
 
 /// Turns deliveries into parts, a chunk of each in turn, so that a long one does not keep a short one waiting.
+///
+/// A delivery whose target takes long to be read (a view, a condition in SQL) is prepared beside the others from then on, in smaller
+/// chunks and over a connection of its own.
 actor PreparationDuty {
+    /// A chunk takes some tenths of a second. Other deliveries wait so long once, then the slow one is prepared beside them.
+    private static let quickLimit = Duration.seconds(2)
+    /// What takes longer even in a small chunk waits with its reason: nobody can tell whether it would ever end.
+    private static let slowLimit = Duration.seconds(30)
+    /// So many times smaller are the chunks of a slow delivery.
+    private static let slowDivisor = 10
+
     private let store: Store
+    private let slowStore: Store
     private let hostID: String
     private let messagesPerPart: Int
     private let partsPerChunk: Int
@@ -13,9 +24,12 @@ actor PreparationDuty {
     /// Called when a chunk is committed, so that children may start on it, and when a delivery is prepared.
     private let chunkMade: @Sendable () -> Void
     private var jobs: [PreparationJob] = []
+    /// Deliveries that are prepared beside the others; the one that is at work is the first.
+    private var slowJobs: [PreparationJob] = []
 
     init(
         store: Store,
+        slowStore: Store,
         hostID: String,
         settings: SupervisorSettings,
         logger: Logger,
@@ -23,6 +37,7 @@ actor PreparationDuty {
         chunkMade: @escaping @Sendable () -> Void
     ) {
         self.store = store
+        self.slowStore = slowStore
         self.hostID = hostID
         messagesPerPart = settings.messagesPerPart
         partsPerChunk = settings.partsPerChunk
@@ -45,7 +60,7 @@ actor PreparationDuty {
 
     /// Takes a delivery in hand, or fails it; returns whether there was one.
     private func claim() async throws -> Bool {
-        let inHand = jobs.map(\.deliveryID)
+        let inHand = (jobs + slowJobs).map(\.deliveryID)
         guard let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand) else {
             return !jobs.isEmpty
         }
@@ -71,13 +86,39 @@ actor PreparationDuty {
         if let trouble { throw trouble }
     }
 
-    /// Prepares one chunk; returns whether this supervisor has nothing more to do for the delivery.
-    private func prepareChunk(of job: PreparationJob) async throws -> Bool {
+    /// Goes on with a delivery that has turned out slow, beside the others.
+    private func prepareBeside(_ job: PreparationJob) {
+        logger.notice("Delivery \(job.deliveryID) takes long to be prepared: it is prepared beside the others")
+        slowJobs.append(job)
+        guard slowJobs.count == 1 else { return }
+        Task {
+            while let job = slowJobs.first {
+                let isOver = await prepareSlowChunk(of: job)
+                slowJobs.removeFirst()
+                if !isOver { slowJobs.append(job) }
+            }
+        }
+    }
+
+    private func prepareSlowChunk(of job: PreparationJob) async -> Bool {
+        guard isClaiming() else { return true }
         do {
-            let chunk = try await store.prepareChunk(
+            return try await prepareChunk(of: job, isSlow: true)
+        } catch {
+            // It is this host's still, and is claimed again.
+            logger.warning("A chunk of delivery \(job.deliveryID) could not be prepared: \(error)")
+            return true
+        }
+    }
+
+    /// Prepares one chunk; returns whether there is nothing more to do for the delivery in this place.
+    private func prepareChunk(of job: PreparationJob, isSlow: Bool = false) async throws -> Bool {
+        do {
+            let chunk = try await (isSlow ? slowStore : store).prepareChunk(
                 job,
                 partSize: messagesPerPart,
-                partsPerChunk: partsPerChunk
+                partsPerChunk: isSlow ? max(1, partsPerChunk / Self.slowDivisor) : partsPerChunk,
+                timeout: isSlow ? Self.slowLimit : Self.quickLimit
             )
             if chunk.parts > 0 || chunk.done { chunkMade() }
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared") }
@@ -85,7 +126,8 @@ actor PreparationDuty {
         } catch {
             switch store.verdict(on: error, of: job) {
             case .passes: throw error
-            case .waits(let reason):
+            case .waits(_, isTimeout: true) where !isSlow: prepareBeside(job)
+            case .waits(let reason, isTimeout: _):
                 logger.warning("Delivery \(job.deliveryID) cannot be prepared now, and waits: \(error)")
                 try await store.postponePreparation(job.deliveryID, reason: reason)
             case .fails(let reason): try await fail(job, "The preparation failed: \(reason)")

@@ -15,7 +15,7 @@ import Darwin
 /// plan wants, and a handful of duties that look after the database. It knows no signals: the command line calls ``drain()``,
 /// ``hurry()`` and ``reload()``.
 public final class Supervisor: Sendable {
-    /// Opens one connection to the database; the role ("supervisor", "supervisor-prepare", "supervisor-listen") goes into
+    /// Opens one connection to the database; the role ("supervisor", "supervisor-prepare", "supervisor-slow", "supervisor-listen") goes into
     /// its application name.
     public typealias Connect = @Sendable (_ role: String) async throws -> Store
 

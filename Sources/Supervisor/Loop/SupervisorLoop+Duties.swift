@@ -92,7 +92,7 @@ extension SupervisorLoop {
                 return Self.routeInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
-            preparation(stores.preparation),
+            preparation(stores),
             work(stores.main),
         ]
     }
@@ -118,9 +118,10 @@ extension SupervisorLoop {
         return .seconds(settings.withLock(\.dataBasePoolPeriodSec))
     }
 
-    private func preparation(_ store: Store) -> Duty {
+    private func preparation(_ stores: HostStores) -> Duty {
         let preparation = PreparationDuty(
-            store: store,
+            store: stores.preparation,
+            slowStore: stores.slowPreparation,
             hostID: folder.hostID,
             settings: settings.withLock { $0 },
             logger: logger,

@@ -16,6 +16,7 @@ extension SupervisorLoop {
             HostStores(
                 main: try await self.connect("supervisor"),
                 preparation: try await self.connect("supervisor-prepare"),
+                slowPreparation: try await self.connect("supervisor-slow"),
                 listener: try await self.connect("supervisor-listen")
             )
         }

@@ -27,10 +27,12 @@ struct DeliverySite: Sendable {
     ///
     /// - Parameter poolPeriod: after how many seconds a supervisor without work looks again; what gateways said of tokens waits
     ///   for such a look.
+    /// - Parameter configure: changes settings before the processes start.
     static func with(
         subscribers: Int64 = 50,
         children: Int = 4,
         poolPeriod: Int = MasterSettings().dataBasePoolPeriodSec,
+        configure: (inout Settings) -> Void = { _ in },
         _ body: (DeliverySite) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -40,6 +42,7 @@ struct DeliverySite: Sendable {
             try await trial.prepare()
             var settings = try trial.writeSettings(children: children)
             settings.mta.master.dataBasePoolPeriodSec = poolPeriod
+            configure(&settings)
             try trial.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
             let simulator = try await trial.startSimulator()

@@ -58,6 +58,7 @@ struct ContentWorld {
         let account = try #require(application.accountID)
         let preparer = PartPreparer(
             store: store,
+            views: ViewLoads(quick: store, slow: store, timeout: .seconds(10)),
             application: application,
             format: platform == .ios ? .apns : .fcmV1,
             clock: DatabaseClock(try await store.databaseClock()),

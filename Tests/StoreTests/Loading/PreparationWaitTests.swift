@@ -36,9 +36,11 @@ struct PreparationWaitTests {
         do {
             _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
         } catch {
-            if case .waits(let words) = store.verdict(on: error, of: job) { reason = words }
+            if case .waits(let words, isTimeout: false) = store.verdict(on: error, of: job) { reason = words }
         }
-        #expect(reason == "the target mapping's view cannot be read: division by zero (SQLSTATE 22012)")
+        #expect(
+            reason == #"the view public.person of target mapping "m" cannot be read: division by zero (SQLSTATE 22012)"#
+        )
         try await store.postponePreparation(id, reason: reason)
         let progress = try await store.deliveryProgress(id)
         #expect(progress.state == .preparing && progress.waitingReason == reason && progress.stateReason.isEmpty)

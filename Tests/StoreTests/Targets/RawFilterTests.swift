@@ -102,4 +102,63 @@ struct RawFilterTests {
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .failed && !progress.stateReason.isEmpty, "\(progress)")
     }
+
+    @Test(
+        "A registrant's value that cannot be computed keeps the delivery waiting and does not fail it",
+        arguments: [false, true]
+    )
+    func values(_ onePerUser: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        try await store.seedSubscriptions(application: "shop-ios", count: 100)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET user_key = 'user-' || id,
+                parameters = jsonb_build_object('points', CASE id WHEN 70 THEN 'abc' ELSE id::text END)
+            """
+        )
+        let id = try await delivery(fixture, onePerUser: onePerUser)
+        try await set(fixture, id, "(s.parameters ->> 'points')::integer > 10")
+        try await store.startDelivery(id)
+        let job = try required(try await store.claimDeliveryToPrepare(host: fixture.host))
+        _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
+        var reason = ""
+        do {
+            _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
+        } catch {
+            if case .waits(let words, isTimeout: false) = store.verdict(on: error, of: job) { reason = words }
+        }
+        #expect(reason.contains("condition in SQL") && reason.contains("22P02") && !reason.contains("abc"))
+        try await store.postponePreparation(id, reason: reason)
+        let progress = try await store.deliveryProgress(id)
+        #expect(progress.state == .preparing && progress.waitingReason == reason && progress.target == 40)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET parameters = '{\"points\": \"7\"}' WHERE id = 70"
+        )
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET wait_until = now() - interval '1 s'")
+        try await fixture.prepare()
+        #expect(try await fixture.targets(id) == Set(11...100).subtracting([70]))
+    }
+
+    @Test("One that takes too long keeps the delivery waiting")
+    func slow() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        try await store.seedSubscriptions(application: "shop-ios", count: 10)
+        let id = try await delivery(fixture)
+        try await set(fixture, id, "pg_sleep(600) IS NOT NULL")
+        try await store.startDelivery(id)
+        let job = try required(try await store.claimDeliveryToPrepare(host: fixture.host))
+        var verdict = PreparationVerdict.passes
+        do {
+            _ = try await store.prepareChunk(job, timeout: .milliseconds(50))
+        } catch {
+            verdict = store.verdict(on: error, of: job)
+        }
+        guard case .waits(let reason, isTimeout: true) = verdict else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(reason.contains("its condition in SQL does not answer in time") && reason.contains("57014"))
+    }
 }

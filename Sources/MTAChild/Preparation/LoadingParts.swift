@@ -1,0 +1,68 @@
+import Store
+import Synchronization
+
+/// The parts between their claim and the desk: their leases are renewed, their deliveries are watched, and their loads can be given up.
+final class LoadingParts: Sendable {
+    private struct Load {
+        let part: ClaimedPart
+        let task: Task<Void, Never>
+    }
+
+    private struct State {
+        var loads: [PartToken: Load] = [:]
+        /// Those who wait until nothing is loaded any more.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The parts, with their tokens.
+    var tokens: Set<PartToken> { state.withLock { Set($0.loads.keys) } }
+    /// Their deliveries.
+    var deliveries: Set<Int64> { state.withLock { Set($0.loads.values.map(\.part.deliveryID)) } }
+    /// Their number.
+    var count: Int { state.withLock { $0.loads.count } }
+
+    /// Loads a part in a task of its own. What has the part then must have it when the work returns.
+    func start(_ part: ClaimedPart, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        let token = PartToken(part: part.id, token: part.fencingToken)
+        // Under the lock, so that who gives loads up finds the task.
+        return state.withLock { state in
+            let task = Task {
+                await work()
+                self.end(token)
+            }
+            state.loads[token] = Load(part: part, task: task)
+            return task
+        }
+    }
+
+    private func end(_ token: PartToken) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.loads[token] = nil
+            guard state.loads.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Cancels the loads of some parts; they go back as they came.
+    func giveUp(where isGivenUp: (PartToken, ClaimedPart) -> Bool) {
+        let tasks = state.withLock { state in
+            state.loads.filter { isGivenUp($0.key, $0.value.part) }.values.map(\.task)
+        }
+        for task in tasks { task.cancel() }
+    }
+
+    /// Returns when nothing is loaded any more.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.loads.isEmpty { state.waiters.append(continuation) }
+                return state.loads.isEmpty
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+/// Subscriptions of which one at most gets the message: those of a user, or those that have a push token.
+///
+/// Who registers while a delivery is prepared changes them between two chunks. So all of them are judged at once, in one statement and
+/// with what is true then: by the chunk that comes to the first of them. Which that is nobody can change: it is told by their ids and by
+/// how far each application is prepared, and a subscription keeps its id and its user. Later chunks pass over the others, so nothing
+/// has to be remembered.
+extension PreparationChunk {
+    /// The subscribers of an application whom a target chooses, with one message for each group.
+    ///
+    /// The parameters are those of ``subscribers(_:)``. Of those who would get the message, in any application of the delivery, the one
+    /// that registered last gets it. If its place in the order is behind this chunk it goes into a part of its own kind. Who came after
+    /// the start takes part only if he stands in for one of the same user that has been replaced since then.
+    static func groups(_ target: ChunkTarget) -> String {
+        """
+        WITH delivery AS MATERIALIZED (
+            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.started_at, a.prepared_through, a.prepare_to
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id AND a.application_id = $6
+            WHERE d.id = $1
+        ), apps AS MATERIALIZED (
+            SELECT a.application_id, a.external_account_id, a.prepared_through, a.prepare_to
+            FROM pushmta_engine.delivery_application a WHERE a.delivery_id = $1
+        ), slice AS MATERIALIZED (
+            SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
+        ), \(pool(target)), \(target.mappedSQL(of: "pool").map { $0 + ", " } ?? "")judged AS MATERIALIZED (
+            SELECT s.id, s.application_id, s.peer, s.in_range, s.registered_at,
+                s.in_range AND s.disabled_at >= (SELECT started_at FROM delivery) AS is_replaced, \(exclusion(target)) AS exclusion
+            FROM pool s \(target.readMapping == nil ? "" : "LEFT JOIN mapped m ON m.user_key = s.user_key")
+        ), ranked AS MATERIALIZED (
+            SELECT j.*, bool_or(j.is_replaced) OVER (PARTITION BY j.peer) AS has_replaced,
+                row_number() OVER (PARTITION BY j.peer, j.exclusion = 0
+                    ORDER BY j.in_range DESC, j.registered_at DESC, j.id DESC) AS place
+            FROM judged j WHERE j.peer IS NOT NULL
+        ), scanned AS MATERIALIZED (
+            SELECT j.id, j.application_id, j.exclusion FROM judged j WHERE j.peer IS NULL
+            UNION ALL
+            SELECT r.id, r.application_id, CASE WHEN r.exclusion = 0 AND r.place > 1 THEN 5::smallint ELSE r.exclusion END
+            FROM ranked r WHERE r.in_range OR r.exclusion = 0 AND r.place = 1 AND r.has_replaced
+        ), \(partsSQL)
+        """
+    }
+
+    /// Numbers the messages and makes parts of them. Those of other applications, and those behind this chunk, lie far apart.
+    private static let partsSQL = """
+        kept AS MATERIALIZED (
+            SELECT k.id, k.application_id, k.is_near,
+                row_number() OVER (ORDER BY k.is_near DESC, k.application_id, k.id)::integer AS place,
+                row_number() OVER (PARTITION BY k.is_near, k.application_id ORDER BY k.id)::integer - 1 AS place_in_group,
+                count(*) OVER (PARTITION BY k.is_near, k.application_id)::integer AS of_group
+            FROM (SELECT s.id, s.application_id, s.application_id = $6 AND s.id <= (SELECT max(id) FROM slice) AS is_near
+                FROM scanned s WHERE s.exclusion = 0) k
+        ), numbered AS MATERIALIZED (
+            SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS part_id, g.*
+            FROM (
+                SELECT k.application_id, k.is_near AND k.of_group * 2 >= (SELECT count(*) FROM slice) AS dense,
+                    min(k.place) AS first_place, count(*)::integer AS size, array_agg(k.id ORDER BY k.place) AS ids
+                FROM kept k
+                GROUP BY k.application_id, k.is_near, k.of_group,
+                    k.place_in_group / least($3, greatest($4, (k.of_group + $5 - 1) / $5))
+            ) g
+        ), parts AS (
+            INSERT INTO pushmta_engine.delivery_part (id, delivery_id, application_id, external_account_id, log_day, size,
+                priority, dense)
+            SELECT n.part_id, d.id, n.application_id, x.external_account_id, d.log_day, n.size, d.priority, n.dense
+            FROM numbered n JOIN apps x ON x.application_id = n.application_id CROSS JOIN delivery d
+        ), targets AS (
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids)
+            SELECT n.part_id, d.id, d.log_day, d.target + n.first_place, n.ids FROM numbered n, delivery d
+        ), excluded AS (
+            INSERT INTO pushmta_engine.exclusion_log (delivery_id, subscription_id, application_id, log_day, reason)
+            SELECT d.id, s.id, s.application_id, d.log_day, pushmta_engine.exclusion_name(s.exclusion)
+            FROM scanned s, delivery d WHERE s.exclusion > 0
+        ), totals AS MATERIALIZED (
+            SELECT (SELECT count(*) FROM kept) AS messages, (SELECT count(*) FROM scanned WHERE exclusion > 0) AS excluded,
+                (SELECT count(*) FROM slice) AS scanned, (SELECT max(id) FROM slice) AS through
+        ), cursor AS (
+            UPDATE pushmta_engine.delivery_application a SET
+                prepared = CASE WHEN a.application_id = $6 THEN t.scanned < $2 ELSE a.prepared END,
+                prepared_through = CASE WHEN a.application_id = $6 THEN coalesce(t.through, a.prepared_through)
+                    ELSE a.prepared_through END,
+                messages = a.messages + (SELECT count(*) FROM kept k WHERE k.application_id = a.application_id)
+            FROM totals t WHERE a.delivery_id = $1
+        ), counted AS (
+            UPDATE pushmta_engine.delivery d SET target = d.target + t.messages, excluded = d.excluded + t.excluded,
+                changed_at = now()
+            FROM totals t WHERE d.id = $1
+        )
+        SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered) FROM totals t
+        """
+
+    /// The subscriptions that are judged: those of the slice that have no group, and all of each group that the slice is the first to
+    /// come to. A group is a number: of a user above zero, of a token below.
+    private static func pool(_ target: ChunkTarget) -> String {
+        var tables: [String] = []
+        var sources: [String] = []
+        if target.onePerUser {
+            tables.append(usersSQL)
+            sources.append(
+                """
+                SELECT u.place, s.id <= (SELECT x.prepare_to FROM apps x WHERE x.application_id = s.application_id), s.*
+                FROM users u CROSS JOIN LATERAL (SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s
+                    WHERE s.user_key = u.user_key AND s.user_key <> '' OFFSET 0) s
+                WHERE s.application_id IN (SELECT x.application_id FROM apps x)
+                """
+            )
+        }
+        // One without a user is alone as far as users go.
+        let withoutUser = target.onePerUser ? "s.user_key = ''" : "true"
+        if target.hasSharedTokens {
+            tables.append(tokens(withoutUser))
+            let members = ["s.enabled", "NOT s.enabled"].map { enabled in
+                """
+                SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s
+                WHERE s.application_id = x.application_id AND s.push_token = t.push_token AND \(enabled) AND s.id <= x.prepare_to
+                    AND \(withoutUser)
+                """
+            }
+            sources.append(
+                """
+                SELECT t.place, true, s.*
+                FROM tokens t CROSS JOIN apps x CROSS JOIN LATERAL (\(members.joined(separator: " UNION ALL "))) s
+                """
+            )
+        } else if target.onePerUser {
+            sources.append("SELECT NULL::bigint, true, s.* FROM slice s WHERE \(withoutUser)")
+        }
+        // An empty one that names the columns.
+        let head = "SELECT NULL::bigint AS peer, true AS in_range, s.* FROM slice s WHERE false"
+        tables.append("pool AS MATERIALIZED (\(([head] + sources).joined(separator: " UNION ALL ")))")
+        return tables.joined(separator: ", ")
+    }
+
+    /// The users of the slice of whom nobody has been met before.
+    private static let usersSQL = """
+        users AS MATERIALIZED (
+            SELECT u.user_key, row_number() OVER () AS place
+            FROM (SELECT DISTINCT s.user_key FROM slice s WHERE s.user_key <> '') u
+            WHERE (SELECT true FROM pushmta_engine.subscription b
+                WHERE b.user_key = u.user_key AND b.user_key <> ''
+                    AND b.id <= (SELECT x.prepared_through FROM apps x WHERE x.application_id = b.application_id) LIMIT 1) IS NULL
+        )
+        """
+
+    /// The tokens of the slice of which nobody has been met before.
+    private static func tokens(_ withoutUser: String) -> String {
+        let met = ["s.enabled", "NOT s.enabled"].map { enabled in
+            """
+            (SELECT true FROM apps x JOIN pushmta_engine.subscription s ON s.application_id = x.application_id
+                AND s.push_token = t.push_token AND \(enabled) AND s.id <= x.prepared_through AND \(withoutUser) LIMIT 1) IS NULL
+            """
+        }
+        return """
+            tokens AS MATERIALIZED (
+                SELECT t.push_token, -row_number() OVER () AS place
+                FROM (SELECT DISTINCT s.push_token FROM slice s WHERE \(withoutUser)) t WHERE \(met.joined(separator: " AND "))
+            )
+            """
+    }
+
+    /// 0 for who may get the message, the reason for who does not, -1 for who is not chosen.
+    private static func exclusion(_ target: ChunkTarget) -> String {
+        var cases = exclusionCases(target)
+        if target.onePerUser, target.hasSharedTokens { cases.append("WHEN \(leavesToken(target)) THEN 5") }
+        return "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
+    }
+
+    /// Whether somebody else, in another application, has the token and gets the message there: one with a user before one without, and
+    /// of two users the later subscription. Ids do not change.
+    ///
+    /// Filter and condition speak of `s`, which is the other subscription inside; this one is `self` there.
+    private static func leavesToken(_ target: ChunkTarget) -> String {
+        let more = [
+            target.condition.map { "AND \($0)" }, target.exclusions.condition(subject: "s").map { "AND NOT \($0)" },
+        ].compactMap(\.self).joined(separator: " ")
+        return """
+            EXISTS (SELECT FROM (SELECT s.id, s.user_key, s.push_token, s.application_id) self
+                CROSS JOIN apps x CROSS JOIN LATERAL (
+                    SELECT FROM pushmta_engine.subscription s \(target.mappingJoinSQL)
+                    WHERE s.application_id = x.application_id AND s.push_token = self.push_token AND s.enabled AND s.id <= x.prepare_to
+                        AND s.exclusion = 0 AND s.user_key <> self.user_key
+                        AND (self.user_key = '' OR s.user_key <> '' AND s.id > self.id) \(more)) b
+                WHERE x.application_id <> self.application_id)
+            """
+    }
+}
