@@ -8,6 +8,10 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case disabledSubscriptions
     case oldTokenEvents
     case oldTrackingSources
+    case forgottenLogs
+    case oldDeliveryRows
+    case oldChildren
+    case oldForgotten
 
     /// The time until it is looked at again when nothing was left to do. What people wait for is looked at each second, which costs
     /// a few look-ups in indexes of what is open; late outcomes are rare; what is thrown away has been there for months, and the
@@ -16,7 +20,11 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         switch self {
         case .tokenEvents, .outcomes, .hits: .seconds(1)
         case .lateOutcomes: .seconds(5)
-        case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources: .seconds(600)
+        // It begins a minute after the request.
+        case .forgottenLogs: .seconds(60)
+        case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
+            .oldForgotten:
+            .seconds(600)
         }
     }
 
@@ -31,6 +39,10 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .disabledSubscriptions: "disabled subscriptions deleted"
         case .oldTokenEvents: "old token events deleted"
         case .oldTrackingSources: "old tracking sources deleted"
+        case .forgottenLogs: "forgotten subscriptions taken out of a day's logs"
+        case .oldDeliveryRows: "rows of old deliveries deleted"
+        case .oldChildren: "old children deleted"
+        case .oldForgotten: "old notes of forgotten subscriptions deleted"
         }
     }
 }

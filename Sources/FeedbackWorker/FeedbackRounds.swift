@@ -15,6 +15,8 @@ struct FeedbackRounds: Sendable {
     static let counted = 10_000
     /// Rows that one transaction deletes.
     static let deleted = 2_000
+    /// Forgotten subscriptions that one reading of a day's logs is for; it compares each message with all of them.
+    static let forgotten = 100
 
     /// Does a piece of a duty, or two of its pieces beside each other; nil if another worker acts.
     func run(_ duty: FeedbackDuty, inTwos: Bool) async throws -> FeedbackRound? {
@@ -46,6 +48,20 @@ struct FeedbackRounds: Sendable {
             return count.map { FeedbackRound(count: $0, isMore: $0 > Self.deleted / 2) }
         case .oldTrackingSources:
             let count = try await store.purgeTrackingSources(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
+        case .forgottenLogs:
+            let count = try await store.cleanForgottenLogs(worker: worker, limit: Self.forgotten)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .oldDeliveryRows:
+            guard kept.broadLogDays > 0 else { return .idle }
+            let count = try await store.purgeDeliveryRows(worker: worker, limit: Self.deleted, days: kept.broadLogDays)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .oldChildren:
+            guard kept.broadLogDays > 0 else { return .idle }
+            let count = try await store.purgeChildren(worker: worker, limit: Self.deleted, days: kept.broadLogDays)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
+        case .oldForgotten:
+            let count = try await store.purgeForgotten(worker: worker, limit: Self.deleted)
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
         }
     }

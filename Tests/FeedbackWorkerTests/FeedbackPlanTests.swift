@@ -25,7 +25,8 @@ struct FeedbackPlanTests {
         var plan = plan()
         var now = start
         var seen: [FeedbackDuty] = []
-        for _ in 0..<20 {
+        // Each duty and the rest after it, twice.
+        for _ in 0..<4 * FeedbackDuty.allCases.count {
             switch plan.next(at: now) {
             case .rest(let time): now = time
             case .run(let duty):

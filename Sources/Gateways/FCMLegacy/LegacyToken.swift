@@ -1,11 +1,10 @@
+import PushCore
+
 /// What registration tokens are made of.
 enum LegacyToken {
-    /// Tokens have some 160 bytes; a canonical one is kept up to this length.
-    private static let longest = 4_096
-
-    /// Whether a token that FCM names can take the place of another one.
+    /// Whether a token that FCM names can take the place of another one: none is kept that is longer than one that registers.
     static func isCanonical(_ token: String) -> Bool {
-        (1...longest).contains(token.utf8.count) && isPlain(token.utf8)
+        (1...PushTokenForm.androidLength.upperBound).contains(token.utf8.count) && isPlain(token.utf8)
     }
 
     /// Whether a token has no other characters than FCM's have.

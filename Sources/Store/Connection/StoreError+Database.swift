@@ -22,12 +22,21 @@ extension StoreError {
         )
     }
 
+    /// The schema's roles are not in the cluster, and the user that migrates may not make them.
+    static func rolesMissing(user: String, statements: [String]) -> StoreError {
+        StoreError(
+            .schema,
+            "The database user \(user) may not make what the schema needs in this cluster, so nothing was changed. "
+                + "An administrator runs once: \(statements.joined(separator: " ")) Then run pushmta migrate again."
+        )
+    }
+
     /// What a function of schema `pushmta` refused, by its SQLSTATE of class `PM`; nil for errors of PostgreSQL itself.
     init?(_ error: PostgresError) {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070": .notFound
+            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071": .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064":
                 .conflict
             default: .invalid
@@ -50,6 +59,8 @@ extension StoreError {
         "PM063": "take a new key for another message",
         "PM064": "pushmta subscription list shows why and since when",
         "PM070": "pushmta subscription list shows them",
+        "PM071": "pushmta service list shows them",
+        "PM072": "nobody is known without a user key",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
         "PM052": NameRule.nameWords,

@@ -44,6 +44,32 @@ extension Store {
         try await fenced("pushmta_engine.purge_tracking_sources($2)", worker, [.int32(Int32(clamping: limit))])
     }
 
+    /// Deletes what deliveries leave behind their counts whose outcomes are gone, as the worker that acts: targets with their variables,
+    /// exclusions, parts, records of lost owners.
+    ///
+    /// - Parameters:
+    ///   - limit: rows at most, about; 0 when nothing is left.
+    ///   - days: how old they are at least.
+    /// - Returns: how many; nil if another worker acts.
+    public func purgeDeliveryRows(worker: String, limit: Int, days: Int) async throws -> Int64? {
+        try await fenced(
+            "pushmta_engine.purge_delivery_rows($2, (now() AT TIME ZONE 'UTC')::date - $3::integer)",
+            worker,
+            [.int32(Int32(clamping: limit)), .int32(Int32(clamping: days))]
+        )
+    }
+
+    /// Deletes children that ended, and hosts that were heard of last, more than so many days ago, as the worker that acts.
+    ///
+    /// - Returns: how many children; nil if another worker acts.
+    public func purgeChildren(worker: String, limit: Int, days: Int) async throws -> Int64? {
+        try await fenced(
+            "pushmta_engine.purge_children($2, $3 * interval '1 day')",
+            worker,
+            [.int32(Int32(clamping: limit)), .int32(Int32(clamping: days))]
+        )
+    }
+
     /// What is old enough to go by the database's clock, and is held back, as that clock may be wrong.
     public func retentionHolds() async throws -> [RetentionHold] {
         let result = try await query(

@@ -25,5 +25,6 @@ struct Migration: Sendable {
         .feedback, .api, .loading, .holds,
         .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan,
         .trouble,
+        .dataAtRest,
     ]
 }

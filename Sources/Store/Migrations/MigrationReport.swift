@@ -6,4 +6,6 @@ public struct MigrationReport: Sendable {
     public let to: Int32
     /// Names of the steps applied, in order; empty if there was nothing to do.
     public let applied: [String]
+    /// Rights that roles had not and have now, as the statements that gave them.
+    public let granted: [String]
 }

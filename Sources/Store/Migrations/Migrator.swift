@@ -33,6 +33,7 @@ struct Migrator {
         let installed = try await Self.installed(connection)
         let newest = steps.last?.version ?? 0
         guard installed.version <= newest else { throw StoreError.newerSchema(installed.version, program: newest) }
+        try await makeRoles(isNew: installed.version == 0)
         if installed.version == 0 { try await connection.run(script: Self.versionTable) }
         var applied: [String] = []
         for step in steps where step.version > installed.version {
@@ -42,7 +43,42 @@ struct Migrator {
         try await connection.execute(
             PostgresStatement(Self.partitions, [.int32(Int32(Self.daysAhead))], prepare: false)
         )
-        return MigrationReport(from: installed.version, to: newest, applied: applied)
+        let grants = try await SchemaGrant.missing(connection)
+        for grant in grants { try await connection.run(script: grant) }
+        return MigrationReport(from: installed.version, to: newest, applied: applied, granted: grants)
+    }
+
+    /// Makes the roles that the cluster has not yet, before anything else: without them the steps would leave their rights out.
+    private func makeRoles(isNew: Bool) async throws {
+        let rights = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT r.rolcreaterole OR r.rolsuper, $1 AND NOT has_database_privilege(current_database(), 'CREATE'),
+                    quote_ident(current_user), quote_ident(current_database())
+                FROM pg_roles r WHERE r.rolname = current_user
+                """,
+                [.bool(isNew)],
+                prepare: false
+            )
+        )
+        let missing = try await SchemaGrant.missingRoles(connection)
+        let mayMakeRoles = try rights.bool(0, 0)
+        let lacksDatabase = try rights.bool(0, 1)
+        let user = try rights.text(0, 2)
+        guard mayMakeRoles || missing.isEmpty, !lacksDatabase else {
+            var statements = mayMakeRoles ? [] : missing.map(SchemaGrant.creation)
+            if lacksDatabase { statements.append("GRANT CREATE ON DATABASE \(try rights.text(0, 3)) TO \(user);") }
+            throw StoreError.rolesMissing(user: user, statements: statements)
+        }
+        // Roles belong to the cluster: who migrates another database of it may be making them, too.
+        for role in missing {
+            try await connection.run(
+                script: """
+                    DO $$ BEGIN \(SchemaGrant.creation(of: role))
+                    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$
+                    """
+            )
+        }
     }
 
     /// The installed version (0 if none) and the oldest program that works with it.

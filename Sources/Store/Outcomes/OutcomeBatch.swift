@@ -205,8 +205,10 @@ extension OutcomeBatch.Effect {
         case .invalid(let since): sinceMilliseconds = since
         case .softError: kind = .softError
         case .replaced(let token):
-            // PostgreSQL stores no NUL, and an empty token is none.
-            guard !token.isEmpty, !token.utf8.contains(0) else { return nil }
+            // PostgreSQL stores no NUL, and an empty token is none. One that is longer than the index takes could never be applied; it
+            // may come from the journal of another version.
+            guard !token.isEmpty, token.utf8.count <= PushTokenForm.androidLength.upperBound, !token.utf8.contains(0)
+            else { return nil }
             kind = .canonical
             newToken = token
         }

@@ -10,6 +10,8 @@ enum TokenEventInsert {
     /// the gateway gives, if that is earlier. Where it gives none the event names the part, as it says nothing of its own about when
     /// it was true.
     ///
+    /// Of a forgotten subscription nothing is noted: an answer may name the token that is wanted instead.
+    ///
     /// - Parameter ofHeldParts: only of parts that stand under the effect's token. Of a part that was lost the outcome in the log may
     ///   be the new owner's, whose message got through; those that were really inserted are known on the careful path only.
     static func statement(_ effects: [OutcomeBatch.Effect], ofHeldParts: Bool) -> PostgresStatement {
@@ -36,5 +38,6 @@ enum TokenEventInsert {
             AND ($6::text IS NULL OR p.fencing_token = e.token AND p.state = $6::text)
         JOIN pushmta_engine.broad_log b
             ON b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = e.sequence
+        WHERE NOT EXISTS (SELECT FROM pushmta_engine.forgotten_subscription f WHERE f.subscription_id = b.subscription_id)
         """
 }

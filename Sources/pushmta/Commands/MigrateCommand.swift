@@ -6,7 +6,10 @@ struct MigrateCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring the database's schema to this version.",
-        discussion: "Does nothing if it is there already; two hosts may run it at once; refuses a newer schema."
+        discussion: """
+            Does nothing if it is there already, but for rights of its roles that are missing; two hosts may run it at once; refuses a newer
+            schema. A user who may not make roles is told, before anything is changed, what an administrator has to run.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
@@ -14,6 +17,7 @@ struct MigrateCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let report = try await Store.migrate(StoreSession.configuration(loaded.values, role: "migrate"))
         guard !report.applied.isEmpty else {
+            for statement in report.granted { StandardOutput.line("repaired: \(statement)") }
             StandardOutput.line("The schema has version \(report.to) already.")
             return
         }

@@ -173,6 +173,42 @@ import Testing
         #expect(DatabaseChecks.failOver(named, replicas: 1).verdict == .ok)
     }
 
+    @Test func theDoctorTellsOfRolesAndRightsThatAreMissing() async throws {
+        let connection = try await database.connect()
+        try await connection.run(script: "REVOKE SELECT ON pushmta.mta_host FROM pushmta_monitoring")
+        let environment = ["PUSHMTA_DATABASE_URL": database.connectionString]
+        let ill = try await program.run(["doctor"], environment: environment)
+        #expect(
+            ill.status == 1 && ill.output.contains("GRANT SELECT ON pushmta.mta_host TO pushmta_monitoring"),
+            "\(ill)"
+        )
+        let repair = try await program.run(["migrate"], environment: environment)
+        #expect(repair.status == 0 && repair.output.contains("repaired: GRANT SELECT ON pushmta.mta_host"), "\(repair)")
+        let well = try await program.run(["doctor"], environment: environment)
+        #expect(well.output.contains("complete") && !well.output.contains("pushmta_monitoring"), "\(well)")
+        await connection.close()
+        let rights = DatabaseChecks.rights(SchemaRights(roles: ["CREATE ROLE pushmta_web NOLOGIN;"], grants: []))
+        #expect(rights.map(\.verdict) == [.failed, .skipped])
+        #expect(rights.first?.finding.contains("CREATE ROLE pushmta_web NOLOGIN;") == true)
+    }
+
+    @Test func aUserIsForgottenOnRequest() async throws {
+        try await store.createService(name: "shop", label: "Shop")
+        try await store.createApplication(
+            NewApplication(service: "shop", name: "shop-ios", platform: .ios, integrationKey: "k", bundleID: "com.shop")
+        )
+        try await store.seedSubscriptions(application: "shop-ios", count: 2)
+        let forget = ["subscription", "forget", "--service", "shop", "--user-key", "shop-ios-1"]
+        let environment = ["PUSHMTA_DATABASE_URL": database.connectionString]
+        let first = try await program.run(forget, environment: environment)
+        #expect(first.status == 0 && first.output.contains("subscriptions 1, targets 0"), "\(first)")
+        let second = try await program.run(forget, environment: environment)
+        #expect(second.status == 0 && second.output.contains("no such user"), "\(second)")
+        let list = try await run("subscription", "list")
+        #expect(!list.output.contains("shop-ios-1") && list.output.contains("shop-ios-2"))
+        _ = try await run("subscription", "forget", "--service", "shp", "--user-key", "x", expect: 65)
+    }
+
     @Test func anOpenCircuitSaysWhyAndIsClosedByHand() async throws {
         let application = try await addApplication()
         try await store.openCircuit(

@@ -52,7 +52,7 @@ struct LegacyAnswerTests {
 
     @Test(
         "A canonical id that is no token is not taken",
-        arguments: ["", " ", "/topics/x", "a\u{0}b", String(repeating: "a", count: 5_000), "ü"]
+        arguments: ["", " ", "/topics/x", "a\u{0}b", String(repeating: "a", count: 2_001), "ü"]
     )
     func canonical(_ id: String) throws {
         let json = try JSONSerialization.data(withJSONObject: ["results": [["message_id": "1", "registration_id": id]]])

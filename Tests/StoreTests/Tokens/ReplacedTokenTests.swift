@@ -67,6 +67,69 @@ struct ReplacedTokenTests {
         #expect(counts.map(\.kind) == [.canonical] && counts.map(\.applied) == [1])
     }
 
+    /// A text that no compression makes shorter, as an index would do it with one that repeats itself.
+    private func random(_ length: Int) -> String {
+        let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:")
+        return String((0..<length).map { _ in letters[Int.random(in: letters.indices)] })
+    }
+
+    @Test(
+        "One that is too long for the index, or no token, changes nothing and keeps no other effect from being applied"
+    )
+    func tooLong() async throws {
+        let fixture = try await fixture()
+        // Left by an older version, or put there by somebody's hand.
+        try await event(fixture, 1, random(4_000))
+        try await event(fixture, 2, "new token")
+        try await event(fixture, 3, random(2_000))
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind) VALUES (1, 4, 'invalid')"
+        )
+        #expect(try await fixture.store.applyTokenEvents() == 4)
+        #expect(try await events(fixture, "outdated") == 2)
+        #expect(try await has(fixture, 1, "push_token = 't1' AND enabled"))
+        #expect(try await has(fixture, 2, "push_token = 't2' AND enabled"))
+        #expect(try await has(fixture, 3, "length(push_token) = 2000 AND enabled"))
+        #expect(try await has(fixture, 4, "NOT enabled"))
+    }
+
+    @Test("No other way in takes a longer one either")
+    func everyWayIn() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 1)
+        let long = random(2_001)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(
+            part: part.id,
+            token: part.fencingToken,
+            sequence: loaded.sequences[0],
+            subscriptionID: loaded.subscriptionIDs[0],
+            status: .sent,
+            httpStatus: 200,
+            tokenEffect: .replaced(by: long)
+        )
+        #expect(try await fixture.store.storeOutcomes(batch).inserted == 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event") == 0)
+        #expect(PushTokenForm.normalised(long, .android) == nil && PushTokenForm.problem(long, .android) != nil)
+        let id = try await fixture.startedDelivery(explicit: true)
+        for statement in [
+            "INSERT INTO pushmta_engine.subscription (application_id, push_token) VALUES (1, '\(long)')",
+            "UPDATE pushmta_engine.subscription SET push_token = '\(long)'",
+            "INSERT INTO pushmta.delivery_target (delivery_id, push_token) VALUES (\(id), '\(long)')",
+            "INSERT INTO pushmta.delivery_exclusion (delivery_id, push_token) VALUES (\(id), '\(long)')",
+            "SELECT pushmta.create_exclusion_list('x') + pushmta.add_exclusions('x', NULL, NULL, ARRAY['\(long)'])",
+            "SELECT pushmta.add_seed('x', 'shop-android', push_token => '\(long)')",
+        ] {
+            await #expect {
+                try await fixture.sql(statement)
+            } throws: {
+                // A check, and not an index that is full (54000).
+                let state = ($0 as? PostgresError)?.sqlState
+                return state == "23514" || state?.hasPrefix("PM") == true
+            }
+        }
+    }
+
     @Test("What was said of the old token before counts no more, and a registration outweighs a replacement")
     func outdated() async throws {
         let fixture = try await fixture()

@@ -30,6 +30,7 @@ struct DatabaseChecks: Sendable {
         var results = [
             CheckResult("database", .ok, "reachable"), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
         ]
+        results += await rights(store)
         results += await durability(store)
         results += await applications(store)
         results += await MappingChecks.results(store)
@@ -37,6 +38,36 @@ struct DatabaseChecks: Sendable {
         results += await gateways(store)
         await store.close()
         return results
+    }
+
+    private func rights(_ store: Store) async -> [CheckResult] {
+        do {
+            return Self.rights(try await store.missingRights())
+        } catch {
+            return [CheckResult("roles", .failed, "\(error)")]
+        }
+    }
+
+    /// What is to be said of the roles of the schema and their rights.
+    static func rights(_ missing: SchemaRights) -> [CheckResult] {
+        guard missing.roles.isEmpty else {
+            let finding =
+                "some are missing. An administrator of the cluster runs: \(missing.roles.joined(separator: " ")) Then run pushmta migrate, which gives them their rights."
+            return [
+                CheckResult("roles", .failed, finding),
+                CheckResult("rights of roles", .skipped, "the roles are needed first"),
+            ]
+        }
+        let roles = CheckResult("roles", .ok, "all are there")
+        guard let first = missing.grants.first else { return [roles, CheckResult("rights of roles", .ok, "complete")] }
+        return [
+            roles,
+            CheckResult(
+                "rights of roles",
+                .failed,
+                "\(missing.grants.count) missing, the first: \(first). Run pushmta migrate as the schema's owner."
+            ),
+        ]
     }
 
     private func durability(_ store: Store) async -> [CheckResult] {

@@ -1,0 +1,318 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("A user who wants to be forgotten")
+struct ForgettingTests {
+    private static let user = "user-ada-4711"
+    private static let token = String(repeating: "ada1", count: 16)
+    private static let earlierToken = String(repeating: "ada2", count: 16)
+    private static let wantedToken = "ada3:canonical"
+    private static let androidToken = "ada4:android-token-of-ada"
+    /// What must not be found anywhere afterwards.
+    private static let traces = [
+        user, token, earlierToken, wantedToken, androidToken, "Adalovelace", "device-of-ada", "code-1723",
+        "203.0.113.77",
+        "AdaBrowser", "key-of-ada", "Adas phone",
+    ]
+
+    /// The tables of the database, of whatever schema, a row of which has a text in it: in any column, of any type.
+    private func tables(_ fixture: StoreFixture, holding text: String) async throws -> Set<String> {
+        let connection = try await fixture.database.connect()
+        let tables = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE c.relkind IN ('r', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+                """,
+                prepare: false
+            )
+        )
+        var found: Set<String> = []
+        for row in 0..<tables.rowCount {
+            let table = try tables.text(row, 0)
+            let hits = try await connection.execute(
+                PostgresStatement(
+                    """
+                    SELECT count(*) FROM \(table) t WHERE position($1 in t::text) > 0
+                        OR position(encode(convert_to($1, 'UTF8'), 'hex') in t::text) > 0
+                    """,
+                    [.text(text)],
+                    prepare: false
+                )
+            )
+            if try hits.int64(0, 0) > 0 { found.insert(table) }
+        }
+        await connection.close()
+        return found
+    }
+
+    /// Ada in both applications of the shop, once without a user key too, and in another service; Bob in the shop.
+    private func people(_ fixture: StoreFixture) async throws {
+        let script = """
+            INSERT INTO pushmta_engine.service (name) VALUES ('bank');
+            INSERT INTO pushmta_engine.application (service_id, name, platform, integration_key)
+            SELECT id, 'bank-ios', 'ios', 'bank-key' FROM pushmta_engine.service WHERE name = 'bank';
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, device_id, device, recipient, parameters, extra,
+                enabled)
+            SELECT a.id, x.token, x.user_key, x.device, '{"deviceName": "Adas phone"}', '{"firstName": "Adalovelace"}',
+                '{"p": "Adalovelace"}', '{"e": "Adalovelace"}', x.enabled
+            FROM (VALUES ('shop-ios', '\(Self.token)', '\(Self.user)', 'device-of-ada', true),
+                ('shop-ios', '\(Self.earlierToken)', '\(Self.user)', 'device-of-ada', false),
+                ('shop-ios', '\(Self.token)', '', NULL, false),
+                ('shop-ios', '\(String(repeating: "ada5", count: 16))', '', 'device-of-ada', false),
+                ('shop-android', '\(Self.androidToken)', '\(Self.user)', 'device-of-ada', true)) x(app, token, user_key, device, enabled)
+            JOIN pushmta_engine.application a ON a.name = x.app;
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, recipient)
+            SELECT id, repeat('b0', 32), 'user-bob', '{"firstName": "Bob"}' FROM pushmta_engine.application WHERE name = 'shop-ios';
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, new_token)
+            SELECT application_id, id, 'canonical', '\(Self.wantedToken)' FROM pushmta_engine.subscription WHERE push_token = '\(Self.androidToken)';
+            INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, state, applied_at, old_token)
+            SELECT application_id, id, 'canonical', 'applied', now() - interval '2 days', '\(Self.earlierToken)'
+            FROM pushmta_engine.subscription WHERE push_token = '\(Self.token)' AND user_key <> '';
+            SELECT pushmta.create_exclusion_list('people');
+            SELECT pushmta.add_exclusions('people', ARRAY['\(Self.user)', 'user-bob'], NULL, ARRAY['\(Self.earlierToken)']);
+            SELECT pushmta.add_seed('Adas phone', 'shop-ios', user_key => '\(Self.user)', variables => '{"v": "Adalovelace"}');
+            """
+        let connection = try await fixture.database.connect()
+        try await connection.run(script: script)
+        await connection.close()
+    }
+
+    /// An explicit delivery to Ada by each kind of address and to Bob, started and prepared if it is to be.
+    private func targets(_ fixture: StoreFixture, started: Bool) async throws -> Int64 {
+        let id = try await fixture.startedDelivery(["shop-ios", "shop-android"], explicit: true)
+        let connection = try await fixture.database.connect()
+        try await connection.run(
+            script: """
+                INSERT INTO pushmta.delivery_target (delivery_id, user_key, variables) VALUES
+                    (\(id), '\(Self.user)', '{"code": "code-1723"}'), (\(id), 'user-bob', '{"code": "bob"}');
+                INSERT INTO pushmta.delivery_target (delivery_id, push_token, variables)
+                VALUES (\(id), '\(Self.androidToken)', '{"code": "code-1723"}');
+                INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
+                SELECT \(id), min(id), '{"code": "code-1723"}' FROM pushmta_engine.subscription;
+                INSERT INTO pushmta.delivery_exclusion (delivery_id, push_token) VALUES (\(id), '\(Self.earlierToken)');
+                INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key) VALUES (\(id), 'user-carl');
+                """
+        )
+        await connection.close()
+        if started {
+            try await fixture.store.startDelivery(id)
+            try await fixture.prepare()
+        }
+        return id
+    }
+
+    private func cleanLogs(_ fixture: StoreFixture) async throws -> Int {
+        var rounds = 0
+        while try required(try await fixture.store.cleanForgottenLogs(worker: StoreFixture.worker, limit: 100)) > 0 {
+            rounds += 1
+        }
+        return rounds
+    }
+
+    @Test("Nothing of the person is left in any table, and others lose nothing")
+    func everywhere() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.beat())
+        try await people(fixture)
+        let codes = try await fixture.startContinuous()
+        let ada = try required(
+            try await fixture.sql(
+                "SELECT id FROM pushmta_engine.subscription WHERE push_token = '\(Self.token)' AND enabled"
+            )
+        )
+        let bob = try required(
+            try await fixture.sql("SELECT id FROM pushmta_engine.subscription WHERE user_key = 'user-bob'")
+        )
+        var sent: [MessageReference] = []
+        for (person, code, key) in [
+            (ada, "code-1723", "key-of-ada"), (bob, "bobs code", "key-of-bob"), (ada, "code-1723", "key-of-ada-2"),
+        ] {
+            sent += try await fixture.store.sendMessage(
+                NewMessage(
+                    deliveryID: codes,
+                    address: .subscription(person),
+                    variables: #"{"code": "\#(code)"}"#,
+                    idempotencyKey: key
+                )
+            )
+        }
+        for part in try await fixture.claim(limit: 2) {
+            let loaded = try await fixture.store.loadPart(part, fieldNames: ["code"])
+            var batch = OutcomeBatch()
+            batch.append(part, loaded, rows: 0..<1, .sent)
+            _ = try await fixture.store.storeOutcomes(batch)
+        }
+        let running = try await targets(fixture, started: true)
+        let planned = try await targets(fixture, started: false)
+        // The third message has no outcome yet: its hit says nothing of the subscription.
+        let day = sent[0].deliveryID
+        try await fixture.hit(day, sent.map { ($0.sequence, .received) }, position: 1)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.tracking_log SET address = '203.0.113.77', user_agent = 'AdaBrowser' WHERE sequence <> \(sent[1].sequence)"
+        )
+        try await fixture.sql(
+            "UPDATE pushmta_engine.tracking_log SET address = '203.0.113.1', user_agent = 'BobBrowser' WHERE sequence = \(sent[1].sequence)"
+        )
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log WHERE subscription_id IS NULL") == 1
+        )
+        for trace in Self.traces { #expect(try await !tables(fixture, holding: trace).isEmpty, "\(trace)") }
+        #expect(try await tables(fixture, holding: Self.user).count >= 3)
+
+        let found = try await fixture.store.forgetUser(service: "shop", userKey: Self.user)
+        #expect(found == ForgottenUser(subscriptions: 5, targets: 6, exclusions: 4, seeds: 1))
+        // Whatever was under way is over a minute later.
+        #expect(try await cleanLogs(fixture) == 0)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = forgotten_at - interval '61 seconds'"
+        )
+        #expect(try await cleanLogs(fixture) >= 2)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.forgotten_subscription WHERE logs_are_clean") == 5)
+        for trace in Self.traces {
+            #expect(try await tables(fixture, holding: trace) == [], "\(trace)")
+        }
+
+        // Ids are still there, and lead to nobody.
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.broad_log WHERE subscription_id = \(ada)") == 1
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_target WHERE user_key = 'user-bob'") == 2)
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry WHERE user_key = 'user-bob'")
+                == 1
+        )
+        #expect(try await tables(fixture, holding: "BobBrowser").count == 1)
+        #expect(try await tables(fixture, holding: "bobs code").count == 1)
+        // What was prepared for her is not sent; he gets his message, with his variables.
+        for part in try await fixture.claim(limit: 10) {
+            let loaded = try await fixture.store.loadPart(part, fieldNames: ["code"])
+            for (row, id) in loaded.subscriptionIDs.enumerated() where id != bob {
+                #expect(!loaded.verdicts[row].isSendable)
+            }
+        }
+        #expect(try await fixture.store.deliveryProgress(running).pending > 0)
+        try await fixture.store.startDelivery(planned)
+        #expect(try await fixture.prepare().messages == 1)
+        // Again there is nobody.
+        #expect(try await fixture.store.forgetUser(service: "shop", userKey: Self.user).isNothing)
+    }
+
+    @Test("Hits and answers that come late are dropped, those of others are not")
+    func late() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.beat())
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
+        let id = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        for row in 0..<2 {
+            batch.append(
+                part: part.id,
+                token: part.fencingToken,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .sent,
+                httpStatus: 200,
+                tokenEffect: .replaced(by: "late-token-\(row)")
+            )
+        }
+        let first = try await fixture.store.forgetUser(service: "shop", userKey: "shop-ios-1")
+        #expect(first.subscriptions == 1)
+        _ = try await fixture.store.storeOutcomes(batch)
+        #expect(try await tables(fixture, holding: "late-token-0") == [])
+        #expect(try await tables(fixture, holding: "late-token-1") == ["pushmta_engine.token_event"])
+        try await fixture.hit(id, [(1, .received), (2, .received), (1, .clicked)], position: 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log") == 1)
+        #expect(try await fixture.sql("SELECT min(sequence) FROM pushmta_engine.tracking_log") == 2)
+        // The note goes when nothing of its days is left.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = now() - interval '2 minutes'"
+        )
+        _ = try await cleanLogs(fixture)
+        #expect(try await fixture.store.purgeForgotten(worker: StoreFixture.worker, limit: 10) == 0)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = now() - interval '90 days'"
+        )
+        #expect(try await fixture.store.purgeForgotten(worker: StoreFixture.worker, limit: 10) == 1)
+    }
+
+    @Test("What belongs to somebody else too stays with that one")
+    func shared() async throws {
+        let fixture = try await StoreFixture.make()
+        try await people(fixture)
+        // Her old phone is Bob's now, and in the bank she is a customer, too.
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
+            SELECT a.id, x.token, x.person FROM (VALUES ('shop-ios', '\(Self.earlierToken)', 'user-bob'),
+                ('bank-ios', 'bank-token', '\(Self.user)')) x(app, token, person)
+            JOIN pushmta_engine.application a ON a.name = x.app
+            """
+        )
+        let found = try await fixture.store.forgetUser(service: "shop", userKey: Self.user)
+        #expect(found.subscriptions == 5 && found.exclusions == 0)
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE user_key = '\(Self.user)'")
+                == 1
+        )
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta_engine.subscription WHERE push_token = '\(Self.earlierToken)' AND enabled"
+            ) == 1
+        )
+        #expect(try await tables(fixture, holding: Self.earlierToken).contains("pushmta_engine.exclusion_entry"))
+    }
+
+    @Test("Who registers afterwards is somebody new, whatever token the device has")
+    func again() async throws {
+        let fixture = try await StoreFixture.make()
+        try await people(fixture)
+        _ = try await fixture.store.forgetUser(service: "shop", userKey: Self.user)
+        try await fixture.sql(
+            """
+            SELECT created FROM pushmta_engine.register_devices(ARRAY[1], ARRAY['\(Self.token)'], ARRAY['\(Self.user)'],
+                ARRAY['device-of-ada'], ARRAY[''], ARRAY[''], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL])
+            """
+        )
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta_engine.subscription WHERE disabled_reason = 'forgotten'"
+            ) == 5
+        )
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE push_token = '\(Self.token)'")
+                == 1
+        )
+    }
+
+    @Test("Operators may, marketing may not unless it is given the right; a wrong name is said")
+    func rights() async throws {
+        let fixture = try await StoreFixture.make()
+        await #expect { _ = try await fixture.store.forgetUser(service: "shp", userKey: "a") } throws: {
+            ($0 as? StoreError)?.code == .notFound && "\($0)".contains("shp")
+        }
+        await #expect { _ = try await fixture.store.forgetUser(service: "shop", userKey: "") } throws: {
+            ($0 as? StoreError)?.code == .invalid
+        }
+        let connection = try await fixture.database.connect()
+        let forget = "SELECT * FROM pushmta.forget_user('shop', 'nobody')"
+        for role in ["pushmta_marketing", "pushmta_monitoring", "pushmta_web"] {
+            await #expect { try await connection.run(script: "SET ROLE \(role); \(forget)") } throws: {
+                ($0 as? PostgresError)?.sqlState == "42501"
+            }
+            try await connection.run(script: "RESET ROLE")
+        }
+        try await connection.run(script: "SET ROLE pushmta_runtime; \(forget)")
+        try await connection.run(
+            script:
+                "RESET ROLE; GRANT EXECUTE ON FUNCTION pushmta.forget_user(text, text) TO pushmta_marketing; SET ROLE pushmta_marketing; \(forget)"
+        )
+        await connection.close()
+    }
+}
