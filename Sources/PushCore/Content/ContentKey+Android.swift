@@ -61,7 +61,7 @@ extension ContentKey {
         ContentKey(
             "kind",
             .choice(["data", "notification"]),
-            "A data message has variables only, and the app does the rest; a notification message is shown by Android itself."
+            "A data message is shown by the app: its title, body and click_action are title, _msg and url beside the variables. A notification message is shown by Android itself."
         )
     ]
 
