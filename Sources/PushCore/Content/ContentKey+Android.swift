@@ -66,7 +66,7 @@ extension ContentKey {
     ]
 
     private static let behaviour: [ContentKey] = [
-        ContentKey("variables", .variables, "The application's own variables, FCM's `data`."),
+        ContentKey("variables", .variables(.android), "The application's own variables, FCM's `data`."),
         ContentKey("template", .template(.android), "A rich template of the Adobe Experience Platform SDK."),
         ContentKey(
             "message",
