@@ -149,6 +149,7 @@ import Testing
         let message = try #require(FleetMessage(Array(body.utf8)))
         #expect(message.messageID == expected.id && message.deliveryID == "7")
         #expect(message.isVisible == expected.isVisible)
+        #expect(message.data["_mId"]?.isEmpty == false && message.data["_dId"] == "7")
     }
 
     @Test func whatHasNoIdsIsNotTracked() {

@@ -67,7 +67,7 @@ struct ContractTests {
         let fixture = try await StoreFixture.make()
         for n: Int64 in 1...20 {
             let id = try await fixture.store.createDelivery(
-                NewDelivery(label: "", applications: ["shop-ios"], content: "{}")
+                NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
             )
             #expect(id == DeliveryID.nth(n))
         }

@@ -41,7 +41,9 @@ struct RouteVersionTests {
         let both = try await fixture.startedDelivery(["shop-ios", "shop-android"])
         let ended = try await fixture.startedDelivery()
         try await store.stopDelivery(ended)
-        _ = try await store.createDelivery(NewDelivery(label: "", applications: ["shop-ios"], content: "{}"))
+        _ = try await store.createDelivery(
+            NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
         try await store.pauseDelivery(first)
         #expect(try await store.deliveriesUnderWay(account: "apns") == [first, both])
         #expect(try await store.deliveriesUnderWay(application: "shop-android") == [second, both])

@@ -18,7 +18,12 @@ struct ValidityTests {
         for seconds in [0, 311_040_001, .max, .min] as [Int64] {
             let found = await refusal {
                 _ = try await store.createDelivery(
-                    NewDelivery(label: "x", applications: ["shop-ios"], content: "{}", validitySeconds: seconds)
+                    NewDelivery(
+                        label: "x",
+                        applications: ["shop-ios"],
+                        content: #"{"ios": {"title": "a"}}"#,
+                        validitySeconds: seconds
+                    )
                 )
             }
             #expect(found?.message.contains("\(seconds) seconds") == true, "\(found?.description ?? "taken")")
@@ -28,7 +33,7 @@ struct ValidityTests {
             NewDelivery(
                 label: "x",
                 applications: ["shop-ios"],
-                content: "{}",
+                content: #"{"ios": {"title": "a"}}"#,
                 validitySeconds: DeliveryLimits.longestValidity
             )
         )
@@ -51,7 +56,7 @@ struct ValidityTests {
             return error?.sqlState == "PM007" && error?.message.contains("at most 3,600 days") == true
         }
         try await connection.run(
-            script: "SELECT pushmta.create_delivery('x', ARRAY['shop-ios'], '{}', validity => '10 years')"
+            script: "SELECT pushmta.create_delivery('x', ARRAY['shop-ios'], '{\"ios\": {}}', validity => '10 years')"
         )
         await connection.close()
     }
@@ -69,7 +74,12 @@ struct ValidityTests {
             )
         }
         #expect(found?.message.contains("from 1 to 311,040,000") == true, "\(found?.description ?? "taken")")
-        try await store.addTemplate(name: "t", label: "", content: "{}", settings: #"{"validity_seconds": 311040000}"#)
+        try await store.addTemplate(
+            name: "t",
+            label: "",
+            content: #"{"ios": {"title": "a"}}"#,
+            settings: #"{"validity_seconds": 311040000}"#
+        )
         _ = try await store.createDelivery(DeliveryFromTemplate(template: "t", label: "x", applications: ["shop-ios"]))
         var delivery = DeliveryFromTemplate(template: "t", label: "x", applications: ["shop-ios"])
         delivery.validitySeconds = .max

@@ -90,6 +90,7 @@ struct ControlEndpoint: Sendable {
             case ("GET", "/feedback"): return HTTP1Answer(["tokens": feedback.count])
             case ("POST", "/feedback"): return try addFeedback(request.body)
             case ("GET", "/fleet"): return HTTP1Answer(fleet.counters)
+            case ("GET", "/fleet/data"): return HTTP1Answer(fleet.lastData)
             case ("POST", "/fleet"): return try setFleet(request.body)
             case ("POST", "/fleet/devices"): return try registerDevices(request.body)
             case ("POST", "/oauth"): return try setTokenAnswer(request.body)

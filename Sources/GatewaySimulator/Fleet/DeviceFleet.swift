@@ -23,6 +23,7 @@ final class DeviceFleet: Sendable {
         /// Lines without anything to do.
         var idle: [Int] = []
         var pushes = 0
+        var lastData: [String: String] = [:]
     }
 
     private let group: MultiThreadedEventLoopGroup
@@ -42,6 +43,9 @@ final class DeviceFleet: Sendable {
 
     /// What was done so far.
     var counters: FleetCounters { state.withLock(\.queue.counters) }
+
+    /// FCM's data of the last push that had ids in it, as the app on the device gets it.
+    var lastData: [String: String] { state.withLock(\.lastData) }
 
     /// Names the web server of the devices.
     func use(_ server: FleetServer) {
@@ -73,6 +77,7 @@ final class DeviceFleet: Sendable {
         let message = FleetMessage(body)
         wake { state in
             state.pushes += 1
+            if let data = message?.data, !data.isEmpty { state.lastData = data }
             let every = state.server?.clickEvery ?? 0
             state.queue.add(message, clicks: every > 0 && state.pushes % every == 0)
         }

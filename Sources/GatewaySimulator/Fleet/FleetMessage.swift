@@ -9,6 +9,8 @@ struct FleetMessage: Equatable {
     var deliveryID: String
     /// There is something that a person could click on.
     var isVisible: Bool
+    /// FCM's data as an app has it, `RemoteMessage.getData()`: strings only.
+    var data: [String: String]
 
     /// Reads the payload of APNs or the message of FCM; nil if it carries no ids.
     ///
@@ -18,6 +20,7 @@ struct FleetMessage: Equatable {
             return nil
         }
         var values = root
+        let isFCM = root["message"] != nil
         if let message = root["message"] as? [String: Any] {
             let android = message["android"] as? [String: Any]
             values = (android?["data"] as? [String: Any]) ?? (message["data"] as? [String: Any]) ?? [:]
@@ -31,6 +34,7 @@ struct FleetMessage: Equatable {
         guard let id = values["_mId"] as? String, let delivery = values["_dId"] as? String, !delivery.isEmpty,
             let hex = Self.tracked(id)
         else { return nil }
+        data = isFCM ? values.compactMapValues { $0 as? String } : [:]
         messageID = hex
         deliveryID = delivery
     }

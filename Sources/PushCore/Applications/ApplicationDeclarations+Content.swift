@@ -103,7 +103,10 @@ extension ApplicationDeclarations {
             let place = entries.firstIndex { $0.name == "variables" }
             var given: [JSONEntry] = []
             if let place, case .object(let found) = entries[place].value { given = found }
-            given += defaults.filter { added in !given.contains { $0.name == added.name } }
+            // A data message says some things by keys of its own: its title goes before a variable's default.
+            let section = ContentSection(platform: platform, entries: entries)
+            let taken = Set(given.map(\.name) + (platform == .android ? FCMLayout.dataTexts(section).map(\.name) : []))
+            given += defaults.filter { !taken.contains($0.name) }
             let variables = JSONEntry(name: "variables", value: .object(given))
             if let place { entries[place] = variables } else { entries.append(variables) }
             return entries

@@ -61,12 +61,12 @@ extension ContentKey {
         ContentKey(
             "kind",
             .choice(["data", "notification"]),
-            "A data message has variables only, and the app does the rest; a notification message is shown by Android itself."
+            "A data message is shown by the app: its title, body and click_action are title, _msg and url beside the variables. A notification message is shown by Android itself."
         )
     ]
 
     private static let behaviour: [ContentKey] = [
-        ContentKey("variables", .variables, "The application's own variables, FCM's `data`."),
+        ContentKey("variables", .variables(.android), "The application's own variables, FCM's `data`."),
         ContentKey("template", .template(.android), "A rich template of the Adobe Experience Platform SDK."),
         ContentKey(
             "message",

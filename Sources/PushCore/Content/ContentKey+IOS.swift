@@ -104,7 +104,7 @@ extension ContentKey {
             payload: "mediaUrl"
         ),
         ContentKey("click_action", .text, "The address that the app opens on a click.", payload: "adb_uri"),
-        ContentKey("variables", .variables, "The application's own variables, beside `aps` in the payload."),
+        ContentKey("variables", .variables(.ios), "The application's own variables, beside `aps` in the payload."),
         ContentKey("template", .template(.ios), "A rich template of the Adobe Experience Platform SDK."),
         ContentKey(
             "aps",

@@ -44,7 +44,7 @@ struct ContentKey: Sendable {
         /// The message of FCM HTTP v1.
         case message
         /// An object of the application's own variables.
-        case variables
+        case variables(Platform)
         /// Any object; its strings may have fields in them.
         case object
         /// An object with keys of its own.

@@ -16,11 +16,11 @@ extension ContentValidator {
                 add("\(path).\(key)", "a rich template does not know it", "leave it out")
             }
         } else if section.string("kind") == "data" {
-            for key in display {
+            for key in display where FCMLayout.dataNames[key] == nil {
                 add(
                     "\(path).\(key)",
-                    "a data message has variables only",
-                    "move it into variables (Adobe's SDK reads title, _msg and url), or leave kind out"
+                    "a data message has title, body, click_action and variables only",
+                    "move it into variables, or leave kind out"
                 )
             }
         } else if !section.hasAny(Self.texts) {

@@ -25,7 +25,7 @@ extension ContentValidator {
     private mutating func checkNames(_ section: ContentSection, _ path: String) {
         let taken = Set(
             section.platform == .ios
-                ? APNsLayout(section).ownEntries.map(\.name) : FCMLayout(section).templateEntries.map(\.name)
+                ? APNsLayout(section).ownEntries.map(\.name) : FCMLayout(section).ownData.map(\.name)
         )
         for variable in section.variables where taken.contains(variable.name) {
             add(

@@ -53,7 +53,7 @@ extension ContentValidator {
         case (.word, .string), (.duration, .string), (.durations, .array), (.packageName, .string), (.strings, .object),
             (.message, .object):
             checkFCM(value, of: key, path, platform)
-        case (.variables, .object(let entries)):
+        case (.variables(let platform), .object(let entries)):
             checkVariables(entries, path, platform)
         case (.object, .object):
             checkTemplates(value, path)

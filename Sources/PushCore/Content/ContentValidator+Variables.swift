@@ -34,12 +34,16 @@ extension ContentValidator {
     /// Names that a variable cannot have: the ids of tracking, APNs' own key, and FCM's reserved words (FCM v1,
     /// `Message.data`).
     private static func isReserved(_ name: String, _ platform: Platform) -> Bool {
-        if name == PayloadTemplate.messageIDKey || name == PayloadTemplate.deliveryIDKey { return true }
-        switch platform {
-        case .ios: return name == "aps"
-        case .android:
-            return name == "from" || name == "message_type" || name.hasPrefix("google.")
-                || name.hasPrefix("gcm.notification.")
-        }
+        reservedNames(platform).contains(name) || reservedPrefixes(platform).contains { name.hasPrefix($0) }
+    }
+
+    static func reservedNames(_ platform: Platform) -> [String] {
+        [PayloadTemplate.messageIDKey, PayloadTemplate.deliveryIDKey]
+            + (platform == .ios ? ["aps"] : ["from", "message_type"])
+    }
+
+    /// What such a name begins with.
+    static func reservedPrefixes(_ platform: Platform) -> [String] {
+        platform == .ios ? [] : ["google.", "gcm.notification."]
     }
 }

@@ -29,6 +29,9 @@ enum SchemaWriter {
         {
             rulesAndNull[index].1 = .array(choices + [.null])
         }
+        if key.isRequired, types.contains("string"), !rules.contains(where: { $0.0 == "enum" }) {
+            rulesAndNull.append(("minLength", .number("1")))
+        }
         let allTypes = types + (key.isRequired ? [] : ["null"])
         let type: JSONValue = allTypes.count == 1 ? .string(allTypes[0]) : words(allTypes)
         return entries([("description", .string(key.summary)), ("type", type)] + rulesAndNull)
@@ -37,38 +40,46 @@ enum SchemaWriter {
     /// The types of a value, and the rules for them.
     private static func value(_ kind: ContentKey.Kind) -> (types: [String], rules: Entries) {
         switch kind {
-        case .text, .time: (["string"], [])
+        case .text: (["string"], [])
+        case .time:
+            (
+                ["string"],
+                form(
+                    kind,
+                    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"
+                )
+            )
         case .texts: (["array"], [("items", type("string"))])
         case .boolean: (["boolean"], [])
         case .integer(let range): (["integer"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
         case .personalisedInteger(let range):
-            (["integer", "string"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
+            (["integer", "string"], bounds("\(range.lowerBound)", "\(range.upperBound)") + form(kind, "-?[0-9]+"))
         case .number(let range): (["number"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
         case .seconds: (["number"], seconds)
         case .secondsList: (["array"], [("items", entries([("type", .string("number"))] + seconds))])
         case .choice(let choices): (["string"], [("enum", words(choices))])
         case .integerChoice(let numbers): (["integer"], [("enum", .array(numbers.map { .number(String($0)) }))])
-        // With fields in it the text may be anything.
-        case .color: (["string"], [("pattern", .string("^(#[0-9A-Fa-f]{6}|.*\\{\\{.*|)$"))])
-        case .label: (["string"], [("pattern", .string("^([A-Za-z0-9_.~%-]{1,50}|.*\\{\\{.*|)$"))])
+        case .color: (["string"], form(kind, "#[0-9A-Fa-f]{6}"))
+        case .label: (["string"], form(kind, "[A-Za-z0-9_.~%-]{1,50}"))
         case .word(let words):
             (
                 ["string"],
-                [
-                    (
-                        "pattern",
-                        .string("^(\((words + words.map { $0.lowercased() }).joined(separator: "|"))|.*\\{\\{.*)$")
-                    )
-                ]
+                form(
+                    kind,
+                    (words + words.map { $0.lowercased() }).joined(separator: "|"),
+                    orEmpty: false
+                )
             )
-        case .duration: (["string"], duration)
-        case .durations: (["array"], [("items", entries([("type", .string("string"))] + duration))])
-        case .packageName:
-            (["string"], [("pattern", .string("^([A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+|.*\\{\\{.*|)$"))])
+        case .duration: (["string"], duration(kind))
+        case .durations:
+            (["array"], [("items", entries([("type", .string("string"))] + duration(kind)))])
+        case .packageName: (["string"], form(kind, "[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+"))
         case .strings: (["object"], [("additionalProperties", entries([("type", words(["string", "null"]))]))])
         case .message: (["object"], members(ContentKey.fcmMessage))
-        case .lightColor: (["string"], [("pattern", .string("^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$"))])
-        case .variables, .object: (["object"], [])
+        case .lightColor:
+            (["string"], [pattern("#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?"), wanted(kind)])
+        case .variables(let platform): (["object"], variables(platform))
+        case .object: (["object"], [])
         case .group(let keys): (["object"], members(keys))
         case .textOrGroup(let keys): (["string", "object"], members(keys))
         case .items(let keys, let count):
@@ -101,7 +112,35 @@ enum SchemaWriter {
         ]
     }
 
-    private static let duration: Entries = [("pattern", .string("^([0-9]+(\\.[0-9]{1,9})?s|.*\\{\\{.*)$"))]
+    private static func duration(_ kind: ContentKey.Kind) -> Entries {
+        form(kind, "[0-9]+(\\.[0-9]{1,9})?s", orEmpty: false)
+    }
+
+    /// A text of a form; with fields in it, it may be anything. What is wanted stands beside it for people, as no one reads patterns.
+    private static func form(_ kind: ContentKey.Kind, _ form: String, orEmpty: Bool = true) -> Entries {
+        [pattern("(\(form)|.*\\{\\{.*\(orEmpty ? "|" : ""))"), wanted(kind)]
+    }
+
+    private static func pattern(_ pattern: String) -> (String, JSONValue) { ("pattern", .string("^\(pattern)$")) }
+
+    private static func wanted(_ kind: ContentKey.Kind) -> (String, JSONValue) {
+        ("$comment", .string("write \(ContentValidator.expectation(kind))"))
+    }
+
+    /// The application's variables: any but those of the gateway and of tracking.
+    private static func variables(_ platform: Platform) -> Entries {
+        let escaped = { (name: String) in name.replacing(".", with: "\\.") }
+        let names = ContentValidator.reservedNames(platform).map(escaped).joined(separator: "|")
+        let prefixes = ContentValidator.reservedPrefixes(platform).map { "(?!\(escaped($0)))" }.joined()
+        let namesRule = entries([
+            ("$comment", .string("choose another name; this one is reserved by the gateway or by tracking")),
+            ("pattern", .string("^(?!(\(names))$)\(prefixes).")),
+        ])
+        // FCM's data has strings only, and a null is none.
+        let values = entries([("type", words(["string", "number", "boolean", "array", "object"]))])
+        return [("propertyNames", namesRule)] + (platform == .android ? [("additionalProperties", values)] : [])
+    }
+
     private static let seconds: Entries = [("minimum", .number("0"))]
 
     private static func bounds(_ least: String, _ most: String) -> Entries {

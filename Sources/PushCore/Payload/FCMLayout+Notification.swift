@@ -7,6 +7,19 @@ extension FCMLayout {
         "notification_count": "adb_n_count", "click_action": "adb_uri", "color": "adb_clr_icon",
     ]
 
+    /// The names that a data message has for the keys of a notification: those that apps with Adobe's SDK read (Adobe Campaign,
+    /// "Implementing the Campaign SDK in an Android application", `payloadData.get("_msg")`).
+    static let dataNames: [String: String] = ["title": "title", "body": "_msg", "click_action": "url"]
+
+    /// The entries of `data` that the texts of a data message make.
+    static func dataTexts(_ section: ContentSection) -> [PayloadEntry] {
+        guard section.string("kind") == "data" else { return [] }
+        return ContentKey.notification.compactMap { key in
+            guard let name = dataNames[key.name], let text = section.text(key.name) else { return nil }
+            return PayloadEntry(name, .text(text))
+        }
+    }
+
     /// The entries of `data` that a rich template makes, all of them strings.
     static func template(_ section: ContentSection) -> [PayloadEntry] {
         guard let kind = section.templateKind, let template = section.group("template") else { return [] }

@@ -1,14 +1,14 @@
 /// The messages of FCM's two protocols.
 struct FCMLayout: Sendable {
-    /// The entries of `data` that a rich template makes.
-    let templateEntries: [PayloadEntry]
+    /// The entries of `data` that the section's own keys make: a rich template's, or a data message's texts.
+    let ownData: [PayloadEntry]
     let section: ContentSection
     private let ids: [PayloadEntry]
 
     init(_ section: ContentSection, trackedDelivery: Int64? = nil) {
         self.section = section
         ids = PayloadLayout.ids(trackedDelivery)
-        templateEntries = Self.template(section)
+        ownData = section.has("template") ? Self.template(section) : Self.dataTexts(section)
     }
 
     /// The body of a request of HTTP v1.
@@ -42,7 +42,7 @@ struct FCMLayout: Sendable {
 
     private var data: PayloadNode? {
         let variables = section.variables.map { PayloadEntry($0.name, PayloadNode.string(of: $0.value)) }
-        let entries = ids + templateEntries + variables
+        let entries = ids + ownData + variables
         return entries.isEmpty ? nil : .counted(.object(entries))
     }
 

@@ -42,8 +42,11 @@ public enum TargetField: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The groups by all their names.
+    static let groups = ["recipient", "parameters", "parameter", "device", "mapping"]
+
     /// The groups and columns, for the hint of a name that is none.
-    static let known = TargetColumn.allCases.map(\.rawValue) + ["recipient", "parameters", "device", "mapping"]
+    static let known = TargetColumn.allCases.map(\.rawValue) + groups.filter { $0 != "parameter" }
 
     private static func path(_ group: String, _ name: String) -> String {
         let scalars = name.unicodeScalars

@@ -3,7 +3,7 @@ struct TargetFilterLexer {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     /// A number has at most so many digits: PostgreSQL's own limit is far above, and no measure needs more.
-    private static let maximumDigits = 100
+    static let maximumDigits = 100
 
     init(_ text: String) throws(TargetFilterError) {
         guard text.utf8.count <= TargetFilter.maximumBytes else {

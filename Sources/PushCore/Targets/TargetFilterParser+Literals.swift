@@ -1,7 +1,7 @@
 /// Values of a filter.
 extension TargetFilterParser {
     /// `now` is the delivery's start; a hundred years from there is as good as never.
-    private static let furthestSeconds: Int64 = 100 * 366 * 86_400
+    static let furthestSeconds: Int64 = 100 * 366 * 86_400
 
     mutating func literal() throws(TargetFilterError) -> TargetLiteral {
         switch token.kind {
@@ -65,7 +65,7 @@ extension TargetFilterParser {
         }
         guard let amount = Int64(digits), (0...Self.furthestSeconds).contains(amount) else { throw noDistance() }
         try advance()
-        guard case .word(let word) = token.kind, let unit = Self.unit(word.lowercased()) else { throw noDistance() }
+        guard case .word(let word) = token.kind, let unit = Self.units[word.lowercased()] else { throw noDistance() }
         let (seconds, overflow) = amount.multipliedReportingOverflow(by: unit)
         guard !overflow, seconds <= Self.furthestSeconds else { throw noDistance() }
         try advance()
@@ -79,14 +79,9 @@ extension TargetFilterParser {
         )
     }
 
-    private static func unit(_ word: String) -> Int64? {
-        switch word {
-        case "second", "seconds": 1
-        case "minute", "minutes": 60
-        case "hour", "hours": 3_600
-        case "day", "days": 86_400
-        case "week", "weeks": 604_800
-        default: nil
-        }
-    }
+    /// The units of a distance, in seconds.
+    static let units: [String: Int64] = [
+        "second": 1, "seconds": 1, "minute": 60, "minutes": 60, "hour": 3_600, "hours": 3_600, "day": 86_400,
+        "days": 86_400, "week": 604_800, "weeks": 604_800,
+    ]
 }

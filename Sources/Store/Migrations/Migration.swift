@@ -26,5 +26,6 @@ struct Migration: Sendable {
         .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan,
         .trouble,
         .dataAtRest,
+        .inputChecks,
     ]
 }

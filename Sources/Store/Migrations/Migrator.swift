@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 
 /// Brings a database to the schema of this program; any number of hosts may do it at once.
 struct Migrator {
@@ -43,6 +44,15 @@ struct Migrator {
         try await connection.execute(
             PostgresStatement(Self.partitions, [.int32(Int32(Self.daysAhead))], prepare: false)
         )
+        if newest >= Migration.inputChecks.version {
+            try await connection.execute(
+                PostgresStatement(
+                    Self.inputRules,
+                    [.text(ContentSchema.json), .text(TargetFilter.rules)],
+                    prepare: false
+                )
+            )
+        }
         let grants = try await SchemaGrant.missing(connection)
         for grant in grants { try await connection.run(script: grant) }
         return MigrationReport(from: installed.version, to: newest, applied: applied, granted: grants)
@@ -111,6 +121,13 @@ struct Migrator {
     static let partitions = """
         SELECT pushmta_engine.ensure_partitions(
             (now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + $1)
+        """
+
+    /// The rules of this program for the checks of contents and filters in the database.
+    private static let inputRules = """
+        INSERT INTO pushmta_engine.input_rule AS r (name, document) VALUES ('content', $1::jsonb), ('filter', $2::jsonb)
+        ON CONFLICT (name) DO UPDATE SET document = excluded.document, changed_at = now()
+        WHERE r.document IS DISTINCT FROM excluded.document
         """
 
     private static func record(_ step: Migration) -> String {

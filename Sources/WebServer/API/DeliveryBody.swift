@@ -26,7 +26,7 @@ struct DeliveryBody: Sendable {
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
-        let label = reader.text("label", most: Self.mostLabelBytes) ?? ""
+        let label = reader.text("label", required: true, most: Self.mostLabelBytes, mayBeEmpty: false) ?? ""
         if let problem = NameRule.problem(label: label) { reader.note("label", "it \(problem)") }
         let applications =
             reader.textList("applications", required: true, 1...Self.mostNames, most: Self.longestName) ?? []

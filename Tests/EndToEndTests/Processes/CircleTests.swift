@@ -15,7 +15,10 @@ import Testing
         let name: String
         let platform: Platform
         let content: String
+        var template: String?
         let isVisible: Bool
+        /// What an app finds in the data of FCM, but for the ids; nil if that is not looked at.
+        var data: [String: String]?
     }
 
     private static let kinds = [
@@ -32,6 +35,30 @@ import Testing
             platform: .android,
             content: #"{"android":{"kind":"data","variables":{"title":"Hello {{firstName}}"}}}"#,
             isVisible: true
+        ),
+        // Adobe's documentation of the channel: an app reads title, _msg and url of a data message, and the variables of a rich one.
+        Kind(
+            name: "Adobe's data message",
+            platform: .android,
+            content:
+                #"{"android":{"kind":"data","title":"Sale","body":"From today","click_action":"https://shop.example/sale"}}"#,
+            template: "Deliver on Android",
+            isVisible: true,
+            data: ["title": "Sale", "_msg": "From today", "url": "https://shop.example/sale"]
+        ),
+        Kind(
+            name: "Adobe's rich message",
+            platform: .android,
+            content: """
+                {"android":{"variables":{"title":"Sale","sub":"From today","validity":"2030-01-31",
+                "imageURL":"https://shop.example/sale.png","webpageURL":"https://shop.example/sale"}}}
+                """,
+            template: "Deliver on Android",
+            isVisible: true,
+            data: [
+                "title": "Sale", "sub": "From today", "validity": "2030-01-31",
+                "imageURL": "https://shop.example/sale.png", "webpageURL": "https://shop.example/sale",
+            ]
         ),
     ]
 
@@ -84,9 +111,7 @@ import Testing
         _ devices: TrialDevices,
         _ site: TrialSite
     ) async throws {
-        let id = try await store.createDelivery(
-            NewDelivery(label: kind.name, applications: [application], content: kind.content)
-        )
+        let id = try await create(kind, to: application, store)
         try await store.startDelivery(id)
         var last = try await store.deliveryProgress(id)
         try await wait(for: kind.name, within: DeliverySite.limit) {
@@ -102,7 +127,31 @@ import Testing
         _ = try await devices.reports()
         let hits = try await store.firstHits(delivery: id)
         #expect(hits == FirstHits(received: expected, clicked: kind.isVisible ? expected : 0), "\(kind.name)")
+        if let expected = kind.data {
+            let bytes = try await devices.control.get("/fleet/data")
+            var data = try JSONBody.decode([String: String].self, from: bytes)
+            #expect(data.removeValue(forKey: "_mId") != nil && data.removeValue(forKey: "_dId") != nil)
+            #expect(data == expected, "\(kind.name)")
+        }
         try await checkStatistics(kind, delivery: id, expected, site)
+    }
+
+    private func create(_ kind: Kind, to application: String, _ store: Store) async throws -> Int64 {
+        guard let template = kind.template else {
+            return try await store.createDelivery(
+                NewDelivery(label: kind.name, applications: [application], content: kind.content)
+            )
+        }
+        let content = try await store.content(ofTemplate: template, merging: kind.content)
+        #expect(PushContent.validate(json: content).isEmpty, "\(kind.name)")
+        return try await store.createDelivery(
+            DeliveryFromTemplate(
+                template: template,
+                label: kind.name,
+                applications: [application],
+                content: kind.content
+            )
+        )
     }
 
     /// What a marketing system reads.

@@ -107,7 +107,11 @@ import Testing
     @Test(arguments: [
         (#""kind": "notification""#, ["android.kind"]),
         (#""kind": "notification", "title_loc_key": "K""#, []),
-        (#""kind": "data", "title": "x", "image": "https://y""#, ["android.title", "android.image"]),
+        (#""kind": "data", "title": "x", "body": "x", "click_action": "x", "image": "https://y""#, ["android.image"]),
+        (
+            #""kind": "data", "title": "x", "body": "x", "variables": {"title": "x", "_msg": "x", "url": "x"}"#,
+            ["android.variables.title", "android.variables._msg"]
+        ),
         (
             #""kind": "data", "variables": {"title": "x", "sub": "x", "validity": "x", "imageURL": "x", "webpageURL": "x", "_msg": "x", "url": "x"}"#,
             []

@@ -73,7 +73,7 @@ import Testing
                         || $0.cause.contains("allowed")
                         || $0.cause.contains("range") || $0.cause.contains("unknown") || $0.cause.contains("elements")
                         || $0.cause.contains("color") || $0.cause.contains("label")
-                        || $0.cause.contains("package")
+                        || $0.cause.contains("package") || $0.cause.contains("time")
                 }
                 let isText = if case .string = value { true } else { false }
                 let isAccepted = try checker.accepts(content)

@@ -30,6 +30,26 @@ import Testing
         )
     }
 
+    /// What an unchanged app with Adobe's SDK reads: `title`, `_msg` and `url` of its data.
+    @Test func dataMessageHasItsTextsWhereAdobesAppsReadThem() throws {
+        let content =
+            #"{"android": {"kind": "data", "title": "T{{a}}", "body": "B\"", "click_action": "app://x", "variables": {"k": "v"}}}"#
+        let rendering = try Rendering(content, .fcmV1, values: ["a": "1"])
+        #expect(
+            rendering.text == #"""
+                {"message":{"token":"token:1","data":{"_mId":"\#(Rendering.uuidText)","_dId":"123","title":"T1",\#
+                "_msg":"B\"","url":"app://x","k":"v"}}}
+                """#
+        )
+        let legacy = try Rendering(content, .fcmLegacy, values: ["a": "1"])
+        let body = try legacy.object()
+        let data = try #require(body["data"] as? [String: String])
+        #expect(data["title"] == "T1" && data["_msg"] == "B\"" && data["url"] == "app://x" && data["k"] == "v")
+        #expect(body["notification"] == nil)
+        let empty = try Rendering(#"{"android": {"kind": "data", "title": "", "body": "x"}}"#, .fcmV1)
+        #expect(empty.text.contains(#""_dId":"123","_msg":"x"}"#))
+    }
+
     /// A field inside of a nested value is escaped for the inner JSON and for the string around it.
     @Test func nestedValuesAreJSONTexts() throws {
         let value = "a\"b\\c\n\u{1}é"

@@ -16,7 +16,7 @@ struct SchemaChecker {
 
     private func accepts(_ value: JSONValue, _ keyword: String, _ rule: JSONValue, _ schema: JSONValue) throws -> Bool {
         switch keyword {
-        case "$schema", "$id", "$defs", "title", "description": return true
+        case "$schema", "$id", "$defs", "$comment", "title", "description": return true
         case "$ref":
             return try accepts(value, root["$defs"]?[String(rule.text.dropFirst("#/$defs/".count))] ?? .boolean(false))
         case "type": return elements(rule).contains { isOf(value, $0.text) } || isOf(value, rule.text)
@@ -40,6 +40,9 @@ struct SchemaChecker {
             guard let bound = number(rule), let number = number(value) else { return true }
             return keyword == "minimum" ? number >= bound : number <= bound
         case "maxLength": return number(rule).map { Double(value.text.count) <= $0 } ?? false
+        case "minLength":
+            guard case .string = value else { return true }
+            return number(rule).map { Double(value.text.count) >= $0 } ?? false
         case "pattern":
             // JSON Schema's keyword says nothing of what is no text.
             guard case .string = value else { return true }

@@ -109,7 +109,7 @@ struct SendMessageTests {
         try await fixture.sql("SELECT pushmta.add_exclusions('robinson', subscription_ids => ARRAY[\(place)])")
         let id = try await fixture.store.createDelivery(
             {
-                var delivery = NewDelivery(label: "", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+                var delivery = NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
                 delivery.isContinuous = true
                 return delivery
             }()

@@ -113,7 +113,7 @@ struct ProofTests {
         let new = NewDelivery(
             label: "r",
             applications: ["shop-ios"],
-            content: "{}",
+            content: #"{"ios": {"title": "a"}}"#,
             maxRetries: 0,
             retryPeriodSeconds: 7
         )

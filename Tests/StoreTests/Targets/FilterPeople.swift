@@ -57,6 +57,14 @@ extension StoreFixture {
         return id
     }
 
+    /// A started delivery with a filter that the functions of the database would refuse.
+    func uncheckedDelivery(_ filter: String) async throws -> Int64 {
+        let id = try await filteredDelivery("locale = 'fr'")
+        let text = filter.replacing("'", with: "''")
+        try await sql("UPDATE pushmta_engine.delivery SET target_filter = '\(text)' WHERE id = \(id)")
+        return id
+    }
+
     /// The subscriptions that a delivery goes to.
     func targets(_ delivery: Int64) async throws -> Set<Int64> {
         let connection = try await database.connect()

@@ -63,7 +63,7 @@ struct FilterPreparationTests {
     func refused(_ filter: String, _ words: String) async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
-        let bad = try await fixture.filteredDelivery(filter)
+        let bad = try await fixture.uncheckedDelivery(filter)
         let good = try await fixture.filteredDelivery("subscription_id = 3")
         #expect(try await fixture.store.claimDeliveryToPrepare(host: "a")?.deliveryID == good)
         let progress = try await fixture.store.deliveryProgress(bad)
@@ -117,7 +117,7 @@ struct FilterPreparationTests {
         #expect(await refusal(explicit, DeliveryTarget(excludedLists: ["nothing"])) == .notFound)
         #expect(await refusal(99, DeliveryTarget(filter: "x")) == .notFound)
         let editing = try await fixture.store.createDelivery(
-            NewDelivery(label: "x", applications: ["shop-ios"], content: "{}")
+            NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
         )
         #expect(await refusal(editing, DeliveryTarget(filter: String(repeating: "x", count: 65_537))) == .invalid)
         try await fixture.store.setTarget(ofDelivery: editing, DeliveryTarget(filter: " locale = 'fr'\n"))
@@ -170,7 +170,7 @@ struct FilterPreparationTests {
         for _ in 0..<2 {
             excluding.append(
                 try await fixture.store.createDelivery(
-                    NewDelivery(label: "", applications: ["shop-ios"], content: "{}")
+                    NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
                 )
             )
         }

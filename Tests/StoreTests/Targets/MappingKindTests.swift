@@ -45,7 +45,7 @@ struct MappingKindTests {
                 "\($0)".contains("did you mean")
             }
         }
-        let id = try await fixture.filteredDelivery("quarantine_status != 'foo'")
+        let id = try await fixture.uncheckedDelivery("quarantine_status != 'foo'")
         #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
         #expect(try await fixture.store.deliveryProgress(id).stateReason.contains("never that"))
     }

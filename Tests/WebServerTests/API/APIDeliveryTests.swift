@@ -49,7 +49,12 @@ import Testing
         let site = try await APISite.start()
         let key = try await site.key()
         let id =
-            try await site.call("POST", "/deliveries", key: key, #"{"applications": ["shop-ios"], \#(Self.content)}"#)[
+            try await site.call(
+                "POST",
+                "/deliveries",
+                key: key,
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content)}"#
+            )[
                 "id"
             ] ?? ""
         for wrong in [
@@ -73,21 +78,28 @@ import Testing
         let site = try await APISite.start()
         let key = try await site.key()
         let cases = [
-            (#"{"applications": ["shop-ios"]}"#, 400, "/content"),
-            (#"{"applications": [], \#(Self.content)}"#, 400, "/applications"),
-            (#"{"applications": ["shop-ios", 7], \#(Self.content)}"#, 400, "/applications/1"),
-            (#"{"applications": ["shop-ios"], "content": "x"}"#, 400, "/content"),
-            (#"{"applications": ["shop-ios"], "content": {"ios": {"titel": "a"}}}"#, 400, "/content/ios/titel"),
-            (#"{"applications": ["shop-ios"], \#(Self.content), "priority": 101}"#, 400, "/priority"),
-            (#"{"applications": ["shop-ios"], \#(Self.content), "priority": 1.5}"#, 400, "/priority"),
-            (#"{"applications": ["shop-ios"], \#(Self.content), "priority": 99999999999999999999}"#, 400, "/priority"),
-            (#"{"applications": ["shop-ios"], \#(Self.content), "kind": "daily"}"#, 400, "/kind"),
-            (#"{"applications": ["shop-ios"], \#(Self.content), "filter": "locale ="}"#, 400, "/filter"),
+            (#"{"label": "x", "applications": ["shop-ios"]}"#, 400, "/content"),
+            (#"{"applications": ["shop-ios"], \#(Self.content)}"#, 400, "/label"),
+            (#"{"label": "x", "applications": [], \#(Self.content)}"#, 400, "/applications"),
+            (#"{"label": "x", "applications": ["shop-ios", 7], \#(Self.content)}"#, 400, "/applications/1"),
+            (#"{"label": "x", "applications": ["shop-ios"], "content": "x"}"#, 400, "/content"),
             (
-                #"{"applications": ["shop-ios"], \#(Self.content), "kind": "continuous", "filter": "locale = 'fr'"}"#,
+                #"{"label": "x", "applications": ["shop-ios"], "content": {"ios": {"titel": "a"}}}"#, 400,
+                "/content/ios/titel"
+            ),
+            (#"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "priority": 101}"#, 400, "/priority"),
+            (#"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "priority": 1.5}"#, 400, "/priority"),
+            (
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "priority": 99999999999999999999}"#,
+                400, "/priority"
+            ),
+            (#"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "kind": "daily"}"#, 400, "/kind"),
+            (#"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "filter": "locale ="}"#, 400, "/filter"),
+            (
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "kind": "continuous", "filter": "locale = 'fr'"}"#,
                 400, "/kind"
             ),
-            (#"{"applications": ["shop-ios"], \#(Self.content), "targets": []}"#, 400, "/targets"),
+            (#"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "targets": []}"#, 400, "/targets"),
             (#"{"applications": ["shop-ios"], \#(Self.content), "label": "a\nb"}"#, 400, "/label"),
             (#"{"applications": ["shop-ios"], \#(Self.content), "label": "a\u009bb"}"#, 400, "/label"),
             (
@@ -96,11 +108,12 @@ import Testing
                 "/label"
             ),
             (
-                #"{"applications": ["shop-ios"], \#(Self.content), "validitySeconds": 311040001}"#, 400,
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "validitySeconds": 311040001}"#, 400,
                 "/validitySeconds"
             ),
             (
-                #"{"applications": ["shop-ios"], \#(Self.content), "filter": "platform != 'androd'"}"#, 400, "/filter"
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "filter": "platform != 'androd'"}"#,
+                400, "/filter"
             ),
         ]
         for (body, status, path) in cases {
@@ -111,10 +124,10 @@ import Testing
             "POST",
             "/deliveries",
             key: key,
-            #"{"applications": ["nobody"], \#(Self.content)}"#
+            #"{"label": "x", "applications": ["nobody"], \#(Self.content)}"#
         )
         #expect(nobody.status == 404 && nobody["remedy"]?.isEmpty == false)
-        let list = #"{"applications": ["shop-ios"], \#(Self.content), "exclude": ["no such list"]}"#
+        let list = #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "exclude": ["no such list"]}"#
         #expect(try await site.call("POST", "/deliveries", key: key, list).status == 404)
         // All or nothing: the one that failed at its exclusion list is not there either.
         #expect(try await site.web.value("SELECT count(*) FROM pushmta_engine.delivery") == "0")
@@ -129,7 +142,7 @@ import Testing
                 "POST",
                 "/deliveries",
                 key: key,
-                #"{"applications": ["shop-ios"], \#(Self.content), "explicitTargets": true}"#
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "explicitTargets": true}"#
             )["id"] ?? ""
         let added = try await site.call(
             "POST",
@@ -174,7 +187,12 @@ import Testing
         )
         #expect(late.status == 409)
         let all =
-            try await site.call("POST", "/deliveries", key: key, #"{"applications": ["shop-ios"], \#(Self.content)}"#)[
+            try await site.call(
+                "POST",
+                "/deliveries",
+                key: key,
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content)}"#
+            )[
                 "id"
             ] ?? ""
         let useless = try await site.call(

@@ -156,7 +156,7 @@ import Testing
     @Test func aStatementThatWaitsDoesNotHoldUpOthers() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
-        let body = #"{"applications": ["shop-ios"], "content": {"ios": {"title": "a"}}}"#
+        let body = #"{"label": "x", "applications": ["shop-ios"], "content": {"ios": {"title": "a"}}}"#
         let id = try await site.call("POST", "/deliveries", key: key, body)["id"] ?? ""
         let holder = try await site.web.database.connect()
         try await holder.run(

@@ -136,7 +136,7 @@ import Testing
         #expect(try await site.call("GET", "/devices?userKey=ada", key: all).count("devices") == 1)
         #expect(try await site.call("GET", "/devices?pushToken=android-token", key: one).count("devices") == 0)
         let both =
-            #"{"applications": ["shop-ios", "shop-android"], "content": {"ios": {"title": "a"}, "android": {"title": "a"}}}"#
+            #"{"label": "x", "applications": ["shop-ios", "shop-android"], "content": {"ios": {"title": "a"}, "android": {"title": "a"}}}"#
         #expect(try await site.call("POST", "/deliveries", key: one, both).status == 404)
         let delivery = try await site.call("POST", "/deliveries", key: all, both)["id"] ?? ""
         for (method, tail) in [

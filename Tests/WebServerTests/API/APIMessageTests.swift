@@ -16,7 +16,7 @@ import Testing
             "POST",
             "/deliveries",
             key: key,
-            #"{"kind": "continuous", "applications": ["shop-android"], "content": {"android": {"title": "Hello {{name}}"}}}"#
+            #"{"label": "x", "kind": "continuous", "applications": ["shop-android"], "content": {"android": {"title": "Hello {{name}}"}}}"#
         )
         #expect(made.status == 201 && made["kind"] == "continuous", "\(made.answer)")
         let id = made["id"] ?? ""

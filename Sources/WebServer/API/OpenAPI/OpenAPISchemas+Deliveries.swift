@@ -3,10 +3,10 @@ extension OpenAPISchemas {
         {
           "NewDelivery": {
             "type": "object",
-            "required": ["applications", "content"],
+            "required": ["label", "applications", "content"],
             "additionalProperties": false,
             "properties": {
-              "label": {"type": "string", "maxLength": 500, "description": "Not blank, without line breaks and control characters."},
+              "label": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Not blank, without line breaks and control characters."},
               "kind": {"enum": ["batch", "continuous"], "default": "batch"},
               "applications": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
                 "description": "Their names."},
