@@ -33,6 +33,7 @@ missing_test_packages() {
     command -v curl >/dev/null || echo curl
     /usr/bin/python3 -c 'import h2' 2>/dev/null || echo python3-h2
     /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
+    [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
 }
 

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 
@@ -18,6 +19,7 @@ struct StatusSnapshot: Sendable {
     private let workers: [FeedbackWorkerRow]
     private let backlog: FeedbackBacklog
     private let holds: [RetentionHold]
+    private let isReadOnly: Bool
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -39,6 +41,7 @@ struct StatusSnapshot: Sendable {
         workers = try await store.feedbackWorkers()
         backlog = try await store.feedbackBacklog()
         holds = try await store.retentionHolds()
+        isReadOnly = try await store.isReadOnly()
     }
 
     /// The tables with their names.
@@ -56,6 +59,7 @@ struct StatusSnapshot: Sendable {
 
     private var alarmTable: Table {
         var table = Table(["subject", "alarm"])
+        if isReadOnly { table.add([.text("database"), .text(PostgresError.readOnlyWords)]) }
         let alarms = StatusAlarm.all(
             hosts: hosts,
             children: children,
