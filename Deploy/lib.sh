@@ -35,6 +35,7 @@ missing_test_packages() {
     /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
     # Debian keeps what a virtual environment needs in a package of its own.
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
 }
 

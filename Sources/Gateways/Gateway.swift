@@ -23,6 +23,9 @@ public protocol Gateway: AnyObject, Sendable {
     /// Gives back every message that has not been written yet as *unprocessed*.
     func cancelQueued()
 
+    /// Ends the pauses between attempts to reach the gateway and its token endpoint: somebody has put right what was wrong.
+    func retryNow()
+
     /// Returns the gateway's figures now.
     func status() async -> GatewayStatus
 

@@ -1,3 +1,4 @@
+import Gateways
 import Logging
 import ProcessProtocol
 import PushCore
@@ -83,7 +84,7 @@ struct ChildService: Sendable {
             Task { await reporter.writeLines() },
             Task { await reporter.beat() },
             Task { await child.health(stores.control).run(sender) },
-            Task { await obey(CommandReader.start(), watcher) },
+            Task { await obey(CommandReader.start(), watcher, claimer) },
             Task { await watch() },
         ]
         if state.isCircuitOpen {
@@ -219,10 +220,19 @@ struct ChildService: Sendable {
         return true
     }
 
-    private func obey(_ commands: AsyncStream<CommandReader.Input>, _ watcher: ControlWatcher) async {
+    private func obey(
+        _ commands: AsyncStream<CommandReader.Input>,
+        _ watcher: ControlWatcher,
+        _ claimer: Claimer
+    ) async {
         for await input in commands {
             switch input {
             case .command(.wake, let detail):
+                if detail == SupervisorMessage.resumeDetail {
+                    logger.notice("the application is resumed: what it waits for is tried again at once")
+                    claimer.forgetTroubles()
+                    sender.gateway?.retryNow()
+                }
                 sender.claimSignal.fire()
                 // A message changes no delivery's state.
                 if detail != SupervisorMessage.messageDetail { watcher.signal.fire() }
@@ -234,9 +244,6 @@ struct ChildService: Sendable {
             if control.isDraining { sender.claimSignal.fire() }
         }
     }
-
-    /// So long a child whose gateway takes nothing waits before it makes room for one that reads account and credential anew.
-    private static let longestTrouble = Duration.seconds(60)
 
     /// Looks once a second whether the child has served long enough, and sets the clock by the database's now and then.
     private func watch() async {
@@ -253,11 +260,10 @@ struct ChildService: Sendable {
                 settled: counters.sent + counters.failed + counters.retried,
                 age: now - started,
                 idle: now - lastBusy,
-                residentBytes: ResidentMemory.bytes
+                residentBytes: ResidentMemory.bytes,
+                isGatewayWell: sender.isGatewayWell
             )
-            // Account or credential may have been put right: the next child reads them anew.
-            let isStale = sender.troubleSince.map { now - $0 >= Self.longestTrouble } ?? false
-            if let reason = reason ?? (isStale ? .drained : nil), !control.isDraining {
+            if let reason, !control.isDraining {
                 control.drain(reason)
                 sender.claimSignal.fire()
             }

@@ -10,6 +10,9 @@ public struct SupervisorMessage: ProtocolMessage, Equatable {
     /// The detail of a wake-up for a message of a continuous delivery: nothing else has changed.
     public static let messageDetail = "message"
 
+    /// The detail of a wake-up after an operator has resumed the child's application: it waits for nothing any more.
+    public static let resumeDetail = "resume"
+
     /// Makes a message in the current version.
     public init(_ command: SupervisorCommand, detail: String? = nil) {
         version = ProtocolVersion.current

@@ -96,6 +96,11 @@ public final class Store: Sendable {
     /// The number of connections made so far; when it has grown, the database was out of reach in between.
     public var connectionsMade: UInt64 { keeper.connectionsMade }
 
+    /// Whether the database takes no writes: it is a standby that was not promoted, or was made read-only.
+    public func isReadOnly() async throws -> Bool {
+        try await query("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean").bool(0, 0)
+    }
+
     /// The schema version of the database, 0 if there is none.
     public func installedSchemaVersion() async throws -> Int32 {
         try await with { try await Migrator.installed($0).version }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushCore
 
 /// The start of every process of PushMTA.
 @main
@@ -7,6 +8,7 @@ enum Main {
     static func main() async {
         // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        DescriptorLimit.raise()
         await PushMTA.main()
     }
 }

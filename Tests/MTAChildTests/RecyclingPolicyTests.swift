@@ -26,6 +26,22 @@ import Testing
         #expect(reason == nil)
     }
 
+    /// A child whose gateway is away for an hour goes on waiting, so that its pauses stay as long as they have grown.
+    @Test func aChildWhoseGatewayIsInTroubleIsNotReplacedForItsAge() {
+        func reason(settled: Int64 = 0, residentBytes: Int64 = 0) -> ChildExitReason? {
+            policy.reason(
+                settled: settled,
+                age: .seconds(3_600),
+                idle: .seconds(3_600),
+                residentBytes: residentBytes,
+                isGatewayWell: false
+            )
+        }
+        #expect(reason() == nil)
+        #expect(reason(settled: 1_000) == .messageLimit)
+        #expect(reason(residentBytes: 65 * mebibyte) == .memoryLimit)
+    }
+
     @Test func eachLimitHasItsReason() {
         #expect(policy.reason(settled: 1_000, age: .zero, idle: .zero, residentBytes: 0) == .messageLimit)
         #expect(policy.reason(settled: 0, age: .seconds(600), idle: .zero, residentBytes: 0) == .ageLimit)

@@ -99,7 +99,7 @@ import Testing
         let event = GatewayEvent(.unproved, message: "600 messages")
         #expect(trouble.notice() == nil)
         trouble.note(event, at: start)
-        #expect(trouble.since == nil && trouble.connection == nil && trouble.application == nil)
+        #expect(trouble.connection == nil && trouble.application == nil)
         #expect(trouble.notice(at: start + .seconds(599)) == event)
         #expect(trouble.notice(at: start + .seconds(601)) == nil)
     }

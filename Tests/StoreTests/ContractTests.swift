@@ -145,7 +145,7 @@ struct ContractTests {
         #expect(try await runtime.store.storeOutcomes(batch).closedParts == [part.id])
         #expect(try await runtime.store.deliveryProgress(id).sent == 64)
         try await runtime.store.openCircuit(application: 1, reason: "x", remedy: "y", holdsTokenEffects: true)
-        #expect(try await runtime.store.resumeApplication(named: "shop-ios"))
+        #expect(try await runtime.store.resumeApplication(named: "shop-ios").wasOpen)
         await runtime.store.close()
         try await fixture.sql("DROP ROLE \(login)")
     }

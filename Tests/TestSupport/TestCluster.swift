@@ -69,6 +69,9 @@ public final class TestCluster: Sendable {
         try await installation.run("pg_ctl", ["-D", data, "-w", "-m", mode, "stop"], log: commandLog)
     }
 
+    /// The folder of its socket.
+    var socketFolder: String { directory.path }
+
     private var data: String { "\(directory.path)/data" }
     private var commandLog: String { "\(directory.path)/commands" }
 

@@ -35,6 +35,8 @@ final class APNsDialect: GatewayDialect {
 
     func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void) {}
 
+    func retryNow() {}
+
     func stop() {}
 
     func authorization() -> Authorization {

@@ -77,6 +77,10 @@ public final class APNsGateway: Gateway {
         core.cancelQueued()
     }
 
+    public func retryNow() {
+        core.retryNow()
+    }
+
     public func status() async -> GatewayStatus {
         await core.status()
     }

@@ -55,6 +55,11 @@ public final class APNsBinaryGateway: Gateway {
         eventLoop.execute { pool.value.cancelQueued() }
     }
 
+    public func retryNow() {
+        let pool = pool
+        eventLoop.execute { pool.value.retryNow() }
+    }
+
     public func status() async -> GatewayStatus {
         let pool = pool
         return (try? await eventLoop.submit { pool.value.status }.get()) ?? GatewayStatus()

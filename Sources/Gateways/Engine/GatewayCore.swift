@@ -35,6 +35,11 @@ final class GatewayCore: Sendable {
         onLoop { $0.cancelQueued() }
     }
 
+    func retryNow() {
+        onLoop { $0.retryNow() }
+        client.retryNow()
+    }
+
     func status() async -> GatewayStatus {
         let engine = engine
         let waiting = (try? await eventLoop.submit { engine.value?.waitingCount ?? 0 }.get()) ?? 0

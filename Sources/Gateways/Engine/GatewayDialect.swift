@@ -15,6 +15,9 @@ protocol GatewayDialect: AnyObject {
     /// Gets ready to send. `onChange` is called when waiting messages can go or must be given back.
     func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void)
 
+    /// Ends the pause between attempts to fetch what it authorises itself with, if there is one.
+    func retryNow()
+
     /// Stops what runs by itself.
     func stop()
 

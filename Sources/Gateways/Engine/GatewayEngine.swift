@@ -273,6 +273,11 @@ final class GatewayEngine {
         if makesWaitingAnew { startAnew(with: nil) }
     }
 
+    /// Ends the pause between attempts to fetch a token.
+    func retryNow() {
+        dialect.retryNow()
+    }
+
     /// Gives back what has not been written.
     func cancelQueued() {
         settle(takeWaiting(), .unprocessed, reason: NoAnswerReason.cancelled)

@@ -29,6 +29,10 @@ final class FCMv1Dialect: GatewayDialect {
         keeper.start()
     }
 
+    func retryNow() {
+        keeper.retryNow()
+    }
+
     func stop() {
         keeper.stop()
     }

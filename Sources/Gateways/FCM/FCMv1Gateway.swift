@@ -80,6 +80,10 @@ public final class FCMv1Gateway: Gateway {
         core.cancelQueued()
     }
 
+    public func retryNow() {
+        core.retryNow()
+    }
+
     public func status() async -> GatewayStatus {
         await core.status()
     }

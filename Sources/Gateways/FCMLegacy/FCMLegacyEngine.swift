@@ -191,6 +191,12 @@ final class FCMLegacyEngine {
         sendNext()
     }
 
+    /// Ends the pause between attempts to connect.
+    func retryNow() {
+        reachability.retryNow()
+        sendNext()
+    }
+
     private static func cause(_ error: CurlError) -> String {
         error.cause.isEmpty ? error.message : error.cause
     }

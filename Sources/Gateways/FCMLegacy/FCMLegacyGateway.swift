@@ -68,6 +68,10 @@ public final class FCMLegacyGateway: Gateway {
         onLoop { $0.cancelQueued() }
     }
 
+    public func retryNow() {
+        onLoop { $0.retryNow() }
+    }
+
     public func status() async -> GatewayStatus {
         let engine = engine
         return (try? await eventLoop.submit { engine.value?.status }.get()) ?? GatewayStatus()

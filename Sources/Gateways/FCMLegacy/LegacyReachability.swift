@@ -29,6 +29,12 @@ struct LegacyReachability {
         return (backOff.failures, Int64(pause / .milliseconds(1)))
     }
 
+    /// Somebody has put right what was wrong.
+    mutating func retryNow() {
+        isPausing = false
+        backOff.reset()
+    }
+
     /// The pause is over.
     mutating func paused() {
         isPausing = false

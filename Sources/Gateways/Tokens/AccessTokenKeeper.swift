@@ -58,6 +58,11 @@ final class AccessTokenKeeper {
         state.token?.generation == generation
     }
 
+    /// Ends the pause between attempts.
+    func retryNow() {
+        handle(.retryNow)
+    }
+
     /// Fetches nothing more.
     func stop() {
         isStopped = true

@@ -10,6 +10,8 @@ struct AccessTokenState: Sendable {
         case needed
         /// The time that ``Action/wakeUp(at:)`` named has come.
         case wakeUp
+        /// Somebody has put right what was wrong.
+        case retryNow
         /// The token endpoint gave a token that lives for so many seconds.
         case fetched(text: String, expiresInSeconds: Int64?)
         /// The token endpoint gave none. `jitter` from 0 up to 1 spreads the pauses of many processes.
@@ -68,6 +70,7 @@ struct AccessTokenState: Sendable {
         switch event {
         case .needed: needed(now)
         case .wakeUp: isWanted || token != nil ? fetchIfDue(now) : []
+        case .retryNow: retryNow(now)
         case .fetched(let text, let seconds): fetched(text, seconds, now)
         case .failed(let failure, let jitter): failed(failure, jitter, now)
         case .rejected(let generation): rejected(generation, now)
@@ -87,6 +90,13 @@ struct AccessTokenState: Sendable {
         guard !isFetching, now >= nextFetchAt, usable(at: now) == nil || now >= renewAt else { return [] }
         isFetching = true
         return [.fetch]
+    }
+
+    private mutating func retryNow(_ now: Int64) -> [Action] {
+        guard nextFetchAt > now else { return [] }
+        nextFetchAt = .min
+        failures = 0
+        return fetchIfDue(now)
     }
 
     private mutating func fetched(_ text: String, _ seconds: Int64?, _ now: Int64) -> [Action] {

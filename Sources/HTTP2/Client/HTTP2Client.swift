@@ -61,6 +61,12 @@ public final class HTTP2Client: Sendable {
         return try? await promise.futureResult.get()
     }
 
+    /// Ends the pause between attempts to connect, if there is one: somebody has put right what was wrong.
+    public func retryNow() {
+        let pool = pool
+        eventLoop.execute { pool.value.retryNow() }
+    }
+
     /// Gives back what waits, lets what is on the wire settle until its deadline, and closes the connections.
     public func shutdown() async {
         let pool = pool

@@ -39,7 +39,12 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     private(set) var closeReason: String?
     /// When the first SETTINGS frame came, if it did.
     private(set) var opened: NIODeadline?
-    private var isProved = false
+    /// It brought an answer.
+    private(set) var isProved = false
+    /// The pool knows that it broke.
+    var isCounted = false
+    /// Opened after failures, so that it takes requests only when the server has answered a PING: one that breaks at once gets none.
+    private(set) var awaitsPing = false
     /// The remote address, for logs and status.
     private(set) var address = ""
     init(configuration: HTTP2ClientConfiguration, pool: HTTP2ClientPool) throws {
@@ -120,6 +125,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         guard state != .closing, state != .closed else { return }
         closeReason = reason
         state = .closing
+        if let reason { pool.broke(self, reason: reason) }
         context?.close(promise: nil)
     }
 
@@ -176,7 +182,9 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
                 )
                 drain()
                 pool.goAway(self, event)
-            case .pingAnswered: pingSent = nil
+            case .pingAnswered:
+                pingSent = nil
+                if awaitsPing, state == .opening { becomeReady() }
             }
         }
     }
@@ -191,7 +199,14 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
             limit = min(max(limit, 100), configuration.maxConcurrentStreams)
         }
         if limit != old || isFirst { pool.limitChanged(limit) }
-        guard isFirst else { return }
+        guard isFirst, !awaitsPing else { return }
+        guard pool.pacing.isRecovering else { return becomeReady() }
+        awaitsPing = true
+        session.ping()
+    }
+
+    private func becomeReady() {
+        awaitsPing = false
         state = .ready
         opened = .now()
         pool.connectionOpened(self)

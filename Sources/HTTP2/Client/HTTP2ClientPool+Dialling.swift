@@ -4,13 +4,23 @@ import NIOSSL
 
 /// How connections come about.
 extension HTTP2ClientPool {
-    /// Starts an attempt for each connection that is missing, unless a pause is running.
+    /// Starts an attempt for each connection that is missing and may be dialled now.
     func dialMissing() {
-        guard !isStopping, !redialScheduled, !configuration.dialsLazily || pending.count > 0 else { return }
-        let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }.count
-        for _ in 0..<max(0, configuration.connections - usable - dialing) {
-            dial()
+        guard !isStopping, !configuration.dialsLazily || pending.count > 0 else { return }
+        let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }
+        let proven = usable.count { $0.isProved }
+        let number = pacing.dials(
+            wanted: configuration.connections,
+            proven: proven,
+            unproven: usable.count - proven + dialing,
+            at: .now()
+        )
+        guard number > 0 else { return }
+        // What was wrong may have been a file of trusted certificates.
+        if pacing.isRecovering, let tls = configuration.tls, let context = try? Self.context(tls) {
+            tlsContext = context
         }
+        for _ in 0..<number { dial() }
     }
 
     private func dial() {
@@ -86,9 +96,9 @@ extension HTTP2ClientPool {
             let channel = try result.get()
             let connection = try channel.pipeline.syncOperations.handler(type: HTTP2ClientConnection.self)
             if isStopping { return connection.close(nil) }
-            guard connection.state != .closed else {
-                return redialLater(
-                    reason: connection.closeReason ?? "the server ended the connection during the handshake"
+            guard connection.state != .closed, connection.state != .closing else {
+                return dialFailed(
+                    connection.closeReason ?? "the server ended the connection during the handshake"
                 )
             }
             adopt(connection)
@@ -96,13 +106,13 @@ extension HTTP2ClientPool {
             let bound = NIOLoopBound(connection, eventLoop: eventLoop)
             let timeout = configuration.connectTimeoutMilliseconds
             eventLoop.scheduleTask(deadline: deadline) {
-                if bound.value.state == .opening {
-                    bound.value.close("TLS and the server's SETTINGS did not come within \(timeout) ms")
-                }
+                guard bound.value.state == .opening else { return }
+                let missing = bound.value.awaitsPing ? "the answer to a PING" : "TLS and the server's SETTINGS"
+                bound.value.close("\(missing) did not come within \(timeout) ms")
             }
         } catch {
             let reason = String(describing: error)
-            redialLater(reason: configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
+            dialFailed(configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
         }
     }
 
@@ -111,15 +121,39 @@ extension HTTP2ClientPool {
         connections.append(connection)
     }
 
-    func redialLater(reason: String) {
-        guard !isStopping, !redialScheduled else { return }
-        redialScheduled = true
-        let delay = backOff.next(using: &random)
-        tell(.dialFailed(reason: reason, attempt: backOff.attempt, nextDelayMilliseconds: delay))
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [weak self] in
-            guard let self else { return }
-            self.redialScheduled = false
-            self.pump()
+    /// An attempt failed: the next one waits.
+    private func dialFailed(_ reason: String) {
+        guard !isStopping else { return }
+        wait(pacing.failed(at: .now(), using: &random), reason)
+    }
+
+    /// A connection is of no use any more, though its socket may stay open for long: what that costs.
+    func broke(_ connection: HTTP2ClientConnection, reason: String) {
+        guard !isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else { return }
+        connection.isCounted = true
+        let now = NIODeadline.now()
+        let pause = pacing.broke(
+            answered: connection.session.hasAnswered,
+            lifetime: connection.opened.map { now - $0 },
+            at: now,
+            using: &random
+        )
+        wait(pause, reason)
+    }
+
+    private func wait(_ pause: DialPacing.Pause?, _ reason: String) {
+        guard let pause else { return }
+        if pause.attempt > 0 {
+            tell(
+                .dialFailed(reason: reason, attempt: pause.attempt, nextDelayMilliseconds: pause.milliseconds)
+            )
         }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(pause.milliseconds)) { [weak self] in self?.pump() }
+    }
+
+    /// Ends the pause between attempts: somebody has put right what was wrong.
+    func retryNow() {
+        pacing.retryNow()
+        pump()
     }
 }

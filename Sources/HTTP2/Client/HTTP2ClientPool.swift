@@ -9,8 +9,7 @@ final class HTTP2ClientPool {
     var tlsContext: NIOSSLContext?
     var connections: [HTTP2ClientConnection] = []
     var dialing = 0
-    var backOff: DialBackOff
-    var redialScheduled = false
+    var pacing: DialPacing
     var pending = PendingRequests()
     var random = SystemRandomNumberGenerator()
     private var ticker: RepeatedTask?
@@ -32,7 +31,7 @@ final class HTTP2ClientPool {
         self.configuration = configuration
         self.eventLoop = eventLoop
         self.delegate = delegate
-        backOff = DialBackOff(
+        pacing = DialPacing(
             firstMilliseconds: configuration.firstBackOffMilliseconds,
             maximumMilliseconds: configuration.maximumBackOffMilliseconds
         )
@@ -53,7 +52,7 @@ final class HTTP2ClientPool {
         dialMissing()
     }
 
-    private static func context(_ tls: HTTP2TLS) throws -> NIOSSLContext {
+    static func context(_ tls: HTTP2TLS) throws -> NIOSSLContext {
         var options = TLSConfiguration.makeClientConfiguration()
         options.applicationProtocols = ["h2"]
         options.minimumTLSVersion = .tlsv12
@@ -88,9 +87,11 @@ final class HTTP2ClientPool {
         tell(.opened(address: connection.address))
     }
 
-    /// A connection brought its first answer: the server is well, the next pause is the shortest again.
+    /// A connection brought its first answer: the server is well.
     func connectionProved() {
-        backOff.reset()
+        let wasRecovering = pacing.isRecovering
+        pacing.answered()
+        if wasRecovering { pumpSoon() }
     }
 
     func goAway(_ connection: HTTP2ClientConnection, _ event: HTTP2ConnectionEvent) {
@@ -99,20 +100,16 @@ final class HTTP2ClientPool {
             dialMissing()
         } else {
             // Refused before the first answer, as APNs does with a bad certificate: dialling at once would be a storm.
-            redialLater(reason: "the server sent GOAWAY before it answered")
+            broke(connection, reason: "the server sent GOAWAY before it answered")
         }
     }
 
     func connectionClosed(_ connection: HTTP2ClientConnection, reason: String?) {
-        let wasOpening = !connections.contains { $0 === connection }
+        guard connections.contains(where: { $0 === connection }) else { return }
+        if let reason { broke(connection, reason: reason) }
         connections.removeAll { $0 === connection }
-        if wasOpening { return }
         if connection.opened != nil { tell(.closed(reason: reason)) }
         if isStopping { return finishStopping() }
-        if let reason, !connection.wasGood {
-            // A connection that ends before its first answer is no better than one that was refused.
-            redialLater(reason: reason)
-        }
         pump()
     }
 

@@ -42,6 +42,11 @@ final class Claimer: Sendable {
     private let settings: ChildSettings
     private let logger: Logger
 
+    /// What could not be read is tried again at once.
+    func forgetTroubles() {
+        troubles.withLock { $0 = LoadTroubles() }
+    }
+
     init(
         store: Store,
         preparer: PartPreparer,

@@ -3,15 +3,13 @@ import Gateways
 /// What is wrong with the way to the gateway.
 struct GatewayTrouble: Sendable {
     /// No connection, or no access token; over when there is one.
-    var connection: GatewayEvent? { didSet { settle() } }
+    var connection: GatewayEvent?
     /// Every message of the application is refused; over when one is accepted.
-    var application: GatewayEvent? { didSet { settle() } }
+    var application: GatewayEvent?
     /// Messages whose outcome may be wrong: over when it is told, so that it keeps nothing from being sent.
     private var last: (event: GatewayEvent, at: ContinuousClock.Instant)?
     /// Nothing takes such a notice back: it is shown for so long, as long as a child lives by default.
     static let noticeTime = Duration.seconds(600)
-    /// When the trouble began; nil when all is well.
-    private(set) var since: ContinuousClock.Instant?
 
     /// Keeps a notice to be shown; the last one counts.
     mutating func note(_ event: GatewayEvent, at moment: ContinuousClock.Instant = .now) {
@@ -21,9 +19,5 @@ struct GatewayTrouble: Sendable {
     /// The notice that is to be shown; nil if there is none.
     func notice(at moment: ContinuousClock.Instant = .now) -> GatewayEvent? {
         last.flatMap { moment - $0.at < Self.noticeTime ? $0.event : nil }
-    }
-
-    private mutating func settle() {
-        since = connection == nil && application == nil ? nil : since ?? .now
     }
 }

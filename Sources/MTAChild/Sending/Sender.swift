@@ -90,9 +90,6 @@ final class Sender: GatewayDelegate {
     /// What keeps the gateway from taking messages, if anything does.
     var gatewayTrouble: GatewayEvent? { trouble.withLock { $0.application ?? $0.connection } }
 
-    /// Since when the gateway takes nothing, if so.
-    var troubleSince: ContinuousClock.Instant? { trouble.withLock { $0.since } }
-
     /// Whether the gateway takes messages, as far as is known.
     var isGatewayWell: Bool { gatewayTrouble == nil }
 

@@ -6,7 +6,7 @@
 /// ``ConnectionKeeper``). Dropping the last reference closes it.
 public final class PostgresConnection: Sendable {
     let mailbox: Mailbox
-    /// The server process that serves this connection, as in `pg_stat_activity`.
+    /// The server process that serves this connection, as in `pg_stat_activity`; behind a pooler a number of the pooler's.
     public let backendPID: Int32
     /// The server's version as a number, for example 150018 for 15.18.
     public let serverVersion: Int32
@@ -19,17 +19,30 @@ public final class PostgresConnection: Sendable {
 
     deinit { mailbox.requestClose() }
 
-    /// Connects. Throws ``PostgresError/Code/connection`` when no server could be reached or it refused.
+    /// Connects. Throws ``PostgresError/Code/connection`` when no server could be reached or it refused, and
+    /// ``PostgresError/Code/pooler`` when what is there gives the connection no session of its own.
     public static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
+        let connection = try await open(configuration)
+        do {
+            // First: settings must not land in a session that is somebody else's in a moment.
+            try await connection.checkSession(configuration)
+            try await connection.begin(configuration)
+        } catch {
+            await connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    /// Connects and asks for nothing.
+    static func open(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
         let mailbox = try Mailbox()
         let greeting = try await ConnectionLoop.start(configuration, mailbox: mailbox)
-        let connection = PostgresConnection(
+        return PostgresConnection(
             mailbox: mailbox,
             backendPID: greeting.backendPID,
             serverVersion: greeting.serverVersion
         )
-        try await connection.begin(configuration)
-        return connection
     }
 
     /// Sets up the session.

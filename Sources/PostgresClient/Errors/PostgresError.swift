@@ -8,6 +8,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         case connection
         /// The connection was closed from this side before the operation ran.
         case closed
+        /// A connection pooler gives each transaction another session of the server.
+        case pooler
         /// The operation's own deadline passed.
         case timeout
         /// A value is not of the type that was asked for, or cannot be sent.
@@ -53,11 +55,25 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server cannot write: it is a standby, or was made read-only. Another one may be the primary now.
     public var isReadOnlyServer: Bool { sqlState == "25006" }
 
+    /// What it means that a server cannot write, and what to do.
+    public static let readOnlyWords =
+        "The database is read-only: it is a standby that has not been promoted, or default_transaction_read_only is on. "
+        + "Name the primary in database.url, or all servers with target_session_attrs=read-write"
+
+    /// What no process of ours can work with.
+    static let pooler = PostgresError(
+        code: .pooler,
+        message:
+            "a connection pooler hands out sessions by transaction or statement, so that settings, roles, prepared statements "
+            + "and LISTEN of different clients mix. Set pool_mode = session in the pooler for this database, or name PostgreSQL "
+            + "itself in database.url"
+    )
+
     /// Whether the same operation may succeed when it is repeated, after a lost connection on a new one.
     public var isRetryable: Bool {
         switch code {
         case .connection, .timeout: return true
-        case .closed, .type: return false
+        case .closed, .pooler, .type: return false
         case .sqlState(let state):
             // Serialisation failure, deadlock, lock not available, cancelled (also by statement_timeout), shutting down,
             // no primary; connection trouble (08), lack of resources (53) and input or output errors of the server (58).
@@ -69,6 +85,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// What happened, with the SQLSTATE and the beginning of the statement.
     public var description: String {
         var text = "PostgreSQL: \(message)"
+        if isReadOnlyServer { text += ". \(Self.readOnlyWords)" }
         if let sqlState { text += " (SQLSTATE \(sqlState))" }
         if let statement { text += " in: \(statement)" }
         return text

@@ -62,25 +62,14 @@ extension Store {
 
     /// Closes an application's circuit, since a message went through; token effects that were held are undone.
     public func closeCircuit(application: Int32) async throws {
-        _ = try await close(application)
-    }
-
-    /// Closes the circuit of an application at once, because an operator put right what was wrong.
-    ///
-    /// Returns whether it was open; throws ``StoreError`` of code `notFound`.
-    ///
-    /// - Parameter believingRefusals: the push tokens that the gateway refused are really bad: in the parts that there are now no
-    ///   mix-up is looked for, so that messages to such tokens fail instead of opening the circuit each time anew.
-    @discardableResult
-    public func resumeApplication(named name: String, believingRefusals: Bool = false) async throws -> Bool {
-        try await close(try await application(named: name).id, believingRefusals: believingRefusals)
+        try await group([Self.closeCircuit(application)])
     }
 
     /// Events that are pending still came while effects were held, or the next duty would have held them: they go too. Others of
     /// that time come later, from a transaction that has not committed or from a host that was cut off: what is said of the parts
     /// that there are by now is void, unless the gateway dates it.
-    private func close(_ application: Int32, believingRefusals: Bool = false) async throws -> Bool {
-        try await query(Self.closeCircuitSQL, [.int32(application), .bool(believingRefusals)]).bool(0, 0)
+    static func closeCircuit(_ application: Int32, believingRefusals: Bool = false) -> PostgresStatement {
+        PostgresStatement(closeCircuitSQL, [.int32(application), .bool(believingRefusals)])
     }
 
     private static let closeCircuitSQL = """

@@ -27,5 +27,6 @@ struct Migration: Sendable {
         .trouble,
         .dataAtRest,
         .inputChecks,
+        .resumption,
     ]
 }

@@ -8,6 +8,8 @@ public final class WakeUpListener: Sendable {
     static let channel = "pushmta_wake"
     /// `send_message` notifies with this one.
     private static let messagePayload = "message"
+    /// `resumeApplication` notifies with this one.
+    static let resumePayload = "resume"
 
     init(configuration: PostgresConfiguration) {
         keeper = ConnectionKeeper(configuration, prepare: { try await $0.listen(Self.channel) })
@@ -28,6 +30,8 @@ public final class WakeUpListener: Sendable {
     public enum WakeUp: Sendable {
         /// A message of a continuous delivery is ready to be sent.
         case message
+        /// An operator has resumed an application.
+        case resume
         /// Something else has changed.
         case change
     }
@@ -36,7 +40,11 @@ public final class WakeUpListener: Sendable {
     public func nextWakeUp(deadline: ContinuousClock.Instant) async throws -> WakeUp? {
         try await keeper.withConnection { connection in
             try await connection.nextNotification(deadline: deadline).map {
-                $0.payload == Self.messagePayload ? .message : .change
+                switch $0.payload {
+                case Self.messagePayload: .message
+                case Self.resumePayload: .resume
+                default: .change
+                }
             }
         }
     }

@@ -87,8 +87,9 @@ extension SupervisorLoop {
                 try await self.watchCredentials(stores.main)
                 return Self.credentialInterval
             },
-            duty("Watching accounts and applications") {
+            duty("Watching accounts and applications", bell: routeBell) {
                 self.tell(.routes(try await stores.main.routeVersions()))
+                try await self.lookForResumptions(stores.main)
                 return Self.routeInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },

@@ -42,6 +42,16 @@ extension SupervisorLoop {
         }
     }
 
+    /// Tells the plan which applications an operator has resumed since the last look.
+    func lookForResumptions(_ store: Store) async throws {
+        let seen = try await store.resumptions()
+        let resumed = resumptions.withLock { before in
+            defer { before = seen }
+            return before.map { before in seen.filter { before[$0.key] != $0.value }.keys } ?? [:].keys
+        }
+        if !resumed.isEmpty { tell(.resumed(applications: Set(resumed))) }
+    }
+
     /// Another host's children may be sending, or nobody while a retry or a probe is not due yet: then all look often.
     func lookForOpenDeliveries(_ store: Store) async throws {
         let hasOpen = try await store.hasOpenDeliveries()
@@ -60,6 +70,9 @@ extension SupervisorLoop {
             while !Task.isCancelled {
                 switch try await listener.nextWakeUp(deadline: .now + Self.listenInterval) {
                 case .message?: messageCame()
+                case .resume?:
+                    wake()
+                    routeBell.ring()
                 case .change?: wake()
                 case nil: break
                 }

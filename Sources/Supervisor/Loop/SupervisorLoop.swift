@@ -37,6 +37,10 @@ final class SupervisorLoop: Sendable {
     let preparationBell = Bell()
     /// Rung when a delivery may have come to its end.
     let finishBell = Bell()
+    /// Rung when an operator has resumed an application.
+    let routeBell = Bell()
+    /// When applications were resumed, as the last look showed it; nil before the first.
+    let resumptions = Mutex<[Int32: DatabaseTime]?>(nil)
     /// Rung when parts may be left that nobody sends any more.
     let restBell = Bell()
     /// Rung when there may be parts to send.

@@ -11,6 +11,8 @@ enum SupervisorEvent: Sendable, Equatable {
     case standing([ChildKind])
     /// What accounts and applications say now; children that took over something else are replaced.
     case routes(RouteVersions)
+    /// An operator has put right what kept these applications from sending.
+    case resumed(applications: Set<Int32>)
     /// What can be claimed now, as the last look at the database showed it.
     case work([WorkOnOffer])
     /// The database has answered, or cannot be reached.

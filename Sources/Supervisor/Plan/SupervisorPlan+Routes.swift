@@ -1,4 +1,5 @@
 import Logging
+import ProcessProtocol
 import Store
 
 extension SupervisorPlan {
@@ -7,6 +8,8 @@ extension SupervisorPlan {
     mutating func routesSeen(_ seen: RouteVersions, _ actions: inout [SupervisorAction]) {
         defer { routes = seen }
         guard let before = routes, before != seen, ending == .no else { return }
+        // What the children died of may have been just that.
+        for kind in throttles.keys where isChanged(kind, from: before, to: seen) { throttles[kind] = nil }
         let outdated = children.values.filter { $0.isActive && isChanged($0.kind, from: before, to: seen) }
         guard !outdated.isEmpty else { return }
         for child in outdated { children[child.generation]?.isOutdated = true }
@@ -16,6 +19,26 @@ extension SupervisorPlan {
                 "Accounts or applications have changed; \(outdated.count) of \(aliveCount) children are replaced one by one."
             )
         )
+    }
+
+    /// Somebody has put right what was wrong with applications: their children are started without a pause, and running ones do not
+    /// wait either.
+    mutating func resumed(_ applications: Set<Int32>, _ actions: inout [SupervisorAction]) {
+        guard ending == .no else { return }
+        let waiting = throttles.keys.filter { applications.contains($0.applicationID) }.sorted()
+        for kind in waiting { throttles[kind] = nil }
+        setBacks = setBacks.filter { !applications.contains($0.key.applicationID) }
+        openCircuits = openCircuits.filter { !applications.contains($0.applicationID) }
+        for generation in children.keys.sorted() {
+            guard let child = children[generation], child.isActive, applications.contains(child.kind.applicationID)
+            else {
+                continue
+            }
+            actions.append(.command(generation: generation, .wake, detail: SupervisorMessage.resumeDetail))
+        }
+        let names = applications.sorted().map(String.init).joined(separator: ", ")
+        let ended = waiting.map { ", children for \($0) are started again" }.joined()
+        actions.append(.log(.notice, "An operator has resumed applications: \(names)\(ended)."))
     }
 
     /// What was not there at the last look was there when its child was started.

@@ -65,6 +65,7 @@ struct SupervisorPlan: Sendable {
         case .kinds(let known): kinds = known
         case .standing(let kinds): standing = kinds
         case .routes(let seen): routesSeen(seen, &actions)
+        case .resumed(let applications): resumed(applications, &actions)
         case .work(let offers): offered(offers.filter { $0.readyParts > 0 })
         case .databaseAvailable(let available): databaseAnswered(available, at: now)
         case .journalDisk(let trouble): journalDiskProbed(trouble, &actions)

@@ -65,7 +65,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         case is ContentError: .data
         case is ChildArgumentsError: .usage
         case let error as StoreError: code(of: error.code)
-        case is PostgresError: .unavailable
+        case let error as PostgresError: error.code == .pooler ? .configuration : .unavailable
         case let error as SupervisorError: code(of: error.code)
         case let error as WebServerError: error.code == .setting ? .configuration : .unavailable
         case is SpoolError: .configuration

@@ -1,6 +1,7 @@
 import Foundation
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import pushmta
@@ -28,19 +29,29 @@ struct DeliverySite: Sendable {
     /// - Parameter poolPeriod: after how many seconds a supervisor without work looks again; what gateways said of tokens waits
     ///   for such a look.
     /// - Parameter configure: changes settings before the processes start.
+    /// - Parameter pooling: its processes and this test reach the database through a pgbouncer in this mode.
     static func with(
         subscribers: Int64 = 50,
         children: Int = 4,
         poolPeriod: Int = MasterSettings().dataBasePoolPeriodSec,
         configure: (inout Settings) -> Void = { _ in },
+        pooling: TestPooler.Mode? = nil,
         _ body: (DeliverySite) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
         let trial = try TrialSite(folder: folder.path + "/site", programs: beside)
+        var pooler: TestPooler?
+        defer { pooler?.stop() }
         do {
             try await trial.prepare()
             var settings = try trial.writeSettings(children: children)
+            if let pooling {
+                let server = (trial.cluster.folder, trial.cluster.port, PrivateCluster.role)
+                let made = try await TestPooler(pooling, to: server)
+                settings.database.url = made.connectionString(database: TrialSite.databaseName)
+                pooler = made
+            }
             settings.mta.master.dataBasePoolPeriodSec = poolPeriod
             configure(&settings)
             try trial.host.write(settings)

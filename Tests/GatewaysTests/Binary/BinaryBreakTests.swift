@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2
 import NIOCore
 import NIOEmbedded
 import NIOTLS
@@ -106,6 +107,20 @@ struct BinaryBreakTests {
             #expect(site.connection.closeReason?.contains("Break") == true, "the first error is the reason")
             site.channel.pipeline.fireChannelInactive()
             #expect(fixture.collector.classes(1) == [.accepted: 1, .permanent: 1, .unprocessed: 3])
+        }
+    }
+
+    @Test("A break counts when it is known, however long the socket stays open, and once")
+    func breakIsCounted() async throws {
+        try await Fixture.run { fixture in
+            let site = try Site(fixture)
+            site.send(fixture.binaryBatch(count: 3))
+            site.channel.pipeline.fireErrorCaught(Break())
+            #expect(site.connection.state.phase != .closed, "it is not gone yet")
+            #expect(site.pool.pacing.failures == 1)
+            #expect(site.pool.pacing.dials(wanted: 1, proven: 0, unproven: 0, at: .now()) == 0)
+            site.channel.pipeline.fireChannelInactive()
+            #expect(site.pool.pacing.failures == 1)
         }
     }
 }

@@ -254,4 +254,58 @@ import Testing
         await test.client.shutdown()
         try await server.stop()
     }
+
+    /// A server that breaks the protocol when TLS is done, or when the first request comes, and never closes its socket: ours stays
+    /// open until TLS gives up waiting for the other side's end.
+    @Test(arguments: [BreakingServer.Moment.atOnce, .afterSettings])
+    func aServerThatBreaksAndKeepsItsSocketsOpenIsNotDialledMeanwhile(_ moment: BreakingServer.Moment) async throws {
+        let server = try await BreakingServer(moment)
+        let test = try await TestClient(port: server.port, tls: true, connections: 2) {
+            $0.firstBackOffMilliseconds = 100
+            $0.maximumBackOffMilliseconds = 600_000
+            // The pool looks again a hundred times a second.
+            $0.pingTimeoutMilliseconds = 40
+        }
+        test.client.submit(TestBatch.make(20))
+        let seen = try await test.probe.seen.wait(for: "four failed attempts") { $0.failedDials.count >= 4 }
+        #expect(seen.failedDials.prefix(4).map(\.attempt) == [1, 2, 3, 4])
+        // Both connections at first, then one at a time.
+        #expect((4...5).contains(server.accepted.value), "\(server.accepted.value) connections")
+        #expect(seen.ambiguous <= 20 && seen.answered == 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// After a failure no message is put on a connection whose server has not answered a PING.
+    @Test func aConnectionAfterAFailureIsProvedByAPing() async throws {
+        let server = try await BreakingServer(.afterSettings)
+        let test = try await TestClient(port: server.port, tls: true) { $0.maximumBackOffMilliseconds = 600_000 }
+        test.client.submit(TestBatch.make(1))
+        try await test.probe.seen.wait(for: "the first one's end") { $0.settled.count == 1 }
+        test.client.submit(TestBatch.make(1, tag: 2))
+        let seen = try await test.probe.seen.wait(for: "more failures") { $0.failedDials.count >= 4 }
+        #expect(seen.settled.count == 1, "the second message is still here")
+        await test.client.shutdown()
+        #expect(test.seen.unprocessed == 1)
+        try await server.stop()
+    }
+
+    @Test func aPauseCanBeEnded() async throws {
+        try await FreePort.withAny { port in
+            let test = try await TestClient(port: port) { $0.firstBackOffMilliseconds = 3_600_000 }
+            try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
+            test.client.submit(TestBatch.make(3))
+            let server: LoopbackServer
+            do {
+                server = try await LoopbackServer(port: port)
+            } catch {
+                await test.client.shutdown()
+                throw error
+            }
+            test.client.retryNow()
+            #expect(try await test.probe.settled(3).answered == 3)
+            await test.client.shutdown()
+            try await server.stop()
+        }
+    }
 }

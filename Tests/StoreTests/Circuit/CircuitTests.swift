@@ -149,18 +149,18 @@ struct CircuitTests {
     func believed() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await open(fixture.store, held: true)
-        #expect(try await fixture.store.resumeApplication(named: "shop-ios"))
+        #expect(try await fixture.store.resumeApplication(named: "shop-ios").wasOpen)
         let first = try required(try await fixture.claim().first)
         #expect(!first.believesRefusals)
         #expect(try await fixture.store.releasePart(PartToken(part: first.id, token: first.fencingToken)))
         #expect(
-            try await !fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true),
+            try await !fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true).wasOpen,
             "nothing to end"
         )
         let second = try required(try await fixture.claim().first)
         #expect(!second.believesRefusals)
         try await open(fixture.store, held: true)
-        #expect(try await fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true))
+        #expect(try await fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true).wasOpen)
         _ = try await fixture.startedDelivery()
         try await fixture.prepare()
         let parts = try await fixture.claim(limit: 9).sorted { $0.id < $1.id }
@@ -228,8 +228,8 @@ struct CircuitTests {
                 "SELECT count(*) FROM pushmta.application WHERE circuit = 'open' AND circuit_reason <> ''"
             ) == 1
         )
-        #expect(try await store.resumeApplication(named: "shop-ios"))
-        #expect(try await store.resumeApplication(named: "shop-ios") == false)
+        #expect(try await store.resumeApplication(named: "shop-ios").wasOpen)
+        #expect(try await store.resumeApplication(named: "shop-ios").wasOpen == false)
         await #expect { try await store.resumeApplication(named: "shop") } throws: {
             ($0 as? StoreError)?.code == .notFound
         }

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import Store
 import Testing
 
 @testable import Supervisor
@@ -15,6 +16,38 @@ import Testing
         harness.gone(62, 2, .exited(status: 70))
         #expect(harness.at(181.9, .tick).isEmpty, "the second pause is twice as long")
         #expect(harness.at(182, .tick) == [.spawn(generation: 3, PlanHarness.push)])
+    }
+
+    /// What the children died of is put right, and somebody says so.
+    @Test func aResumedApplicationWaitsForNothing() {
+        var harness = PlanHarness()
+        let work = work + [PlanHarness.offer(PlanHarness.droid)]
+        harness.start(work)
+        harness.gone(1, 1, .exited(status: 78))
+        harness.gone(1, 2, .exited(status: 78))
+        #expect(harness.at(10, .work(work)).isEmpty)
+        #expect(harness.at(11, .resumed(applications: [1])) == [.spawn(generation: 3, PlanHarness.push)])
+        #expect(harness.logLines.contains { $0.contains("resumed") && $0.contains("\(PlanHarness.push)") })
+        #expect(harness.at(20, .tick).isEmpty, "the other application was not resumed")
+        harness.status(21, 3, parts: 1)
+        let wake = SupervisorAction.command(generation: 3, .wake, detail: SupervisorMessage.resumeDetail)
+        #expect(harness.at(22, .resumed(applications: [1])) == [wake], "a running child ends its own pauses")
+        harness.at(23, .work(self.work))
+        harness.gone(23, 3, .exited(status: 78))
+        #expect(harness.pass(from: 24, to: 82).isEmpty, "the next pause is the first again")
+        #expect(harness.at(83, .tick) == [.spawn(generation: 4, PlanHarness.push)])
+    }
+
+    @Test func aChangedCredentialEndsThePause() {
+        func routes(_ credential: String) -> SupervisorEvent {
+            .routes(RouteVersions(applications: [1: credential], accounts: [:]))
+        }
+        var harness = PlanHarness()
+        harness.start(work)
+        harness.at(0, routes("a"))
+        harness.gone(1, 1, .exited(status: 78))
+        #expect(harness.at(5, routes("a")).isEmpty)
+        #expect(harness.at(10, routes("b")) == [.spawn(generation: 2, PlanHarness.push)])
     }
 
     @Test func thePauseGrowsToTenMinutes() {

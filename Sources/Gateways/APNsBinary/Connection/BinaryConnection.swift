@@ -18,6 +18,8 @@ final class BinaryConnection: ChannelInboundHandler {
     /// How much of the stream the system has taken.
     private var flushed: UInt64 = 0
     private(set) var closeReason: String?
+    /// The pool knows that it broke.
+    var isCounted = false
     /// When TLS was done, if it was.
     private(set) var opened: NIODeadline?
     private var output: [UInt8] = []
@@ -36,14 +38,6 @@ final class BinaryConnection: ChannelInboundHandler {
     /// How many messages may be written now.
     func room(_ limit: Int) -> Int {
         context?.channel.isWritable == true ? state.room(limit) : 0
-    }
-
-    /// The gateway was well: it judged messages, or kept the connection for longer than the longest pause between attempts.
-    /// The successor may dial at once.
-    var wasGood: Bool {
-        if state.isProved { return true }
-        guard let opened else { return false }
-        return NIODeadline.now() - opened >= .milliseconds(pool.configuration.maximumBackOffMilliseconds)
     }
 
     // MARK: Life of the channel
@@ -93,6 +87,7 @@ final class BinaryConnection: ChannelInboundHandler {
         if closeReason == nil { closeReason = reason }
         // It may take TLS seconds to say goodbye; what is written into it until then would be lost.
         perform(.broken)
+        if let reason { pool.broke(self, reason: reason) }
         context?.close(promise: nil)
     }
 

@@ -209,10 +209,7 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
 
     private mutating func take(_ fate: BinaryFate, _ now: UInt64, _ settled: inout [BinarySettled<Message>]) {
         guard let entry = window.removeFirst() else { return }
-        switch fate {
-        case .taken, .presumedTaken, .refused: isProved = true
-        case .discarded, .inDoubt: break
-        }
+        if fate.provesConnection { isProved = true }
         if fate == .presumedTaken { presumed += 1 }
         settled.append(
             BinarySettled(message: entry.message, fate: fate, age: now > entry.sentAt ? now - entry.sentAt : 0)

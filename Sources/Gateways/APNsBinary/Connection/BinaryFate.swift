@@ -13,3 +13,13 @@ enum BinaryFate: Sendable, Hashable {
     /// The connection ended without a word, and it may have been taken.
     case inDoubt(BinaryDoubt)
 }
+
+extension BinaryFate {
+    /// Whether the gateway has judged the message, so that the connection serves.
+    var provesConnection: Bool {
+        switch self {
+        case .taken, .presumedTaken, .refused: true
+        case .discarded, .inDoubt: false
+        }
+    }
+}

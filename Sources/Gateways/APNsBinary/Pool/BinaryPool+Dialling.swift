@@ -6,11 +6,22 @@ import PushCore
 
 /// How connections come about.
 extension BinaryPool {
-    /// Starts an attempt for each connection that is missing, unless a pause is running.
+    /// Starts an attempt for each connection that is missing and may be dialled now.
     func dialMissing() {
-        guard !isStopping, !redialScheduled, let tlsContext else { return }
-        let usable = connections.lazy.filter { $0.state.phase == .ready || $0.state.phase == .opening }.count
-        for _ in 0..<max(0, max(1, configuration.connections) - usable - dialing) { dial(tlsContext) }
+        guard !isStopping, tlsContext != nil else { return }
+        let usable = connections.lazy.filter { $0.state.phase == .ready || $0.state.phase == .opening }
+        let proven = usable.count { $0.state.isProved }
+        let number = pacing.dials(
+            wanted: max(1, configuration.connections),
+            proven: proven,
+            unproven: usable.count - proven + dialing,
+            at: .now()
+        )
+        guard number > 0 else { return }
+        // What was wrong may have been a file of trusted certificates.
+        if pacing.isRecovering, let context = try? configuration.tlsContext() { tlsContext = context }
+        guard let tlsContext else { return }
+        for _ in 0..<number { dial(tlsContext) }
     }
 
     private func dial(_ tlsContext: NIOSSLContext) {
@@ -44,9 +55,9 @@ extension BinaryPool {
             let channel = try result.get()
             let connection = try channel.pipeline.syncOperations.handler(type: BinaryConnection.self)
             if isStopping { return connection.drain() }
-            guard connection.state.phase != .closed else {
-                return redialLater(
-                    reason: connection.closeReason ?? "the gateway ended the connection during the handshake"
+            guard connection.state.phase == .opening || connection.state.phase == .ready else {
+                return dialFailed(
+                    connection.closeReason ?? "the gateway ended the connection during the handshake"
                 )
             }
             connections.append(connection)
@@ -58,20 +69,41 @@ extension BinaryPool {
             }
         } catch {
             let reason = String(describing: error)
-            redialLater(reason: configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
+            dialFailed(configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
         }
     }
 
-    func redialLater(reason: String) {
-        guard !isStopping, !redialScheduled else { return }
-        redialScheduled = true
-        let pause = backOff.next()
-        let milliseconds = Int64(pause / .milliseconds(1))
-        tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, backOff.failures, milliseconds))
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
-            guard let self else { return }
-            self.redialScheduled = false
-            self.pump()
+    /// An attempt failed: the next one waits.
+    private func dialFailed(_ reason: String) {
+        guard !isStopping else { return }
+        wait(pacing.failed(at: .now(), using: &random), reason)
+    }
+
+    /// A connection is of no use any more, though its socket may stay open for long: what that costs.
+    func broke(_ connection: BinaryConnection, reason: String) {
+        guard !isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else { return }
+        connection.isCounted = true
+        let now = NIODeadline.now()
+        let pause = pacing.broke(
+            answered: connection.state.isProved,
+            lifetime: connection.opened.map { now - $0 },
+            at: now,
+            using: &random
+        )
+        wait(pause, reason)
+    }
+
+    private func wait(_ pause: DialPacing.Pause?, _ reason: String) {
+        guard let pause else { return }
+        if pause.attempt > 0 {
+            tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, pause.attempt, pause.milliseconds))
         }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(pause.milliseconds)) { [weak self] in self?.pump() }
+    }
+
+    /// Ends the pause between attempts: somebody has put right what was wrong.
+    func retryNow() {
+        pacing.retryNow()
+        pump()
     }
 }

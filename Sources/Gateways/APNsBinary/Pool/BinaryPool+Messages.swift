@@ -1,3 +1,4 @@
+import HTTP2
 import NIOCore
 import PushCore
 
@@ -56,6 +57,7 @@ extension BinaryPool {
 
     /// The fate of messages is known.
     func settled(_ settled: [BinarySettled<BinaryMessage>]) {
+        if pacing.isRecovering, settled.contains(where: \.fate.provesConnection) { pacing.answered() }
         var settlements = Settlements(expected: settled.count)
         var work = FollowUp()
         var taken = 0

@@ -1,3 +1,4 @@
+import HTTP2
 import NIOCore
 import NIOSSL
 import PushCore
@@ -18,8 +19,8 @@ final class BinaryPool {
     var tlsContext: NIOSSLContext?
     var connections: [BinaryConnection] = []
     var dialing = 0
-    var backOff: BackOff
-    var redialScheduled = false
+    var pacing: DialPacing
+    var random = SystemRandomNumberGenerator()
     var waiting = WaitingMessages()
     var sendAhead: SendAhead
     var reports: GatewayReports
@@ -49,10 +50,10 @@ final class BinaryPool {
         self.eventLoop = eventLoop
         self.delegate = delegate
         admission = BinaryAdmission(limit: PayloadLimits.binary)
-        let first = Duration.milliseconds(max(1, configuration.firstBackOffMilliseconds))
-        let longest = max(first, .milliseconds(configuration.maximumBackOffMilliseconds))
-        // Half of the first pause at least, so that a gateway which refuses at once is not asked in a loop.
-        backOff = BackOff(initial: first, maximum: longest, floor: first / 2)
+        pacing = DialPacing(
+            firstMilliseconds: configuration.firstBackOffMilliseconds,
+            maximumMilliseconds: configuration.maximumBackOffMilliseconds
+        )
         sendAhead = SendAhead(most: configuration.sendAhead)
         reports = GatewayReports(gateway: "APNs binary", address: configuration.address)
     }
@@ -108,6 +109,12 @@ final class BinaryPool {
     func judged(_ connection: BinaryConnection, _ verdict: BinaryConnectionState<BinaryMessage>.Verdict) {
         let isShutdown = verdict.packet.status == BinaryErrorPacket.shutdown
         if !isShutdown { sendAhead.refused() }
+        if connection.state.isProved {
+            pacing.answered()
+        } else {
+            let status = verdict.packet.status
+            broke(connection, reason: "the gateway ended the connection with status \(status) before it took anything")
+        }
         connections.removeAll { $0 === connection }
         _ = reports.closed(nil)
         if verdict.tooLate > 0 {
@@ -116,14 +123,7 @@ final class BinaryPool {
         unproved(verdict.unproved)
         guard !isStopping else { return finishStopping() }
         if isShutdown { tell(reports.shutdown(verdict.packet.identifier)) }
-        if connection.wasGood {
-            backOff.reset()
-            pumpSoon()
-        } else {
-            redialLater(
-                reason: "the gateway ended the connection with status \(verdict.packet.status) before it took anything"
-            )
-        }
+        pumpSoon()
     }
 
     /// A connection has ended, and so many messages had been presumed taken that nothing has proved to be.
@@ -136,15 +136,13 @@ final class BinaryPool {
     func connectionClosed(_ connection: BinaryConnection, reason: String?) {
         // One that is not there any more has been replaced already; one that is not there yet is the dialling's.
         guard connections.contains(where: { $0 === connection }) else { return }
+        if reason != nil || !connection.state.isProved {
+            broke(connection, reason: reason ?? "the gateway ended the connection before it took anything")
+        }
         connections.removeAll { $0 === connection }
         if connection.opened != nil, !isStopping { tell(reports.closed(reason)) }
         if isStopping { return finishStopping() }
-        if connection.wasGood {
-            backOff.reset()
-            pumpSoon()
-        } else {
-            redialLater(reason: reason ?? "the gateway ended the connection before it took anything")
-        }
+        pumpSoon()
     }
 
     /// Now, in seconds since 1970.

@@ -22,13 +22,18 @@ struct DatabaseChecks: Sendable {
         } catch let error as StoreError where error.code == .schema {
             return [CheckResult("database", .ok, "reachable"), CheckResult("schema", .failed, "\(error)")]
         } catch {
+            let isPooler = (error as? PostgresError)?.code == .pooler
             return [
-                CheckResult("database", .failed, "\(error). Check database.url and that PostgreSQL runs."),
+                CheckResult(
+                    "database",
+                    .failed,
+                    isPooler ? "\(error)" : "\(error). Check database.url and that PostgreSQL runs."
+                ),
                 CheckResult("schema, durability, credentials, gateways", .skipped, "the database is needed first"),
             ]
         }
         var results = [
-            CheckResult("database", .ok, "reachable"), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
+            await Self.writable(store), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
         ]
         results += await rights(store)
         results += await durability(store)
@@ -68,6 +73,15 @@ struct DatabaseChecks: Sendable {
                 "\(missing.grants.count) missing, the first: \(first). Run pushmta migrate as the schema's owner."
             ),
         ]
+    }
+
+    private static func writable(_ store: Store) async -> CheckResult {
+        do {
+            guard try await store.isReadOnly() else { return CheckResult("database", .ok, "reachable") }
+            return CheckResult("database", .failed, "reachable. \(PostgresError.readOnlyWords).")
+        } catch {
+            return CheckResult("database", .failed, "\(error)")
+        }
     }
 
     private func durability(_ store: Store) async -> [CheckResult] {

@@ -25,6 +25,7 @@ struct FeedbackCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let settings = loaded.values
+        try OpenFiles.check("feedback worker", OpenFiles.base)
         let logger = ProcessLog.logger("feedback", settings)
         let worker = FeedbackWorker(
             FeedbackSetup(

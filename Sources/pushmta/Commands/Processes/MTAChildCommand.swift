@@ -29,6 +29,7 @@ struct MTAChildCommand: AsyncParsableCommand {
         do {
             let arguments = try ChildArguments(parsing: words)
             let settings = try await Self.globalOptions(arguments.globalOptions).load().values
+            try OpenFiles.check("MTA child", OpenFiles.child(settings))
             let logger = ProcessLog.logger("mta-child \(arguments.childID)", settings)
             let child = MTAChild(arguments: arguments, settings: settings, logger: logger)
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 
@@ -20,6 +21,7 @@ struct StatusSnapshot: Sendable {
     private let holds: [RetentionHold]
     private let troubles: [GatewayTroubleRow]
     private let failures: [MassFailureRow]
+    private let isReadOnly: Bool
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -43,6 +45,7 @@ struct StatusSnapshot: Sendable {
         holds = try await store.retentionHolds()
         troubles = try await store.gatewayTroubles()
         failures = try await store.massFailures()
+        isReadOnly = try await store.isReadOnly()
     }
 
     /// The tables with their names.
@@ -60,6 +63,7 @@ struct StatusSnapshot: Sendable {
 
     private var alarmTable: Table {
         var table = Table(["subject", "alarm"])
+        if isReadOnly { table.add([.text("database"), .text(PostgresError.readOnlyWords)]) }
         let alarms = StatusAlarm.all(
             hosts: hosts,
             children: children,

@@ -20,8 +20,9 @@ struct SupervisorRunCommand: PushMTACommand {
     @OptionGroup var global: GlobalOptions
 
     func execute(_ loaded: LoadedSettings) async throws {
-        global.exportFlags()
         let settings = loaded.values
+        try OpenFiles.check("supervisor", OpenFiles.supervisor(settings))
+        global.exportFlags()
         let global = global
         let supervisor = Supervisor(
             settings: Self.settings(loaded, global),
@@ -31,7 +32,11 @@ struct SupervisorRunCommand: PushMTACommand {
                     StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
                 )
             },
-            reload: { Self.settings(try await global.load(), global) },
+            reload: {
+                let loaded = try await global.load()
+                try OpenFiles.check("supervisor", OpenFiles.supervisor(loaded.values))
+                return Self.settings(loaded, global)
+            },
             logger: ProcessLog.logger("supervisor", settings)
         )
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)

@@ -22,7 +22,7 @@ struct WebCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         var settings = loaded.values
         if !settings.web.databaseUrl.isEmpty { settings.database.url = settings.web.databaseUrl }
-        DescriptorLimit.raise()
+        try OpenFiles.check("web process", OpenFiles.base)
         let logger = ProcessLog.logger("web", settings)
         let database = StoreSession.configuration(settings, role: "web")
         let api = WebAPI(settings: settings.web, database: database, version: ProductVersion.text, logger: logger)

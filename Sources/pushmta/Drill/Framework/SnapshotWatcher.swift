@@ -62,7 +62,7 @@ final class SnapshotWatcher: Sendable {
         if error is CancellationError { return true }
         guard let error = error as? PostgresError else { return false }
         switch error.code {
-        case .connection, .closed, .timeout: return true
+        case .connection, .closed, .pooler, .timeout: return true
         // A server that starts, stops, is full or very slow: classes 08 (connection), 40 (roll back), 53 (resources), 57
         // (an operator, a time limit), 58 (the system).
         case .sqlState(let state): return ["08", "40", "53", "57", "58"].contains { state.hasPrefix($0) }

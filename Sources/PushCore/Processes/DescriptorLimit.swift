@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Foundation
 
 /// How many files and connections this process may have open at once.
 public enum DescriptorLimit {
@@ -26,6 +20,14 @@ public enum DescriptorLimit {
         guard var limit else { return }
         limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, most))
         _ = setrlimit(kind, &limit)
+    }
+
+    /// What to say if a process may open fewer files than it needs; nil if there are enough. The system's own libraries end a process
+    /// that is short of them.
+    public static func shortage(of needed: Int, limit: Int = current, for process: String) -> String? {
+        guard limit < needed else { return nil }
+        return "The \(process) may have \(limit) files open at once, and needs \(needed): raise the limit "
+            + "(ulimit -n, or LimitNOFILE= of the service)."
     }
 
     private static var limit: rlimit? {

@@ -1,0 +1,29 @@
+import PushCore
+
+/// How many files the processes need at least: short of them, a library would end the process in the middle of its work.
+enum OpenFiles {
+    /// What every process has: connections to the database with their events, event loops, logs, a journal, and what libraries open for a
+    /// moment. Idle ones have some 30.
+    static let base = 64
+    /// Pipes, process descriptor and lock of a child, with the other ends of its pipes while it is started.
+    private static let perChild = 12
+    /// A connection and the one that takes its place, each while two addresses of a name are tried.
+    private static let perConnection = 4
+
+    /// What a supervisor with these settings needs: no less than its children, which have its limit.
+    static func supervisor(_ settings: Settings) -> Int {
+        max(base + perChild * settings.mta.master.maxSpareServers, child(settings))
+    }
+
+    /// What a child with these settings needs.
+    static func child(_ settings: Settings) -> Int {
+        let child = settings.mta.child
+        return base + perConnection * max(child.maxAPNsConnectPerChild, child.maxGCMConnectPerChild)
+    }
+
+    /// Throws a `CommandFailure` of code `configuration` if the process may open fewer.
+    static func check(_ process: String, _ needed: Int) throws {
+        guard let text = DescriptorLimit.shortage(of: needed, for: process) else { return }
+        throw CommandFailure(.configuration, text)
+    }
+}

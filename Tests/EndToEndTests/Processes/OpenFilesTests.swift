@@ -1,0 +1,52 @@
+import Foundation
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+/// Processes that may open few files.
+@Suite struct OpenFilesTests {
+    /// Runs a command of the product with a limit of the shell's.
+    private func run(_ limit: String, _ words: String) async throws -> Program.Ending {
+        let folder = try TemporaryFolder()
+        return try await Program(path: "/bin/sh").run(
+            ["-c", "\(limit) && exec '\(try Program.pushmta().path)' \(words)"],
+            environment: [
+                "PUSHMTA_DATABASE_URL": "host=\(folder.path)", "PUSHMTA_MTA_WORKING_PATH": folder.path + "/mta",
+                "PUSHMTA_WEB_WORKING_PATH": folder.path + "/web", "PUSHMTA_WEB_PORT": "1",
+            ]
+        )
+    }
+
+    /// Short of files, a library would end them in the middle of their work.
+    @Test(arguments: ["supervisor run", "feedback", "web"], [24, 60])
+    func aProcessThatMayOpenTooFewSaysSoAndDoesNotStart(_ words: String, _ limit: Int) async throws {
+        let ending = try await run("ulimit -n \(limit)", words)
+        #expect(ending.status == 78, "\(ending)")
+        #expect(ending.errors.contains("may have \(limit) files open at once, and needs"), "\(ending.errors)")
+        #expect(ending.errors.contains("ulimit -n") && ending.errors.contains("LimitNOFILE="))
+    }
+
+    @Test func moreChildrenNeedMore() {
+        var settings = Settings()
+        let few = OpenFiles.supervisor(settings)
+        settings.mta.master.maxSpareServers = 100
+        #expect(OpenFiles.supervisor(settings) > few + 500)
+        #expect(OpenFiles.supervisor(settings) >= OpenFiles.child(settings))
+    }
+
+    /// A low limit that a process may raise is none: it starts, and its children have the raised one.
+    @Test func aLimitThatMayBeRaisedIsRaised() async throws {
+        try await DeliverySite.with(subscribers: 100) { site in
+            try await site.trial.supervisor.stop()
+            let words = [
+                "-c",
+                "ulimit -Sn 24 && exec '\(site.trial.programs.pushmta)' supervisor run --config '\(site.trial.settingsFile)'",
+            ]
+            try await site.trial.supervisor.start("/bin/sh", words)
+            let id = try await site.send(to: site.application)
+            #expect(try await site.progress(id).sent == 100)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import PushCore
+import Store
+import Testing
+
+@testable import pushmta
+
+/// `app resume` after an operator has put right what was wrong.
+@Suite(.serialized) struct ResumeTests {
+    /// Children die at once without the key, and the next one is started a minute later at the earliest.
+    @Test func itEndsTheWaitForANewChildAndSaysSo() async throws {
+        try await DeliverySite.with(subscribers: 500) { site in
+            let (key, aside) = (site.settings.credentialKeyFile, site.settings.credentialKeyFile + ".aside")
+            // The ones that run have the credential.
+            try await site.trial.supervisor.stop()
+            try FileManager.default.moveItem(atPath: key, toPath: aside)
+            try await site.trial.startSupervisor()
+            let id = try await site.send(to: site.application)
+            try await site.wait("a child that died") {
+                try await site.store.children(includeExited: true).contains { $0.exitReason == "settings" }
+            }
+            try FileManager.default.moveItem(atPath: aside, toPath: key)
+            let ending = try await site.run("app", "resume", site.application)
+            #expect(ending.output.contains("starts children for it at once"), "\(ending.output)")
+            #expect(ending.output.contains("settings"), "\(ending.output)")
+            // Half of the minute that the pause would last.
+            let progress = try await site.progress(id, within: .seconds(30))
+            #expect(progress.sent == 500)
+            let again = try await site.run("app", "resume", site.application)
+            #expect(again.output.contains("nothing is held back"), "\(again.output)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// A pgbouncer of one test in front of a test cluster, reached over a socket.
+public final class TestPooler: Sendable {
+    /// When a session of the server goes back to the pool.
+    public enum Mode: String, Sendable, CaseIterable {
+        case session
+        case transaction
+        case statement
+    }
+
+    private let installation: PostgresInstallation
+    private let folder: String
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - server: the folder of the server's socket, its port and its user.
+    ///   - sessions: how many sessions of the server it may have for each database.
+    ///   - goesRound: it hands out the session that was used least lately, and not the last one.
+    public init(
+        _ mode: Mode,
+        to server: (folder: String, port: Int, user: String),
+        sessions: Int = 20,
+        goesRound: Bool = false
+    ) async throws {
+        installation = try PostgresInstallation.find()
+        // A socket's path has at most 107 bytes.
+        folder = "/tmp/pushmta-pooler-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        if let user = installation.user, let entry = getpwnam(user) {
+            chown(folder, entry.pointee.pw_uid, entry.pointee.pw_gid)
+        }
+        let settings = """
+            [databases]
+            * = host=\(server.folder) port=\(server.port) user=\(server.user)
+            [pgbouncer]
+            listen_addr =
+            listen_port = 6432
+            unix_socket_dir = \(folder)
+            auth_type = any
+            pool_mode = \(mode.rawValue)
+            default_pool_size = \(sessions)
+            server_round_robin = \(goesRound ? 1 : 0)
+            logfile = \(folder)/log
+            pidfile = \(folder)/pid
+            """
+        try settings.write(toFile: "\(folder)/settings", atomically: true, encoding: .utf8)
+        let debian = "/usr/sbin/pgbouncer"
+        let program = FileManager.default.isExecutableFile(atPath: debian) ? debian : "/usr/bin/pgbouncer"
+        do {
+            try await Command.run(
+                program,
+                ["-q", "-d", "\(folder)/settings"],
+                asUser: installation.user,
+                log: "\(folder).commands"
+            )
+        } catch {
+            throw TestSupportError("pgbouncer does not start (package pgbouncer): \(error)")
+        }
+    }
+
+    /// The libpq connection string of a database behind it.
+    public func connectionString(database: String) -> String {
+        "host=\(folder) port=6432 user=pooled dbname=\(database)"
+    }
+
+    /// Ends it.
+    public func stop() {
+        let file = (try? String(contentsOfFile: "\(folder)/pid", encoding: .utf8)) ?? ""
+        if let pid = pid_t(file.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1 { kill(pid, SIGQUIT) }
+        try? FileManager.default.removeItem(atPath: folder)
+        try? FileManager.default.removeItem(atPath: "\(folder).commands")
+    }
+}
+
+extension TestCluster {
+    /// A pooler in front of this cluster.
+    public func pooler(
+        _ mode: TestPooler.Mode,
+        sessions: Int = 20,
+        goesRound: Bool = false
+    ) async throws -> TestPooler {
+        try await TestPooler(mode, to: (socketFolder, 5432, "postgres"), sessions: sessions, goesRound: goesRound)
+    }
+}
