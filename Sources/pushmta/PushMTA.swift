@@ -7,6 +7,7 @@ enum Main {
     static func main() async {
         // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        CoreDumps.forbid()
         await PushMTA.main()
     }
 }

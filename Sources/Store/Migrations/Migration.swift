@@ -23,6 +23,6 @@ struct Migration: Sendable {
         .endurance, .control, .tokenEffects, .accounts, .fairLock, .safeguards,
         .credentials, .answers, .targets, .templates, .registration, .tracking, .messages,
         .feedback, .api, .loading, .holds,
-        .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan,
+        .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan, .strangers,
     ]
 }

@@ -18,6 +18,7 @@ struct StatusSnapshot: Sendable {
     private let workers: [FeedbackWorkerRow]
     private let backlog: FeedbackBacklog
     private let holds: [RetentionHold]
+    private let certificates: [WebCertificateRow]
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -39,6 +40,7 @@ struct StatusSnapshot: Sendable {
         workers = try await store.feedbackWorkers()
         backlog = try await store.feedbackBacklog()
         holds = try await store.retentionHolds()
+        certificates = try await store.webCertificates()
     }
 
     /// The tables with their names.
@@ -69,7 +71,8 @@ struct StatusSnapshot: Sendable {
         let held = deliveries.compactMap(StatusAlarm.alarm(ofHeld:))
         let spools = SpoolNotice.all(workers).map { StatusAlarm(subject: "host \($0.host)", text: $0.text) }
         let kept = holds.map { RetentionNotice($0) }.map { StatusAlarm(subject: $0.subject, text: $0.text) }
-        for alarm in alarms + held + mappings + spools + kept + [feedback].compactMap(\.self) {
+        let expiring = certificates.compactMap(WebCertificateNotice.alarm)
+        for alarm in alarms + held + mappings + spools + kept + expiring + [feedback].compactMap(\.self) {
             table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table
