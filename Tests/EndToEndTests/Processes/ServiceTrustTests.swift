@@ -90,22 +90,4 @@ import Testing
         try await run("service set shop --drop-proof-key k1", expect: 65)
         await store.close()
     }
-
-    @Test func noProcessLeavesItsMemoryInAFile() async throws {
-        // It waits for its key to come through the pipe, and is looked at meanwhile.
-        let script = """
-            cd '\(folder.path)' && mkfifo key && ulimit -c "$(ulimit -H -c)"
-            '\(program.path)' credential set none --key key >out 2>&1 &
-            pid=$!
-            for look in $(seq 3000); do
-                grep -Eq '^Max core file size +0 +0 ' /proc/$pid/limits && grep -q '^0*$' /proc/$pid/coredump_filter && echo none && break
-                sleep 0.01
-            done
-            echo x > key
-            wait $pid
-            """
-        let ending = try await Program(path: "/bin/sh").run(["-c", script], environment: environment)
-        #expect(ending.output == "none\n", "\(ending.errors)")
-        await store.close()
-    }
 }
