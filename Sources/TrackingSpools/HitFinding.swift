@@ -19,12 +19,8 @@ public enum HitFinding: Sendable {
             self = .resolved(
                 ResolvedHit(message: .known(delivery: delivery, sequence: sequence, logDay: logDay), hit: hit)
             )
-        case .number:
-            if case .number(let number) = hit.id.message {
-                self = .resolved(ResolvedHit(message: .numbered(number, deliveries: hit.id.deliveries), hit: hit))
-            } else {
-                self = .unknown
-            }
+        case .number(let number):
+            self = .resolved(ResolvedHit(message: .numbered(number, deliveries: hit.id.deliveries), hit: hit))
         case .foreign: self = .foreign
         case .unknown:
             // An id that names no delivery is nobody's, whatever keys there will be.

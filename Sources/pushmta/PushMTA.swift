@@ -9,6 +9,7 @@ enum Main {
         // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         DescriptorLimit.raise()
+        CoreDumps.forbid()
         await PushMTA.main()
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import PushCore
+import Store
 import TestSupport
 import Testing
 
@@ -10,14 +11,7 @@ import Testing
     @Test func bothSocketsServe() async throws {
         let folder = NSTemporaryDirectory() + "tls-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        process.arguments =
-            "req -new -x509 -nodes -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout \(folder)/key.pem -out \(folder)/cert.pem"
-            .split(separator: " ").map(String.init)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        try Self.makeCertificate(folder, days: 2)
         let port = Int(try FreePort.find())
         let site = try await WebSite.start {
             $0.tlsPort = port
@@ -42,6 +36,57 @@ import Testing
         // Plain text on the TLS port, and a handshake that never comes: the connection ends.
         _ = try? await RawHTTP.exchange(port: port, [Array("GET / HTTP/1.1\r\n\r\n".utf8)], answers: 1)
         #expect(try await RawHTTP.exchange(port: port, [[]], answers: 1).isEmpty)
+        try await site.drain()
+    }
+
+    /// A certificate for localhost with its key, in the place of one that may be there.
+    private static func makeCertificate(_ folder: String, days: Int) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.arguments =
+            "req -new -x509 -nodes -days \(days) -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout \(folder)/key.pem -out \(folder)/cert.pem"
+            .split(separator: " ").map(String.init)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+    }
+
+    @Test func anotherCertificateIsTakenWithoutARestart() async throws {
+        let folder = NSTemporaryDirectory() + "tls-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Self.makeCertificate(folder, days: 5)
+        let port = Int(try FreePort.find())
+        let site = try await WebSite.start {
+            $0.tlsPort = port
+            $0.certificateFile = folder + "/cert.pem"
+            $0.privateKeyFile = folder + "/key.pem"
+        }
+        func serves(_ certificate: NIOSSLCertificate) async throws -> Bool {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.trustRoots = .certificates([certificate])
+            let context = try NIOSSLContext(configuration: configuration)
+            let request = RawHTTP.request("GET", "/r/test", body: "")
+            return (try? await RawHTTP.exchange(port: port, request, tls: context).status) == 200
+        }
+        let first = try NIOSSLCertificate.fromPEMFile(folder + "/cert.pem")[0]
+        #expect(try await serves(first))
+        // Five days ahead its end is told.
+        try await eventually("the database knows it") {
+            try await site.admin.webCertificates().contains { $0.host == "tracking-1" && $0.secondsLeft < 6 * 86_400 }
+        }
+        // Files that do not belong together change nothing.
+        try "nothing".write(toFile: folder + "/key.pem", atomically: true, encoding: .utf8)
+        site.server.reloadCertificate()
+        #expect(try await serves(first))
+        try Self.makeCertificate(folder, days: 90)
+        let second = try NIOSSLCertificate.fromPEMFile(folder + "/cert.pem")[0]
+        #expect(!(try await serves(second)), "nobody has said that there is another one")
+        site.server.reloadCertificate()
+        #expect(try await serves(second))
+        #expect(!(try await serves(first)))
+        try await eventually("the database knows that it is another one") {
+            try await site.admin.webCertificates().contains { $0.secondsLeft > 80 * 86_400 }
+        }
         try await site.drain()
     }
 

@@ -12,7 +12,14 @@ import Testing
         )
         let sent = try await site.send(messages: 20, application: "shop-android")
         let first = Int64(try await site.value("SELECT first_id FROM pushmta_engine.message_id_range") ?? "") ?? 0
-        func hex(_ number: Int64) -> String { String(number, radix: 16) }
+        let key = try await site.value("SELECT key FROM pushmta_engine.message_number_key") ?? ""
+        let numbers = try NumberPermutation.make(
+            key: stride(from: 2, to: key.utf8.count, by: 2).compactMap { place in
+                UInt8(key.dropFirst(place).prefix(2), radix: 16)
+            }
+        )
+        // What a device has of a number of the database.
+        func hex(_ number: Int64) -> String { String(numbers.id(of: number), radix: 16) }
         let delivery = sent.hexDelivery
         // As it is; with leading zeros (iOS's %02x); upper case; the delivery's leading zeros.
         for (sequence, text) in [
@@ -32,14 +39,15 @@ import Testing
         )
         // No message has these: past the end, negative in both forms, cut, too large.
         for text in [
-            hex(first + 20), "d7e15e5c", "ffffffffd7e15e5c", "80000000", "34aa061c0c56", "61c0c56", "7fffffffffffffff",
+            hex(first + 20), String(first, radix: 16), String(first + 1, radix: 16), "d7e15e5c", "ffffffffd7e15e5c",
+            "80000000", "34aa061c0c56", "61c0c56", "7fffffffffffffff",
             "ffffffff", "0",
         ] {
             #expect(try await site.get("/r/?id=h\(text),\(delivery),1").status == 404, "\(text)")
         }
         #expect(try await site.get("/r/?id=h\(hex(first)),\(DeliveryID.hexText(0x99)),1").status == 404)
         try await eventually("the drops are reported") {
-            try await site.value("SELECT expired FROM pushmta_engine.tracking_source") == "10"
+            try await site.value("SELECT expired FROM pushmta_engine.tracking_source") == "4"
         }
         try await site.drain()
     }

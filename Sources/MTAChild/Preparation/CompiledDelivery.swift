@@ -49,7 +49,7 @@ final class CompiledDelivery: Sendable {
             format: format,
             deliveryID: delivery.id,
             messageIDFormat: application.messageIDFormat,
-            messageIDBase: delivery.messageIDBase ?? 0
+            messageNumbers: try Self.numbers(delivery, application.messageIDFormat)
         )
         self.fields =
             fields ?? MessageFields(names: content.fields.map(\.name), withLocale: content.isLocalised)
@@ -63,6 +63,14 @@ final class CompiledDelivery: Sendable {
         )
         ambiguityPolicy = delivery.ambiguityPolicy
         validUntilMilliseconds = delivery.validUntil.map { $0.microsecondsSince1970 / 1_000 }
+    }
+
+    /// The numbers of its messages, if the application's SDK reads their ids as numbers and the delivery has any.
+    private static func numbers(_ delivery: SendingDelivery, _ format: MessageIDFormat) throws(MessageIDError)
+        -> MessageNumbers?
+    {
+        guard format == .int32, let base = delivery.messageIDBase else { return nil }
+        return try MessageNumbers(base: base, key: delivery.messageNumberKey)
     }
 
     /// Whether the delivery's validity has passed.

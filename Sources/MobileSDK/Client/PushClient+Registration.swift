@@ -11,8 +11,15 @@ extension PushClient {
     ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
     ///   - userKey: The key that matches the device to a recipient, such as a customer number.
     ///   - parameters: The subscription parameters that the service declares.
-    public func registerDevice(token: Data, userKey: String? = nil, parameters: [String: ParameterValue] = [:]) {
-        register(token, userKey, parameters, reply: nil)
+    ///   - userKeyProof: The token with which your backend proves the user key, where the service asks for one
+    ///     (`user_key_trust` signed); see <doc:GettingStarted>.
+    public func registerDevice(
+        token: Data,
+        userKey: String? = nil,
+        parameters: [String: ParameterValue] = [:],
+        userKeyProof: String? = nil
+    ) {
+        register(token, userKey, parameters, userKeyProof, reply: nil)
     }
 
     /// Registers the device and returns how the first try ended.
@@ -22,10 +29,11 @@ extension PushClient {
     @discardableResult public func registerDevice(
         token: Data,
         userKey: String? = nil,
-        parameters: [String: ParameterValue] = [:]
+        parameters: [String: ParameterValue] = [:],
+        userKeyProof: String? = nil
     ) async -> RegistrationOutcome {
         await withCheckedContinuation { continuation in
-            register(token, userKey, parameters) { continuation.resume(returning: $0) }
+            register(token, userKey, parameters, userKeyProof) { continuation.resume(returning: $0) }
         }
     }
 
@@ -33,8 +41,12 @@ extension PushClient {
         _ token: Data,
         _ userKey: String?,
         _ parameters: [String: ParameterValue],
+        _ userKeyProof: String?,
         reply: (@Sendable (RegistrationOutcome) -> Void)?
     ) {
+        var parameters = parameters
+        // An additional parameter, as every SDK can carry one; the server takes it out.
+        if let userKeyProof { parameters["userKeyProof"] = .string(userKeyProof) }
         commands.yield(
             .register(
                 token: RegistrationForm.hex(token),

@@ -4,6 +4,8 @@ public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible
     public enum Code: Sendable, Hashable {
         /// The tracking key does not have 16 bytes; the number it has.
         case trackingKeyLength(Int)
+        /// The key of numbered message ids does not have 16 bytes; the number it has.
+        case numberKeyLength(Int)
     }
 
     /// What went wrong.
@@ -17,6 +19,8 @@ public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible
             The delivery's tracking key has \(count) bytes instead of \(MessageIDCodec.keyLength), so no message ids can \
             be made from it; run `pushmta doctor`, and start the delivery again as a copy.
             """
+        case .numberKeyLength(let count):
+            "The key of int32 message ids has \(count) bytes instead of \(MessageIDCodec.keyLength); run `pushmta migrate`."
         }
     }
 }

@@ -15,18 +15,18 @@ public struct LocalisedTemplate: Sendable {
     public var isLocalised: Bool { templates.count > 1 }
 
     /// Compiles a content for a gateway, as
-    /// ``PayloadTemplate/compile(content:format:deliveryID:messageIDFormat:messageIDBase:locale:)`` does for one
+    /// ``PayloadTemplate/compile(content:format:deliveryID:messageIDFormat:messageNumbers:locale:)`` does for one
     /// locale; throws the problems of all locales at once.
     public static func compile(
         content: PushContent,
         format: PayloadFormat,
         deliveryID: Int64,
         messageIDFormat: MessageIDFormat,
-        messageIDBase: Int64 = 0
+        messageNumbers: MessageNumbers? = nil
     ) throws(ContentError) -> LocalisedTemplate {
         let variants = content.variants(for: format.platform)
         guard !variants.isEmpty else { throw ContentError.noSection(for: format.platform) }
-        let ids = MessageIDSource(deliveryID: deliveryID, format: messageIDFormat, base: messageIDBase)
+        let ids = MessageIDSource(deliveryID: deliveryID, format: messageIDFormat, numbers: messageNumbers)
         var templates: [PayloadTemplate] = []
         var fields: [PersonalisationField] = []
         var problems: [ContentProblem] = []

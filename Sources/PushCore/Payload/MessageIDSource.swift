@@ -2,5 +2,6 @@
 struct MessageIDSource: Sendable, Hashable {
     let deliveryID: Int64
     let format: MessageIDFormat
-    let base: Int64
+    /// The numbers of messages where the format is `int32`; nil writes sequence numbers, for what is only looked at.
+    let numbers: MessageNumbers?
 }

@@ -1,8 +1,7 @@
 extension PayloadTemplate {
     /// Compiles a content for a gateway.
     ///
-    /// `messageIDBase` is what is added to a message's sequence number when the application writes its message ids as
-    /// numbers. `locale` chooses a variant of the content; see ``LocalisedTemplate`` for all of them at once. Throws
+    /// `messageNumbers` are the ids when the application writes them as numbers; without them they are sequence numbers. `locale` chooses a variant of the content; see ``LocalisedTemplate`` for all of them at once. Throws
     /// when the content has no section for the platform, when it says something that the gateway's protocol cannot,
     /// and when its payload is longer than the gateway takes even with all fields empty.
     public static func compile(
@@ -10,7 +9,7 @@ extension PayloadTemplate {
         format: PayloadFormat,
         deliveryID: Int64,
         messageIDFormat: MessageIDFormat,
-        messageIDBase: Int64 = 0,
+        messageNumbers: MessageNumbers? = nil,
         locale: String? = nil
     ) throws(ContentError) -> PayloadTemplate {
         let variants = content.variants(for: format.platform)
@@ -21,7 +20,7 @@ extension PayloadTemplate {
             variants[index],
             content: content,
             format: format,
-            ids: MessageIDSource(deliveryID: deliveryID, format: messageIDFormat, base: messageIDBase),
+            ids: MessageIDSource(deliveryID: deliveryID, format: messageIDFormat, numbers: messageNumbers),
             fields: []
         )
     }
@@ -65,7 +64,7 @@ extension PayloadTemplate {
             requiredColumns: builder.requiredColumns.sorted(),
             missing: content.missing,
             messageIDFormat: ids.format,
-            messageIDBase: ids.base,
+            messageNumbers: ids.numbers,
             countedBytes: countedBytes
         )
         try checkMinimumSize(variant.path)

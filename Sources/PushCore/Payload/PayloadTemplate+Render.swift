@@ -108,7 +108,7 @@ extension PayloadTemplate {
     private func append(_ uuid: MessageUUID, _ sequence: Int32, to output: inout [UInt8]) {
         switch messageIDFormat {
         case .uuid: uuid.appendText(to: &output)
-        case .int32: DecimalText.append(messageIDBase &+ Int64(sequence), to: &output)
+        case .int32: DecimalText.append(messageNumbers?.id(sequence: sequence) ?? Int64(sequence), to: &output)
         }
     }
 }

@@ -29,7 +29,7 @@ public struct PayloadTemplate: Sendable {
     let requiredColumns: [Int]
     let missing: MissingValuePolicy
     let messageIDFormat: MessageIDFormat
-    let messageIDBase: Int64
+    let messageNumbers: MessageNumbers?
     /// For FCM the literal bytes that count against its limit; nil where the whole body counts.
     let countedBytes: Int?
 

@@ -22,5 +22,6 @@ extension DeviceRegistration {
         self.parameters = parameters ?? [:]
         saysParameters = parameters != nil
         extra = [:]
+        userKeyProof = nil
     }
 }

@@ -20,6 +20,8 @@ public struct DeviceRegistration: Sendable, Hashable {
     public var saysParameters: Bool
     /// All other parameters, as sent.
     public var extra: [String: String]
+    /// The proof of the user key, which is checked and never stored; nil if there is none.
+    public var userKeyProof: String?
 
     /// A user key and a device id are in an index, whose entries are limited to a third of a page.
     public static let longestKey = 1_000
@@ -50,7 +52,9 @@ public struct DeviceRegistration: Sendable, Hashable {
         let document = form["additionalParams"] ?? ""
         saysParameters = document.utf8.contains { $0 > 0x20 }
         do {
-            parameters = try AdditionalParameters.parse(document)
+            var values = try AdditionalParameters.parse(document)
+            userKeyProof = values.removeValue(forKey: UserKeyProof.parameter)
+            parameters = values
         } catch {
             throw .additionalParameters(error)
         }

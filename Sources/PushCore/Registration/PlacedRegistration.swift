@@ -6,6 +6,8 @@ public struct PlacedRegistration: Sendable, Hashable {
     public var pushToken: String
     /// Whose it is; "" if unknown.
     public var userKey: String
+    /// What that is worth.
+    public var claim = UserKeyClaim.open
     /// The device, if it says which it is: an id that many devices have says nothing.
     public var deviceID: String?
     /// Language tag, "" if unknown.
@@ -90,5 +92,28 @@ public struct PlacedRegistration: Sendable, Hashable {
             if let earlier = places.updateValue(place, forKey: key) { completed[place].fill(from: completed[earlier]) }
         }
         return completed
+    }
+
+    /// Splits registrations so that whether a user key without a proof counts is asked of what is stored: one that is not the first of its
+    /// token comes in a later group.
+    public static func groups(_ registrations: [PlacedRegistration]) -> [[PlacedRegistration]] {
+        guard registrations.contains(where: { $0.claim == .unproven || $0.claim == .server }) else {
+            return [registrations]
+        }
+        struct Key: Hashable {
+            let application: Int32
+            let token: String
+        }
+        var groups: [[PlacedRegistration]] = [[]]
+        var seen: Set<Key> = []
+        for registration in registrations {
+            let key = Key(application: registration.applicationID, token: registration.pushToken)
+            if !seen.insert(key).inserted {
+                groups.append([])
+                seen = [key]
+            }
+            groups[groups.count - 1].append(registration)
+        }
+        return groups
     }
 }

@@ -19,6 +19,12 @@ extension Settings {
 
     private static let webLimitDefinitions: [SettingDefinition] = [
         .init("web.limits.maxConnections", unit: "connections", .integer(\.web.limits.maxConnections, 1...1_000_000)),
+        .init(
+            "web.limits.maxConnectionsPerClient",
+            unit: "connections",
+            .integer(\.web.limits.maxConnectionsPerClient, 1...1_000_000)
+        ),
+        .init("web.limits.apiConnections", unit: "connections", .integer(\.web.limits.apiConnections, 0...1_000_000)),
         .init("web.limits.maxHeaderKb", unit: "KiB", .integer(\.web.limits.maxHeaderKb, 1...1_024)),
         .init("web.limits.maxBodyKb", unit: "KiB", .integer(\.web.limits.maxBodyKb, 1...16_384)),
         .init("web.limits.headerTimeoutSec", unit: "seconds", .integer(\.web.limits.headerTimeoutSec, 1...3_600)),

@@ -2,6 +2,10 @@
 public struct WebLimitSettings: Sendable, Equatable {
     /// The most connections at once, on each port.
     public var maxConnections = 10_000
+    /// The most connections of one client at once; an IPv6 client is a /64.
+    public var maxConnectionsPerClient = 2_000
+    /// How many of the connections are kept for the API.
+    public var apiConnections = 100
     /// The largest head of a request, in KiB.
     public var maxHeaderKb = 16
     /// The largest body of a request, in KiB.

@@ -10,8 +10,8 @@ public struct TrackingKeyring: Sendable {
     public enum Resolution: Sendable, Hashable {
         /// A message of a delivery of a day.
         case message(delivery: Int64, sequence: Int32, logDay: Int32)
-        /// A numbered message: only the database knows the numbers.
-        case number
+        /// A numbered message, by its number in the database: only that knows which message has it.
+        case number(Int64)
         /// No key makes this id: it was invented, or its day's key is gone, or not here yet.
         case unknown
         /// The id is genuine, of another delivery than the request says.
@@ -31,15 +31,19 @@ public struct TrackingKeyring: Sendable {
 
     /// The last day up to which every key that there will ever be is here; nil: that is not known.
     private let lastDay: Int32?
+    private let numbers: NumberPermutation?
 
     /// Clocks of hosts differ; by an hour they do not.
     private static let clockDifference: Int64 = 3_600_000_000
 
     /// A keyring; keys of the wrong length are left out.
     ///
-    /// - Parameter lastDay: no key of a day up to this one, as days since 2000-01-01, will be made that is not among these.
-    public init(_ keys: [TrackingKey] = [], lastDay: Int32? = nil) {
+    /// - Parameters:
+    ///   - lastDay: no key of a day up to this one, as days since 2000-01-01, will be made that is not among these.
+    ///   - numbers: the permutation of numbered ids; nil if it is not known.
+    public init(_ keys: [TrackingKey] = [], lastDay: Int32? = nil, numbers: NumberPermutation? = nil) {
         self.lastDay = lastDay
+        self.numbers = numbers
         entries = keys.filter { $0.key.count == MessageIDCodec.keyLength }
             .sorted { $0.logDay > $1.logDay }
             .map { Entry(logDay: $0.logDay, key: SymmetricKey(data: $0.key)) }
@@ -55,7 +59,13 @@ public struct TrackingKeyring: Sendable {
 
     /// What a tracking id stands for.
     public func resolve(_ id: TrackingID) -> Resolution {
-        guard case .uuid(let uuid) = id.message else { return id.deliveries.isEmpty ? .unknown : .number }
+        let uuid: MessageUUID
+        switch id.message {
+        case .uuid(let value): uuid = value
+        case .number(let value):
+            guard !id.deliveries.isEmpty, let number = numbers?.number(of: value) else { return .unknown }
+            return .number(number)
+        }
         for entry in entries {
             guard let opened = MessageIDCodec.open(uuid, key: entry.key) else { continue }
             guard id.deliveries.contains(opened.deliveryID) else {

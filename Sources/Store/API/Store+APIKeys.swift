@@ -20,6 +20,12 @@ extension Store {
         )
     }
 
+    /// The public ids of all keys, accepted or not.
+    public func apiKeyIDs() async throws -> Set<String> {
+        let result = try await query("SELECT k FROM pushmta_engine.api_key_ids() k")
+        return Set(try all(result) { rows, row in try rows.text(row, 0) })
+    }
+
     /// Stores a key of the API.
     public func createAPIKey(_ key: NewAPIKey) async throws {
         try NameCheck.name(key.name, of: "API key")

@@ -1,6 +1,18 @@
 import PostgresClient
 import PushCore
 
+/// Something that is sealed in the database.
+public struct SealedItem: Sendable {
+    /// Its id, which the seal authenticates.
+    public let id: Int64
+    /// Which key sealed it.
+    public let sealKeyID: String
+    /// The sealed bytes; never in a log.
+    public let sealed: [UInt8]
+    /// Whose it is, for people.
+    public let owner: String
+}
+
 /// Looking after credentials that are there.
 extension Store {
     /// What may be shown of all credentials, by id.
@@ -25,6 +37,39 @@ extension Store {
         return try all(result, CredentialNotice.init)
     }
 
+    /// What is sealed: credentials, and the secrets of services' proofs of user keys. Their ids are of one sequence.
+    public func sealedItems() async throws -> [SealedItem] {
+        let result = try await query("\(Self.sealedSQL) ORDER BY 1")
+        return try all(result, Self.sealedItem)
+    }
+
+    /// Something sealed, as it is stored; nil if it is gone.
+    public func sealedItem(_ id: Int64) async throws -> SealedItem? {
+        let result = try await query(
+            "SELECT i.* FROM (\(Self.sealedSQL)) i(id, key, sealed, owner) WHERE i.id = $1",
+            [.int64(id)]
+        )
+        return result.rowCount > 0 ? try Self.sealedItem(result, 0) : nil
+    }
+
+    private static let sealedSQL = """
+        SELECT c.id, c.seal_key_id, c.sealed, coalesce((SELECT string_agg(a.name, ', ' ORDER BY a.name)
+            FROM pushmta_engine.application a WHERE a.credential_id = c.id), '')
+        FROM pushmta_engine.credential c
+        UNION ALL
+        SELECT k.id, k.seal_key_id, k.sealed, 'proof key ' || k.key_id || ' of service ' || v.name
+        FROM pushmta_engine.service_proof_key k JOIN pushmta_engine.service v ON v.id = k.service_id WHERE k.sealed IS NOT NULL
+        """
+
+    private static func sealedItem(_ rows: PostgresResult, _ row: Int) throws -> SealedItem {
+        SealedItem(
+            id: try rows.int64(row, 0),
+            sealKeyID: try rows.text(row, 1),
+            sealed: try rows.bytes(row, 2),
+            owner: try rows.text(row, 3)
+        )
+    }
+
     /// A credential as it is stored; nil if it is gone.
     public func credential(_ id: Int64) async throws -> CredentialRow? {
         let result = try await query(
@@ -34,18 +79,23 @@ extension Store {
         return result.rowCount > 0 ? try Self.credential(result, 0) : nil
     }
 
-    /// Puts a credential that was sealed anew in the place of the same one under the key before; false if somebody else has
-    /// changed it meanwhile.
-    public func resealCredential(_ id: Int64, from oldKeyID: String, to keyID: String, sealed: [UInt8]) async throws
+    /// Puts what was sealed anew in the place of the same under the key before; false if somebody else has changed it meanwhile.
+    public func reseal(_ id: Int64, from oldKeyID: String, to keyID: String, sealed: [UInt8]) async throws
         -> Bool
     {
         try await query(
             """
-            UPDATE pushmta_engine.credential SET sealed = $4, seal_key_id = $3, changed_at = now()
-            WHERE id = $1 AND seal_key_id = $2
+            WITH credential AS (
+                UPDATE pushmta_engine.credential SET sealed = $4, seal_key_id = $3, changed_at = now()
+                WHERE id = $1 AND seal_key_id = $2 RETURNING 1
+            ), secret AS (
+                UPDATE pushmta_engine.service_proof_key SET sealed = $4, seal_key_id = $3
+                WHERE id = $1 AND seal_key_id = $2 RETURNING 1
+            )
+            SELECT (SELECT count(*) FROM credential) + (SELECT count(*) FROM secret)
             """,
             [.int64(id), .text(oldKeyID), .text(keyID), .bytes(sealed)]
-        ).affectedRows > 0
+        ).int64(0, 0) > 0
     }
 
     static let credentialColumns =

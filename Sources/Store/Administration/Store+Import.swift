@@ -116,7 +116,7 @@ extension Store {
 
     /// A registration forgets the soft errors before it.
     private static let updateSQL = """
-        UPDATE pushmta_engine.subscription s SET registered_at = now(), locale = i.locale, time_zone = i.time_zone,
+        UPDATE pushmta_engine.subscription s SET registered_at = now(), user_key_proven = true, locale = i.locale, time_zone = i.time_zone,
             recipient = coalesce(i.recipient, s.recipient), parameters = coalesce(i.parameters, s.parameters),
             soft_errors = 0, quarantine_reason = CASE WHEN s.quarantine_status IN (1, 2) THEN '' ELSE s.quarantine_reason END,
             quarantined_at = CASE WHEN s.quarantine_status = 2 THEN NULL ELSE s.quarantined_at END,
@@ -127,7 +127,7 @@ extension Store {
 
     /// Of several disabled rows the newest is enabled again.
     private static let enableSQL = """
-        UPDATE pushmta_engine.subscription s SET registered_at = now(), locale = i.locale, time_zone = i.time_zone,
+        UPDATE pushmta_engine.subscription s SET registered_at = now(), user_key_proven = true, locale = i.locale, time_zone = i.time_zone,
             recipient = coalesce(i.recipient, s.recipient), parameters = coalesce(i.parameters, s.parameters),
             enabled = true, disabled_at = NULL, disabled_reason = '', quarantine_status = 0, quarantined_at = NULL,
             quarantine_reason = '', soft_errors = 0
@@ -138,8 +138,9 @@ extension Store {
         """
 
     private static let insertSQL = """
-        INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, locale, time_zone, recipient, parameters)
-        SELECT $1, i.push_token, i.user_key, i.locale, i.time_zone, i.recipient, i.parameters
+        INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, user_key_proven, locale, time_zone, recipient,
+            parameters)
+        SELECT $1, i.push_token, i.user_key, true, i.locale, i.time_zone, i.recipient, i.parameters
         FROM \(linesSQL) i
         WHERE NOT EXISTS (SELECT FROM pushmta_engine.subscription e
             WHERE e.application_id = $1 AND e.push_token = i.push_token AND e.enabled)

@@ -14,6 +14,8 @@ public struct SendingDelivery: Sendable {
     public let trackingKey: [UInt8]
     /// What is added to the sequence for `int32` message ids; nil if no application of the delivery has them.
     public let messageIDBase: Int64?
+    /// The key of the permutation of those numbers, 16 bytes; never in a log.
+    public let messageNumberKey: [UInt8]
     /// Nothing is sent after this moment; nil without limit.
     public let validUntil: DatabaseTime?
     /// What happens to an ambiguous message.
@@ -37,6 +39,7 @@ public struct SendingDelivery: Sendable {
         state: DeliveryState,
         trackingKey: [UInt8],
         messageIDBase: Int64?,
+        messageNumberKey: [UInt8] = [],
         validUntil: DatabaseTime?,
         ambiguityPolicy: AmbiguityPolicy,
         maxRetries: Int16,
@@ -51,6 +54,7 @@ public struct SendingDelivery: Sendable {
         self.state = state
         self.trackingKey = trackingKey
         self.messageIDBase = messageIDBase
+        self.messageNumberKey = messageNumberKey
         self.validUntil = validUntil
         self.ambiguityPolicy = ambiguityPolicy
         self.maxRetries = maxRetries

@@ -29,7 +29,8 @@ extension Store {
     private static func sendingSQL(key: String, day: String, join: String) -> String {
         """
         SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
-            d.max_retries, d.retry_period_seconds, \(day), d.target_kind = 'explicit', d.retry_schedule
+            d.max_retries, d.retry_period_seconds, \(day), d.target_kind = 'explicit', d.retry_schedule,
+            (SELECT n.key FROM pushmta_engine.message_number_key n)
         FROM pushmta_engine.delivery d \(join) pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
         WHERE d.id = $1
         """
@@ -43,6 +44,7 @@ extension Store {
             state: try choice(rows, row, 3),
             trackingKey: try rows.bytes(row, 4),
             messageIDBase: try rows.int64OrNil(row, 5),
+            messageNumberKey: rows.bytesOrNil(row, 13) ?? [],
             validUntil: try rows.timeOrNil(row, 6),
             ambiguityPolicy: try choice(rows, row, 7),
             maxRetries: try rows.int16(row, 8),

@@ -15,7 +15,12 @@ extension Store {
         let keys = try all(result) { rows, row in
             TrackingKey(logDay: try rows.int32(row, 0), key: try rows.bytes(row, 1))
         }
-        return TrackingKeyring(keys, lastDay: result.rowCount > 0 ? try result.int32(0, 2) : nil)
+        let number = try await query("SELECT pushmta_engine.message_numbers_key()")
+        return TrackingKeyring(
+            keys,
+            lastDay: result.rowCount > 0 ? try result.int32(0, 2) : nil,
+            numbers: try NumberPermutation.make(key: number.bytes(0, 0))
+        )
     }
 
     /// The position of the last transaction of a source that is stored, 0 if none is.

@@ -1,16 +1,26 @@
+import NIOCore
 import PushCore
 import Store
 import Synchronization
 
 /// Says what the key of a request may do.
 ///
-/// A key that the database accepted is taken for ``keptFor`` without asking again: so long a revoked key goes on working at most.
-/// One that was refused is asked about each time.
+/// A key that the database accepted is taken for ``keptFor`` without asking again: so long a revoked key goes on working at most. What
+/// is no key costs the database nothing: its public id is none of those that there are, which are read again at most ten times a
+/// second, however many ask; a wrong secret is remembered for as long as an accepted key is; and an address that goes on with such
+/// keys is told to wait. So nobody without a key keeps those waiting who have one.
 final class APIKeyring: Sendable {
     /// How long an answer of the database holds.
     static let keptFor = Duration.seconds(5)
     /// Keys that are kept; more are asked about each time.
     private static let most = 1_000
+    /// Refused keys of one address: a wrong setting is tried again and again, and 20 at once and one a second tell its owner enough.
+    private static let refusalsPerSecond = 1
+    private static let refusalBurst = 20
+    /// Addresses whose refused keys are counted.
+    private static let mostAddresses = 10_000
+    /// Secrets that were never accepted and are compared by the database at once: one connection serves all keys.
+    private static let mostUnproven = 4
 
     private struct Entry {
         let hash: [UInt8]
@@ -18,48 +28,141 @@ final class APIKeyring: Sendable {
         let until: ContinuousClock.Instant
     }
 
-    private let entries = Mutex<[String: Entry]>([:])
+    private struct Refusal {
+        let cause: String
+        let until: ContinuousClock.Instant
+    }
+
+    private struct State {
+        /// Accepted ones by public id; one whose time is over is asked about again, before those that were never accepted.
+        var accepted: [String: Entry] = [:]
+        /// Refused ones by hash.
+        var refused: [[UInt8]: Refusal] = [:]
+        var refusals = AddressRateLimit(
+            perSecond: APIKeyring.refusalsPerSecond,
+            burst: APIKeyring.refusalBurst,
+            capacity: APIKeyring.mostAddresses
+        )
+        var unproven = 0
+    }
+
+    private let state = Mutex(State())
+    private let ids: RefreshedValue<Set<String>>
     private let database: APIDatabase
+    /// Questions to the database about keys, for tests.
+    private let asked = Atomic(0)
 
     init(database: APIDatabase) {
         self.database = database
+        ids = RefreshedValue(
+            [],
+            read: {
+                do {
+                    return try await database.run { try await $0.apiKeyIDs() }
+                } catch {
+                    // Whatever it is, it cannot be told now whether there is such a key.
+                    return nil
+                }
+            }
+        )
     }
 
+    /// Keys that the database was asked about.
+    var questions: Int { asked.load(ordering: .relaxed) }
+
     /// The key of an `Authorization` header; throws what is wrong with it.
-    func verify(_ authorization: String?) async throws(APIProblem) -> VerifiedAPIKey {
+    ///
+    /// - Parameter client: whom the request comes from.
+    func verify(_ authorization: String?, from client: IPAddress?) async throws(APIProblem) -> VerifiedAPIKey {
         guard let authorization else { throw .missingKey }
         let words = authorization.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else { throw .missingKey }
         guard let key = APIKey(String(words[1])) else { throw .refusedKey("it has not the form of a key") }
         let hash = key.hash
-        if let kept = kept(key.publicID, hash) { return kept }
-        let asked = ContinuousClock.now
-        let publicID = key.publicID
-        guard let verified = try await database.run({ try await $0.verifyAPIKey(publicID: publicID, hash: hash) })
-        else {
-            throw .refusedKey("there is no such key")
+        switch known(key.publicID, hash, client) {
+        case .accepted(let kept): return kept
+        case .refused(let cause): throw .refusedKey(cause)
+        case .tooMany: throw .tooManyRefusals
+        case .unknown(let wasAccepted): return try await ask(key.publicID, hash, client, wasAccepted: wasAccepted)
         }
-        guard verified.problem.isEmpty else { throw .refusedKey("it is \(verified.problem)") }
+    }
+
+    private enum Known {
+        case accepted(VerifiedAPIKey)
+        case refused(String)
+        case tooMany
+        case unknown(wasAccepted: Bool)
+    }
+
+    private func known(_ publicID: String, _ hash: [UInt8], _ client: IPAddress?) -> Known {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            if let entry = state.accepted[publicID], APIKey.isSame(entry.hash, hash) {
+                return entry.until > now ? .accepted(entry.key) : .unknown(wasAccepted: true)
+            }
+            if let client, state.refusals.isExhausted(client, seconds: Self.seconds) { return .tooMany }
+            // The digest of 256 random bits is looked up: how long that takes tells nothing of other keys.
+            if let refusal = state.refused[hash], refusal.until > now {
+                Self.count(client, &state)
+                return .refused(refusal.cause)
+            }
+            return .unknown(wasAccepted: false)
+        }
+    }
+
+    private func ask(
+        _ publicID: String,
+        _ hash: [UInt8],
+        _ client: IPAddress?,
+        wasAccepted: Bool
+    ) async throws(APIProblem) -> VerifiedAPIKey {
+        if !wasAccepted, !ids.current.contains(publicID) {
+            guard await ids.refresh() else { throw .unavailable("The database is away.") }
+            guard ids.current.contains(publicID) else { throw refuse(hash, client, "there is no such key") }
+        }
+        if !wasAccepted {
+            let enters = state.withLock { state in
+                guard state.unproven < Self.mostUnproven else { return false }
+                state.unproven += 1
+                return true
+            }
+            guard enters else { throw .unavailable("Too many keys are being looked at.", retryAfter: 1) }
+        }
+        defer { if !wasAccepted { state.withLock { $0.unproven -= 1 } } }
+        let begun = ContinuousClock.now
+        asked.add(1, ordering: .relaxed)
+        let verified = try await database.run { try await $0.verifyAPIKey(publicID: publicID, hash: hash) }
+        guard let verified else { throw refuse(hash, client, "there is no such key") }
+        guard verified.problem.isEmpty else {
+            state.withLock { $0.accepted[publicID] = nil }
+            throw refuse(hash, client, "it is \(verified.problem)")
+        }
         // Counted from the question, since it may be revoked while the answer is under way.
-        keep(publicID, Entry(hash: hash, key: verified, until: asked + Self.keptFor))
+        keep(publicID, Entry(hash: hash, key: verified, until: begun + Self.keptFor))
         return verified
     }
 
-    private func kept(_ publicID: String, _ hash: [UInt8]) -> VerifiedAPIKey? {
-        entries.withLock { entries in
-            guard let entry = entries[publicID] else { return nil }
-            guard entry.until > .now else {
-                entries[publicID] = nil
-                return nil
-            }
-            return APIKey.isSame(entry.hash, hash) ? entry.key : nil
+    private func refuse(_ hash: [UInt8], _ client: IPAddress?, _ cause: String) -> APIProblem {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            Self.count(client, &state)
+            if state.refused.count >= Self.most { state.refused = state.refused.filter { $0.value.until > now } }
+            if state.refused.count >= Self.most { state.refused = [:] }
+            state.refused[hash] = Refusal(cause: cause, until: now + Self.keptFor)
         }
+        return .refusedKey(cause)
     }
 
+    private static func count(_ client: IPAddress?, _ state: inout State) {
+        if let client { _ = state.refusals.allow(client, seconds: seconds) }
+    }
+
+    private static var seconds: Double { Double(NIODeadline.now().uptimeNanoseconds) / 1e9 }
+
     private func keep(_ publicID: String, _ entry: Entry) {
-        entries.withLock { entries in
-            if entries.count >= Self.most { entries = entries.filter { $0.value.until > .now } }
-            if entries.count < Self.most { entries[publicID] = entry }
+        state.withLock { state in
+            if state.accepted.count >= Self.most { state.accepted = state.accepted.filter { $0.value.until > .now } }
+            if state.accepted.count < Self.most { state.accepted[publicID] = entry }
         }
     }
 }

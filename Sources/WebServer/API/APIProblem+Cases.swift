@@ -25,6 +25,16 @@ extension APIProblem {
         return problem
     }
 
+    static var tooManyRefusals: APIProblem {
+        var problem = APIProblem(
+            .tooManyRequests,
+            "Too many requests came from this address with keys that are not accepted.",
+            "Use another key; pushmta key list shows which there are."
+        )
+        problem.headers[.retryAfter] = "1"
+        return problem
+    }
+
     static func missingScope(_ scope: APIScope) -> APIProblem {
         var problem = APIProblem(
             .missingScope,

@@ -13,6 +13,7 @@ struct APIProblem: Error, Sendable {
         case methodNotAllowed = "method_not_allowed"
         case conflict
         case tooLarge = "too_large"
+        case tooManyRequests = "too_many_requests"
         case unsupportedMediaType = "unsupported_media_type"
         case internalError = "internal_error"
         case unavailable
@@ -27,6 +28,7 @@ struct APIProblem: Error, Sendable {
             case .methodNotAllowed: .methodNotAllowed
             case .conflict: .conflict
             case .tooLarge: .contentTooLarge
+            case .tooManyRequests: .tooManyRequests
             case .unsupportedMediaType: .unsupportedMediaType
             case .internalError: .internalServerError
             case .unavailable: .serviceUnavailable
@@ -44,6 +46,7 @@ struct APIProblem: Error, Sendable {
             case .methodNotAllowed: "The path does not take this method"
             case .conflict: "The state of things forbids this"
             case .tooLarge: "The body is too large"
+            case .tooManyRequests: "There are too many requests"
             case .unsupportedMediaType: "The body has another type than the API takes"
             case .internalError: "The server failed"
             case .unavailable: "The server cannot do it now"

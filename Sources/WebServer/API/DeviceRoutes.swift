@@ -110,7 +110,9 @@ struct DeviceRoutes: Sendable {
             guard let application, call.allows(application.id) else {
                 throw APIProblem.notFound("application of this name")
             }
-            let placed = try given.placed(application)
+            var placed = try given.placed(application)
+            // Who has a key of the API is the server.
+            placed.claim = .proven
             let report = try await store.register([placed])
             let rows = try await store.devices(pushToken: placed.pushToken, applications: [application.id], limit: 1)
             guard let row = rows.first else { throw APIProblem.failed }

@@ -61,6 +61,9 @@ public final class WebAPI: Sendable {
         }
     }
 
+    /// Keys that the database was asked about.
+    var keyQuestions: Int { keyring.questions }
+
     /// Closes its connections.
     public func close() async {
         await database.close()
@@ -82,7 +85,8 @@ public final class WebAPI: Sendable {
     private func call(_ route: APIRoute, _ request: Request, _ context: WebContext) async throws -> APICall {
         var key: VerifiedAPIKey?
         if let scope = route.scope {
-            let verified = try await keyring.verify(request.headers[.authorization])
+            let verified = try await keyring.verify(request.headers[.authorization], from: context.client)
+            context.connection.pipeline.fireUserInboundEventTriggered(KeyAccepted())
             guard verified.scopes.contains(scope) else { throw APIProblem.missingScope(scope) }
             key = verified
         }

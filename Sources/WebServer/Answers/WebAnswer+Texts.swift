@@ -1,8 +1,13 @@
 import HTTPTypes
+import PushCore
 
 /// The answers that hold nothing of their request.
 extension WebAnswer {
     static let registered = WebAnswer(.ok, "OK")
+    /// Stored, so that the SDK need not come again with the same data; the text is for who makes the app.
+    static func registeredUnproven(_ refusal: UserKeyProof.Refusal) -> WebAnswer {
+        WebAnswer(.ok, "OK, but the user key is not proven (\(UserKeyProof.parameter)): \(refusal.rawValue).")
+    }
     /// An SDK only logs the status.
     static let tracked = WebAnswer(.ok, "")
     static let healthy = WebAnswer(.ok, "OK")
@@ -33,10 +38,17 @@ extension WebAnswer {
     private static let pause = 5
 
     static let tooManyRequests = WebAnswer(.tooManyRequests, "Too many requests from this address.").retrying(1)
+    static let tooManyAtOnce = WebAnswer(.tooManyRequests, "Too many requests at once from this address.").retrying(1)
+    static let noRoom = WebAnswer(.serviceUnavailable, "The server has too many connections; try again later.")
+        .retrying(pause)
     static let databaseAway = WebAnswer(.serviceUnavailable, "The database is away; try again later.").retrying(pause)
     static let unreadableDeclarations = WebAnswer(
         .serviceUnavailable,
         "What the application declares cannot be read by this version of the server; try again later."
+    ).retrying(pause)
+    static let unreadableProofKey = WebAnswer(
+        .serviceUnavailable,
+        "The proof of the user key cannot be checked now; try again later."
     ).retrying(pause)
     static let storageFull = WebAnswer(.serviceUnavailable, "The hit cannot be stored now; try again later.")
         .retrying(pause)

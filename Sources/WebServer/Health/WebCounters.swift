@@ -14,6 +14,10 @@ final class WebCounters: Sendable {
         var dropped = DroppedHits()
         var expired = 0
         var limited = 0
+        /// Connections and requests of clients that have too many at once.
+        var crowded = 0
+        /// Registrations without the proof of their user key that their service asks for.
+        var unproven = 0
     }
 
     private let numbers = Mutex(Numbers())

@@ -8,6 +8,7 @@ import Store
 struct RegistrationEndpoint: Sendable {
     let directory: ApplicationDirectory
     let writer: RegistrationWriter
+    let proofs: UserKeyProofs
     let mostBytes: Int
 
     /// 200 only when the registration is committed: an SDK never sends the same data again.
@@ -71,21 +72,26 @@ struct RegistrationEndpoint: Sendable {
             guard application.platform == registration.platform else { return .unknownKey }
             guard case .success(let declarations) = application.declarations else { return .unreadableDeclarations }
             do {
-                let placed = try PlacedRegistration(
+                var placed = try PlacedRegistration(
                     registration,
                     application: application.id,
                     declarations: declarations
                 )
-                return answer(await writer.submit(placed))
+                let refusal: UserKeyProof.Refusal?
+                switch await proofs.claim(registration.userKeyProof, application: application.id, &placed) {
+                case .settled(let reason): refusal = reason
+                case .unavailable: return .unreadableProofKey
+                }
+                return answer(await writer.submit(placed), refusal)
             } catch {
                 return WebAnswer(Self.status(error), error.description)
             }
         }
     }
 
-    private func answer(_ verdict: RegistrationVerdict) -> WebAnswer {
+    private func answer(_ verdict: RegistrationVerdict, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
         switch verdict {
-        case .stored: .registered
+        case .stored: refusal.map { .registeredUnproven($0) } ?? .registered
         case .refused: .refusedValue
         case .unavailable: .databaseAway
         }

@@ -30,7 +30,12 @@ final class RegistrationWriter: Sendable {
             delay: .milliseconds(settings.batchDelayMs)
         ) { [weak self] registrations in
             guard let self else { return [] }
-            return await self.store(PlacedRegistration.completed(registrations), until: .now + self.limit)
+            let deadline = ContinuousClock.now + self.limit
+            var verdicts: [RegistrationVerdict] = []
+            for group in PlacedRegistration.groups(registrations) {
+                verdicts += await self.store(PlacedRegistration.completed(group), until: deadline)
+            }
+            return verdicts
         }
         group.withLock { $0 = committer }
     }

@@ -13,6 +13,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let mostBodyBytes: Int
+    private let ticket: ConnectionTicket
+    /// Whether a request may have one of the connections that are kept for the API.
+    private let isForAPI: @Sendable (HTTPRequest) -> Bool
     private var phase: ConnectionPhase
     private var timer: Scheduled<Void>?
     private var timerDeadline: Int64 = .max
@@ -40,8 +43,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// socket can bring thousands. The last of these ends the connection, so that the client sends what is behind it again.
     private static let mostUnanswered = 256
 
-    init(limits: ConnectionPhase.Limits, mostBodyBytes: Int) {
+    /// How long a client may take for the first request on a connection that is kept for the API, TLS included.
+    private static let trialNanoseconds: Int64 = 3_000_000_000
+
+    init(
+        limits: ConnectionPhase.Limits,
+        mostBodyBytes: Int,
+        ticket: ConnectionTicket,
+        isForAPI: @escaping @Sendable (HTTPRequest) -> Bool
+    ) {
         self.mostBodyBytes = mostBodyBytes
+        self.ticket = ticket
+        self.isForAPI = isForAPI
+        var limits = limits
+        if !ticket.isOrdinary() { limits.header = min(limits.header, Self.trialNanoseconds) }
         phase = ConnectionPhase(limits: limits, now: Self.now)
     }
 
@@ -80,6 +95,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 isDeaf = true
                 return errorCaught(context: context, error: RequestFrameError.host)
             }
+            guard ticket.isOrdinary() || isForAPI(request) else {
+                isDeaf = true
+                return errorCaught(context: context, error: RequestFrameError.noRoom)
+            }
             phase.readHead(now: Self.now)
             hasLast = frame.isLast || phase.unanswered >= Self.mostUnanswered
             if frame.expectsContinue {
@@ -105,6 +124,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is KeyAccepted { ticket.prove() } else { context.fireUserInboundEventTriggered(event) }
+    }
+
     func channelReadComplete(context: ChannelHandlerContext) {
         arm(context)
         context.fireChannelReadComplete()
@@ -119,6 +142,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             hasBegunAnswer = true
             endsWithAnswer = head.headerFields[.connection] == "close"
+            if !endsWithAnswer, !ticket.isProven, !ticket.isOrdinary() {
+                head.headerFields[.connection] = "close"
+                endsWithAnswer = true
+                context.write(wrapOutboundOut(.head(head)), promise: promise)
+                return
+            }
             if !endsWithAnswer, let word = word(forAnswer: phase.unanswered) {
                 head.headerFields[.connection] = word
                 endsWithAnswer = word == "close"
@@ -183,7 +212,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private static func refusal(of error: any Error) -> WebAnswer {
         if let error = error as? HTTPParserError, error == .headerOverflow { return .headTooLarge }
-        return error is RequestFrameError ? .unsoundHost : .malformedRequest
+        return switch error as? RequestFrameError {
+        case .host: .unsoundHost
+        case .noRoom: .noRoom
+        case nil: .malformedRequest
+        }
     }
 
     /// Writes an answer of its own and ends the connection.

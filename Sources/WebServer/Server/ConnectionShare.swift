@@ -6,6 +6,16 @@ struct ConnectionShare: Sendable, Hashable {
     /// The limit of open files that the setting needs; nil if there is room for it.
     let wanted: Int?
 
+    /// How many of them one client may have: half at most, so that two of them do not shut all others out.
+    ///
+    /// - Parameter setting: `web.limits.maxConnectionsPerClient`.
+    func mostOfClient(_ setting: Int) -> Int { max(1, min(setting, connections / 2)) }
+
+    /// How many of them are kept for the API: a quarter at most.
+    ///
+    /// - Parameter setting: `web.limits.apiConnections`.
+    func kept(_ setting: Int) -> Int { min(setting, connections / 4) }
+
     /// Files beside connections: the database's connections, spools, logs, what the libraries open for a moment, and connections
     /// that are accepted with the last one.
     private static let reserve = 100

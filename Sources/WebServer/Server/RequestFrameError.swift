@@ -2,4 +2,6 @@
 enum RequestFrameError: Error {
     /// It names no host, or several.
     case host
+    /// It came over one of the last connections, which are the API's, and is for something else.
+    case noRoom
 }

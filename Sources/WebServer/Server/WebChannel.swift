@@ -4,12 +4,15 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import PushCore
 
 /// Hummingbird's HTTP/1 connections, with deadlines and limits of ours.
 struct WebChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     let web: WebResponder
+    /// Of the port that it is for.
+    let admission: PortAdmission
     let limits: ConnectionPhase.Limits
     let headerBytes: Int
     /// More than these no path takes.
@@ -23,9 +26,18 @@ struct WebChannel: ServerChildChannel, HTTPChannelHandler {
 
     /// Hummingbird's own pipeline, with our codec and our handlers in it.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop.makeCompletedFuture {
+        guard let ticket = admission.open(channel.remoteAddress.flatMap { IPAddress($0) }) else {
+            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+        }
+        channel.closeFuture.whenComplete { _ in ticket.close() }
+        return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            let connection = ConnectionGuard(limits: limits, mostBodyBytes: bodyBytes)
+            let connection = ConnectionGuard(
+                limits: limits,
+                mostBodyBytes: bodyBytes,
+                ticket: ticket,
+                isForAPI: { [web] in web.isForAPI($0) }
+            )
             var decoding = NIOHTTPDecoderLimitConfiguration()
             decoding.maxHeaderFieldSize = headerBytes
             decoding.maxHeaderListSize = headerBytes

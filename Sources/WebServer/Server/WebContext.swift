@@ -27,11 +27,14 @@ public struct WebContext: RequestContext {
     public let requestID: String
     /// Whom the request comes from, behind trusted proxies; nil over a Unix socket.
     public let client: IPAddress?
+    /// The connection that it came over.
+    let connection: any Channel
 
     /// Makes a context.
     public init(source: Origin) {
         coreContext = CoreRequestContextStorage(source: source)
         requestID = source.requestID
         client = source.client
+        connection = source.channel
     }
 }

@@ -8,4 +8,6 @@ struct WebExchange: Sendable {
     let client: IPAddress?
     /// When its head was there, by the monotonic clock.
     let startedNanoseconds: UInt64
+    /// Whether it came through a trusted proxy.
+    var isForwarded = false
 }

@@ -1,9 +1,7 @@
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import PushCore
 import ServiceLifecycle
 import Synchronization
@@ -13,11 +11,15 @@ final class WebListeners: Sendable {
     private let settings: WebSettings
     private let logger: Logger
     private let ports = Mutex<WebPorts>(WebPorts())
+    private let certificate = Mutex<WebCertificate?>(nil)
 
     init(settings: WebSettings, logger: Logger) {
         self.settings = settings
         self.logger = logger
     }
+
+    /// What HTTPS is served with; nil if it is not.
+    var tlsCertificate: WebCertificate? { certificate.withLock { $0 } }
 
     /// The ports that are open by now.
     var open: WebPorts { ports.withLock { $0 } }
@@ -35,25 +37,34 @@ final class WebListeners: Sendable {
         }
         let limits = settings.limits
         let share = try connectionShare(threads: group.makeIterator().reduce(0) { count, _ in count + 1 })
-        let channel = WebChannel(
-            web: responder,
-            limits: ConnectionPhase.Limits(
-                header: Int64(limits.headerTimeoutSec) * 1_000_000_000,
-                body: Int64(limits.bodyTimeoutSec) * 1_000_000_000,
-                idle: Int64(limits.idleTimeoutSec) * 1_000_000_000,
-                write: Int64(limits.writeTimeoutSec) * 1_000_000_000
-            ),
-            headerBytes: limits.maxHeaderKb << 10,
-            bodyBytes: max(limits.maxBodyKb << 10, TargetRoutes.mostBytes),
-            executors: Dictionary(
-                group.makeIterator().map { (ObjectIdentifier($0), LoopExecutor($0)) },
-                uniquingKeysWith: { first, _ in first }
-            )
+        let clients = responder.admission
+        clients.limit(to: share.mostOfClient(limits.maxConnectionsPerClient))
+        func admission() -> PortAdmission {
+            PortAdmission(clients: clients, most: share.connections, kept: share.kept(limits.apiConnections))
+        }
+        let executors = Dictionary(
+            group.makeIterator().map { (ObjectIdentifier($0), LoopExecutor($0)) },
+            uniquingKeysWith: { first, _ in first }
         )
+        func channel() -> WebChannel {
+            WebChannel(
+                web: responder,
+                admission: admission(),
+                limits: ConnectionPhase.Limits(
+                    header: Int64(limits.headerTimeoutSec) * 1_000_000_000,
+                    body: Int64(limits.bodyTimeoutSec) * 1_000_000_000,
+                    idle: Int64(limits.idleTimeoutSec) * 1_000_000_000,
+                    write: Int64(limits.writeTimeoutSec) * 1_000_000_000
+                ),
+                headerBytes: limits.maxHeaderKb << 10,
+                bodyBytes: max(limits.maxBodyKb << 10, TargetRoutes.mostBytes),
+                executors: executors
+            )
+        }
         var services: [any Service] = []
         if settings.port > 0 {
             services.append(
-                channel.server(
+                channel().server(
                     configuration: configuration(settings.port, share),
                     onServerRunning: { [self] channel in
                         onOpen(
@@ -69,8 +80,10 @@ final class WebListeners: Sendable {
             )
         }
         if settings.tlsPort > 0 {
+            let certificate = try WebCertificate(settings)
+            self.certificate.withLock { $0 = certificate }
             services.append(
-                try TLSChannel(channel, tlsConfiguration: tls()).server(
+                WebTLSChannel(base: channel(), certificate: certificate).server(
                     configuration: configuration(settings.tlsPort, share),
                     onServerRunning: { [self] channel in
                         onOpen(
@@ -111,25 +124,5 @@ final class WebListeners: Sendable {
             backlog: 4_096,
             availableConnectionsDelegate: MaximumAvailableConnections(share.connections, logger: logger)
         )
-    }
-
-    private func tls() throws -> TLSConfiguration {
-        do {
-            let chain = try NIOSSLCertificate.fromPEMFile(settings.certificateFile)
-            let key = try NIOSSLPrivateKey(file: settings.privateKeyFile, format: .pem)
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) },
-                privateKey: .privateKey(key)
-            )
-            configuration.minimumTLSVersion = .tlsv12
-            configuration.applicationProtocols = ["http/1.1"]
-            return configuration
-        } catch {
-            throw WebServerError(
-                code: .setting,
-                description:
-                    "web.certificateFile “\(settings.certificateFile)” and web.privateKeyFile “\(settings.privateKeyFile)” cannot be used for web.tlsPort: \(error). Give PEM files that belong together."
-            )
-        }
     }
 }

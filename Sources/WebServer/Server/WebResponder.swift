@@ -16,6 +16,7 @@ final class WebResponder: Sendable {
     private let routes: RouterResponder<WebContext>
     private let trust: ProxyTrust
     private let rateLimit: Mutex<AddressRateLimit>
+    let admission: ClientAdmission
     private let prefix: String
     private let trackingStart: String
     private let counters: WebCounters
@@ -36,6 +37,7 @@ final class WebResponder: Sendable {
         health: HealthEndpoint,
         routes: RouterResponder<WebContext>,
         trust: ProxyTrust,
+        admission: ClientAdmission,
         settings: WebSettings,
         counters: WebCounters,
         accessLog: AccessLog,
@@ -47,6 +49,7 @@ final class WebResponder: Sendable {
         self.health = health
         self.routes = routes
         self.trust = trust
+        self.admission = admission
         self.counters = counters
         self.accessLog = accessLog
         self.logger = logger
@@ -65,6 +68,25 @@ final class WebResponder: Sendable {
             && request.headerFields[.transferEncoding] == nil
     }
 
+    /// Whether a request may have one of the connections that are kept for the API: it is one to it, or somebody looks how the process
+    /// does.
+    func isForAPI(_ request: HTTPRequest) -> Bool {
+        switch WebPlace(Self.without(prefix, WebTarget(request).path)) {
+        case .api, .live, .ready: true
+        case .tracking, .registerIOS, .registerAndroid, .test, nil: false
+        }
+    }
+
+    /// Counts a request that came through a proxy as a connection of its client, which has none of its own; false if it is one too many.
+    private func enter(_ exchange: WebExchange) -> Bool {
+        guard exchange.isForwarded, let client = exchange.client else { return true }
+        return admission.open(client)
+    }
+
+    private func leave(_ exchange: WebExchange) {
+        if exchange.isForwarded, let client = exchange.client { admission.close(client) }
+    }
+
     /// Answers a receipt without a task of its own: gives the head of the answer and its body, from whatever thread.
     func answerTracking(
         _ request: HTTPRequest,
@@ -72,10 +94,13 @@ final class WebResponder: Sendable {
         _ write: @escaping @Sendable (HTTPResponse, ByteBuffer) -> Void
     ) {
         let exchange = exchange(request, peer)
+        let isEntered = enter(exchange)
         let finish: @Sendable (WebAnswer) -> Void = { [self] answer in
+            if isEntered { leave(exchange) }
             write(answer.head(date: date.now(), requestID: exchange.id), answer.body)
             log(exchange, request.method, .tracking, answer.status)
         }
+        guard isEntered else { return finish(.tooManyAtOnce) }
         if let refusal = refusal(request, exchange) { return finish(refusal) }
         tracking.answer(request, query: WebTarget(request).query, exchange, finish)
     }
@@ -86,7 +111,11 @@ final class WebResponder: Sendable {
         let target = WebTarget(request.head)
         let path = Self.without(prefix, target.path)
         let place = WebPlace(path)
-        let reply = try await reply(request, path: path, place, target, exchange, channel)
+        let isEntered = enter(exchange)
+        defer { if isEntered { leave(exchange) } }
+        let reply =
+            isEntered
+            ? try await reply(request, path: path, place, target, exchange, channel) : .answer(.tooManyAtOnce)
         let date = date.now()
         let status: HTTPResponse.Status
         switch reply {
@@ -201,7 +230,8 @@ final class WebResponder: Sendable {
         return WebExchange(
             id: given ?? ids.next(),
             client: trust.client(of: peer, forwardedFor: fields[Self.forwardedFor]),
-            startedNanoseconds: started
+            startedNanoseconds: started,
+            isForwarded: true
         )
     }
 

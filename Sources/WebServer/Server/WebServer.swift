@@ -22,6 +22,7 @@ public final class WebServer: Sendable {
     private let tracking: TrackingWriter
     private let directory: ApplicationDirectory
     private let resolver: HitResolver
+    private let proofs: UserKeyProofs
     private let health: WebHealth
     private let counters: WebCounters
     private let accessLog: AccessLog
@@ -33,6 +34,9 @@ public final class WebServer: Sendable {
     /// When what it was asked to end is to be over.
     private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
+    /// When the certificate is to be reported again, and what the log has said of it.
+    private let certificateReport = Mutex<ContinuousClock.Instant?>(nil)
+    private let certificateNotice = Mutex<ExpiryNotice?>(nil)
 
     /// Makes a web process; nothing is opened but its folder and its log.
     public init(_ setup: WebSetup) throws {
@@ -70,6 +74,12 @@ public final class WebServer: Sendable {
             patience: .seconds(settings.registration.timeoutSec),
             onFailure: onFailure
         )
+        proofs = UserKeyProofs(
+            store: stores.reading,
+            keyring: setup.keyring,
+            counters: counters,
+            logger: logger
+        )
         resolver = HitResolver(store: stores.reading, onFailure: onFailure)
         tracking = TrackingWriter(
             store: stores.tracking,
@@ -99,6 +109,7 @@ public final class WebServer: Sendable {
             registration: RegistrationEndpoint(
                 directory: directory,
                 writer: registration,
+                proofs: proofs,
                 mostBytes: settings.limits.maxBodyKb << 10
             ),
             tracking: TrackingEndpoint(writer: tracking),
@@ -110,6 +121,12 @@ public final class WebServer: Sendable {
             health: HealthEndpoint(health: health),
             routes: router.buildResponder(),
             trust: ProxyTrust(trusted: trusted),
+            admission: ClientAdmission(
+                most: settings.limits.maxConnectionsPerClient,
+                trust: ProxyTrust(trusted: trusted),
+                counters: counters,
+                logger: logger
+            ),
             settings: settings,
             counters: counters,
             accessLog: accessLog,
@@ -156,6 +173,49 @@ public final class WebServer: Sendable {
 
     /// Opens its access log again by its name, after somebody has moved the file away.
     public func reopenAccessLog() { accessLog.reopen() }
+
+    /// Reads the certificate of HTTPS and its key again, for the connections that come from now on; files that cannot be used change
+    /// nothing.
+    public func reloadCertificate() {
+        guard let certificate = listeners.tlsCertificate else { return }
+        do {
+            try certificate.reload()
+            setup.logger.notice("The certificate of web.certificateFile was read again: it \(certificate.expiryText).")
+        } catch {
+            setup.logger.error("The certificate stays the one that was read before: \(error)")
+        }
+        certificateReport.withLock { $0 = nil }
+    }
+
+    /// Tells the database until when the certificate is good, and the log when its end is near.
+    private func reportCertificate() async {
+        guard let certificate = listeners.tlsCertificate else { return }
+        let notice = ExpiryNotice(secondsLeft: certificate.secondsLeft)
+        let isNews = certificateNotice.withLock { last in
+            defer { last = notice }
+            return notice != nil && notice != last
+        }
+        if isNews {
+            setup.logger.warning(
+                "The certificate \(setup.settings.web.certificateFile) (web.certificateFile) \(certificate.expiryText): put another one there and send SIGHUP."
+            )
+        }
+        let now = ContinuousClock.now
+        guard certificateReport.withLock({ $0.map { $0 <= now } ?? true }) else { return }
+        do {
+            try await stores.reading.noteWebCertificate(
+                host: setup.hostName,
+                file: setup.settings.web.certificateFile,
+                expires: certificate.expires
+            )
+            certificateReport.withLock { $0 = now + Self.certificatePause }
+        } catch {
+            setup.logger.warning("The database was not told of the certificate: \(error)")
+        }
+    }
+
+    /// Between two reports of the same certificate; who sees none for an hour takes the process for gone.
+    private static let certificatePause = Duration.seconds(60)
 
     /// Registrations that wait for their transaction.
     var waitingRegistrations: Int { registration.waiting }
@@ -235,9 +295,11 @@ public final class WebServer: Sendable {
                         if round % Self.slowUpkeep == 0 {
                             await self.checkSchema()
                             await self.resolver.refresh()
+                            await self.reportCertificate()
                             self.spool.adoptOrphans()
                         }
                         await self.directory.refresh()
+                        await self.proofs.refresh()
                         self.tellUnreadable()
                         round += 1
                     }

@@ -15,6 +15,8 @@ public struct WebSetup: Sendable {
     public var version: String
     /// Its log.
     public var logger: Logger
+    /// Reads the keys that secrets of proofs of user keys are sealed with.
+    public var keyring: @Sendable () throws -> CredentialKeyring
     /// Adds routes below `/api/`.
     public var addRoutes: @Sendable (Router<WebContext>) -> Void
 
@@ -25,6 +27,7 @@ public struct WebSetup: Sendable {
         hostName: String,
         version: String,
         logger: Logger,
+        keyring: @escaping @Sendable () throws -> CredentialKeyring,
         addRoutes: @escaping @Sendable (Router<WebContext>) -> Void = { _ in }
     ) {
         self.settings = settings
@@ -32,6 +35,7 @@ public struct WebSetup: Sendable {
         self.hostName = hostName
         self.version = version
         self.logger = logger
+        self.keyring = keyring
         self.addRoutes = addRoutes
     }
 }

@@ -7,3 +7,4 @@ extension ApplicationEnvironment: ExpressibleByArgument {}
 extension Platform: ExpressibleByArgument {}
 extension TrialRoute.Proof: ExpressibleByArgument {}
 extension MessageIDFormat: ExpressibleByArgument {}
+extension UserKeyTrust: ExpressibleByArgument {}

@@ -46,13 +46,13 @@ import Testing
 
     @Test func anApplicationIsNotBoundToAnAccountThatCannotUseItsCredential() async throws {
         let key = try await setUp()
-        let refused = try await run("app add bk --account binary \(Self.add)", key, expect: 65)
+        let refused = try await run("app add bk --message-id-format uuid --account binary \(Self.add)", key, expect: 65)
         #expect(
             refused.errors.contains("APNs certificate (.p12)")
                 && refused.errors.contains("application bk has an APNs key")
         )
         #expect(try await run("app list --json").rows().isEmpty, "nothing is made by halves")
-        try await run("app add bk --account stand-in \(Self.add)", key)
+        try await run("app add bk --message-id-format uuid --account stand-in \(Self.add)", key)
         let moved = try await run("app set bk --account binary", expect: 65)
         #expect(moved.errors.contains("External account binary is of connector ios-binary"))
         let row = try #require(try await run("app list --json").rows().first)
@@ -63,14 +63,14 @@ import Testing
     @Test(arguments: ["--connector ios-binary", "--url http://localhost/nms/jsp/ios.jsp"])
     func anAccountDoesNotGetAConnectorThatItsApplicationsCannotUse(_ words: String) async throws {
         let key = try await setUp()
-        try await run("app add bk --account stand-in \(Self.add)", key)
+        try await run("app add bk --message-id-format uuid --account stand-in \(Self.add)", key)
         let refused = try await run("account set stand-in \(words) --port 2195", expect: 65)
         #expect(refused.errors.contains("do not have: bk") && refused.errors.contains("credential set"))
         let rows = try await run("account list --json").rows()
         #expect(rows.first { $0["name"] as? String == "stand-in" }?["connector"] as? String == "ios-http2")
         // One that still has no credential is in nobody's way.
         try await run("app set bk --account own")
-        try await run("app add bare --account stand-in \(Self.add)")
+        try await run("app add bare --message-id-format uuid --account stand-in \(Self.add)")
         let changed = try await run("account set stand-in \(words) --port 2195")
         #expect(changed.output.contains("ios-binary to localhost:2195"))
     }
@@ -122,7 +122,7 @@ import Testing
         func host(_ name: String) -> String? { rows.first { $0["name"] as? String == name }?["host"] as? String }
         #expect(host("loop") == "gateway.example" && host("own1") == "api.sandbox.push.apple.com")
         try await run("service add shop")
-        let wrong = try await run("app add shop --account own1 \(Self.add)", expect: 65)
+        let wrong = try await run("app add shop --message-id-format uuid --account own1 \(Self.add)", expect: 65)
         #expect(wrong.errors.contains("which is for sandbox"))
     }
 
@@ -147,7 +147,7 @@ import Testing
 
     @Test func applesIDsAreCapitalsAndNoCredentialEndsInAThousandYears() async throws {
         let key = try await setUp()
-        try await run("app add bk --account stand-in \(Self.add)")
+        try await run("app add bk --message-id-format uuid --account stand-in \(Self.add)")
         let small = try await run("credential set bk --key-id r65px2act3", key, expect: 65)
         #expect(small.errors.contains("--key-id R65PX2ACT3"))
         let team = try await run("credential set bk", Array(key.prefix(2)) + ["--team-id", "def123ghij"], expect: 65)

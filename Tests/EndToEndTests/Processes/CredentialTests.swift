@@ -170,7 +170,7 @@ import Testing
             let material = try keys.open(row.sealed, keyID: before, credentialID: row.id)
             let sealed = try keys.current.seal(material, credentialID: row.id)
             let key = keys.current.keyID
-            #expect(try await site.store.resealCredential(row.id, from: before, to: key, sealed: sealed))
+            #expect(try await site.store.reseal(row.id, from: before, to: key, sealed: sealed))
             #expect(
                 try await run(site, ["credential", "rotate-key"]).output.contains("1 of 2 credentials were sealed anew")
             )

@@ -15,8 +15,8 @@ import Testing
         database = try await TestDatabase.create(.migrated)
         for line in [
             "service add shop", "account add apns --connector ios-http2 --host localhost",
-            "app add ios --service shop --platform ios --bundle-id com.shop --account apns",
-            "app add droid --service shop --platform android --bundle-id com.shop",
+            "app add ios --message-id-format uuid --service shop --platform ios --bundle-id com.shop --account apns",
+            "app add droid --message-id-format uuid --service shop --platform android --bundle-id com.shop",
         ] {
             try await run(line)
         }

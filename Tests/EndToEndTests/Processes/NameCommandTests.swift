@@ -60,7 +60,8 @@ import Testing
             ["template", "add", bad, "--content", content], ["exclusion", "create", bad],
             ["seed", "add", bad, "--subscription", "1"],
             [
-                "app", "add", bad, "--service", "shop", "--platform", "ios", "--bundle-id", "com.shop", "--account",
+                "app", "add", bad, "--message-id-format", "uuid", "--service", "shop", "--platform", "ios",
+                "--bundle-id", "com.shop", "--account",
                 "apns",
             ],
             ["app", "set", "shop-ios", "--label", bad], ["app", "set", "shop-ios", "--integration-key", " "],

@@ -45,8 +45,12 @@ import Testing
         try await run("service add shop")
         try await run("account add apns --connector ios-http2 --host localhost")
         try await run("account add fcm --connector android-v2 --host localhost")
-        try await run("app add ios --service shop --platform ios --bundle-id com.shop --account apns")
-        try await run("app add droid --service shop --platform android --bundle-id com.shop_app --account fcm")
+        try await run(
+            "app add ios --message-id-format uuid --service shop --platform ios --bundle-id com.shop --account apns"
+        )
+        try await run(
+            "app add droid --message-id-format uuid --service shop --platform android --bundle-id com.shop_app --account fcm"
+        )
     }
 
     @Test func whatHasNoEffectIsRefused() async throws {
@@ -98,7 +102,7 @@ import Testing
         }
         let day = Date(timeIntervalSinceNow: 3 * 86_400).formatted(.iso8601.year().month().day())
         let added = try await run(
-            "app add two --service shop --platform android --bundle-id com.two --key \(word) --expires \(day)"
+            "app add two --message-id-format uuid --service shop --platform android --bundle-id com.two --key \(word) --expires \(day)"
         )
         #expect(added.output.contains("It expires in") && added.errors.contains("of two expires in"))
     }

@@ -38,7 +38,8 @@ import Testing
             let moved = try await run(site, "account", "set", "apple", "--environment", "sandbox", expect: 65)
             #expect(moved.contains(own))
             let added = [
-                "app", "add", "other", "--service", site.audience.prefix, "--platform", "ios", "--environment",
+                "app", "add", "other", "--message-id-format", "uuid", "--service", site.audience.prefix, "--platform",
+                "ios", "--environment",
                 "sandbox",
                 "--bundle-id", "com.example.app", "--account",
             ]
@@ -108,7 +109,8 @@ import Testing
             #expect(set.status == 0, "\(set.errors)")
             let add =
                 [
-                    "app", "add", "twin", "--service", site.audience.prefix, "--platform", "ios", "--environment",
+                    "app", "add", "twin", "--message-id-format", "uuid", "--service", site.audience.prefix,
+                    "--platform", "ios", "--environment",
                     "sandbox", "--bundle-id", apns.topics[0], "--sound", "chime.caf",
                 ] + both + config
             let refused = try await Program.pushmta().run(add)

@@ -90,7 +90,7 @@ import Testing
                 variant,
                 content: PushContent(variants: [variant], missing: .default, hasTracking: false),
                 format: .apns,
-                ids: MessageIDSource(deliveryID: 1, format: .uuid, base: 0),
+                ids: MessageIDSource(deliveryID: 1, format: .uuid, numbers: nil),
                 fields: []
             )
             var body: [UInt8] = []

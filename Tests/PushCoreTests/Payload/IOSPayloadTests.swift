@@ -61,8 +61,10 @@ import Testing
     }
 
     @Test func numericMessageID() throws {
-        let rendering = try Rendering(#"{"ios": {"body": "x"}}"#, .apns, format: .int32, base: 1_000_000)
-        #expect(rendering.text.contains(#""_mId":"1000005""#))
+        let numbers = try MessageNumbers(base: 1_000_000, key: [UInt8](repeating: 7, count: 16))
+        let rendering = try Rendering(#"{"ios": {"body": "x"}}"#, .apns, format: .int32, numbers: numbers)
+        #expect(rendering.text.contains(#""_mId":"\#(numbers.id(sequence: 5))""#))
+        #expect(!rendering.text.contains("1000005"))
     }
 
     @Test func personalisedCollapseID() throws {

@@ -18,14 +18,14 @@ struct Rendering {
         values: [String: String] = [:],
         token: String = "token:1",
         format: MessageIDFormat = .uuid,
-        base: Int64 = 0
+        numbers: MessageNumbers? = nil
     ) throws {
         template = try PayloadTemplate.compile(
             content: PushContent(json: json),
             format: payloadFormat,
             deliveryID: 0x123,
             messageIDFormat: format,
-            messageIDBase: base
+            messageNumbers: numbers
         )
         var body: [UInt8] = []
         size = template.render(

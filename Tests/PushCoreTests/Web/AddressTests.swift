@@ -81,6 +81,24 @@ import Testing
             _ = limit.allow(IPAddress(high: UInt64(number), low: 1), seconds: 20 + Double(number) / 100)
             #expect(limit.count <= 100)
         }
+        // A client that has used its requests up is remembered, however many others come: the fullest go.
+        var crowded = AddressRateLimit(perSecond: 1, burst: 10, capacity: 200)
+        for _ in 0..<10 { _ = crowded.allow(one, seconds: 30) }
+        for number in 0..<10_000 {
+            _ = crowded.allow(IPAddress(ipv4: 0x0A00_0000 + UInt32(number)), seconds: 30)
+            #expect(crowded.count <= 200)
+        }
+        #expect(crowded.isExhausted(one, seconds: 30))
+        let again = crowded.allow(one, seconds: 30)
+        #expect(!again, "strangers cannot have it forgotten")
+        // A /48 has the requests of eight clients, however many /64 it uses.
+        var wide = AddressRateLimit(perSecond: 1, burst: 10, capacity: 1_000)
+        let allowed = (0..<1_000).count {
+            wide.allow(IPAddress(high: 0x2001_0DB8_0001_0000 + UInt64($0), low: 1), seconds: 30)
+        }
+        #expect(allowed == 80)
+        let neighbour = wide.allow(IPAddress(high: 0x2001_0DB8_0002_0000, low: 1), seconds: 30)
+        #expect(neighbour)
         var none = AddressRateLimit(perSecond: 0, burst: 1)
         #expect((0..<100).allSatisfy { _ in none.allow(one, seconds: 1) })
     }

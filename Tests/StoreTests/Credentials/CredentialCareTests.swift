@@ -110,8 +110,8 @@ struct CredentialCareTests {
     func reseal() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await save(fixture)
-        #expect(try await fixture.store.resealCredential(id, from: "old", to: "new", sealed: [9]))
-        #expect(!(try await fixture.store.resealCredential(id, from: "old", to: "new", sealed: [8])))
+        #expect(try await fixture.store.reseal(id, from: "old", to: "new", sealed: [9]))
+        #expect(!(try await fixture.store.reseal(id, from: "old", to: "new", sealed: [8])))
         let row = try #require(try await fixture.store.credential(id))
         #expect(row.sealed == [9] && row.sealKeyID == "new")
     }

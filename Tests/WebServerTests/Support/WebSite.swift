@@ -20,6 +20,8 @@ final class WebSite: Sendable {
     /// Given back when it has ended, as its test may go on with another one.
     private let place: Mutex<SiteGate.Place?>
 
+    /// What secrets are sealed with here.
+    static let sealKey = String(repeating: "5a", count: 32)
     static let iosKey = "integrationKey"
     static let androidKey = "testIntegrationKey"
 
@@ -80,6 +82,7 @@ final class WebSite: Sendable {
                 hostName: "tracking-1",
                 version: "1.0",
                 logger: logger,
+                keyring: { try CredentialKeyring(text: sealKey) },
                 addRoutes: { api.addRoutes(to: $0) }
             )
         )

@@ -53,7 +53,7 @@ struct OpenAPIOperation {
         // A body where none belongs is read, too.
         problems.insert(.unsupportedMediaType)
         if route.scope != nil {
-            problems.formUnion([.unauthenticated, .missingScope, .unavailable, .resultUnknown])
+            problems.formUnion([.unauthenticated, .missingScope, .tooManyRequests, .unavailable, .resultUnknown])
         }
         return problems
     }

@@ -12,7 +12,7 @@ enum OpenAPISchemas {
               "title": {"type": "string"},
               "status": {"type": "integer", "minimum": 400, "maximum": 599},
               "code": {"enum": ["malformed_request", "invalid_value", "unauthenticated", "missing_scope", "not_found", "method_not_allowed",
-                "conflict", "too_large", "unsupported_media_type", "internal_error", "unavailable", "result_unknown"]},
+                "conflict", "too_large", "too_many_requests", "unsupported_media_type", "internal_error", "unavailable", "result_unknown"]},
               "detail": {"type": "string", "description": "What happened, to which thing, and why."},
               "remedy": {"type": "string", "description": "What to do."},
               "requestId": {"type": "string", "description": "Names the request in the server's log."},

@@ -36,7 +36,7 @@ struct ApplicationAddCommand: PushMTACommand {
     @Option(
         name: .customLong("message-id-format"),
         help:
-            "How _mId is written: uuid, or int32 for SDKs that read it as a number. Asked for on a terminal; elsewhere uuid."
+            "How _mId is written: int32 for apps that read it with Integer.valueOf, as Adobe's samples do; uuid for all others. Asked for on a terminal, and needed elsewhere."
     )
     var messageIDFormat: MessageIDFormat?
 
@@ -45,6 +45,7 @@ struct ApplicationAddCommand: PushMTACommand {
     @OptionGroup var credential: CredentialOptions
 
     func execute(_ loaded: LoadedSettings) async throws {
+        let format = try messageIDFormat ?? Self.askForFormat()
         let material = try credential.material(platform)
         var change = ApplicationChange()
         change.icon = try declarations.checkedIcon()
@@ -68,7 +69,7 @@ struct ApplicationAddCommand: PushMTACommand {
             environment: environment,
             integrationKey: integrationKey ?? UUID().uuidString.lowercased(),
             bundleID: bundleID,
-            messageIDFormat: messageIDFormat ?? Self.askForFormat(),
+            messageIDFormat: format,
             account: account
         )
         let row = try await StoreSession.run(loaded.values) { store in
@@ -116,16 +117,19 @@ struct ApplicationAddCommand: PushMTACommand {
         }
     }
 
-    /// Asks the person at the terminal; without one, the format that is right for every SDK of today.
-    private static func askForFormat() -> MessageIDFormat {
-        guard isatty(STDIN_FILENO) == 1 else { return .uuid }
-        while true {
+    /// Asks the person at the terminal. Nothing is assumed: an app that reads a uuid with `Integer.valueOf` crashes or loses its
+    /// receipts, and whoever has made the app knows which it is.
+    private static func askForFormat() throws -> MessageIDFormat {
+        while isatty(STDIN_FILENO) == 1 {
             StandardError.write(
-                "How is _mId written: uuid (SDKs of today) or int32 (old SDKs that read a number)? [uuid] "
+                "How is _mId written: int32 (the app reads it with Integer.valueOf, as Adobe's sample code does) or uuid (it sends the text back as it is)? "
             )
-            guard let answer = readLine()?.trimmingCharacters(in: .whitespaces) else { return .uuid }
-            if answer.isEmpty { return .uuid }
+            guard let answer = readLine()?.trimmingCharacters(in: .whitespaces) else { break }
             if let format = MessageIDFormat(rawValue: answer) { return format }
         }
+        throw CommandFailure(
+            .usage,
+            "It is not said how _mId is written. Give --message-id-format int32 if the app has Adobe's sample code or anything else that calls Integer.valueOf(messageId), which a uuid breaks; give --message-id-format uuid if it sends the text back as it is, as PushMTA's SDKs and the AEP SDK do: such ids cannot be guessed at all."
+        )
     }
 }

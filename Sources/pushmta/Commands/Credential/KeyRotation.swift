@@ -49,7 +49,7 @@ struct KeyRotation: Sendable {
     var isDue: Bool {
         get async throws {
             let current = try keys.current.keyID
-            return try await store.credentials().allSatisfy { $0.sealKeyID == current }
+            return try await store.sealedItems().allSatisfy { $0.sealKeyID == current }
         }
     }
 
@@ -87,7 +87,7 @@ struct KeyRotation: Sendable {
         let keys = try keys
         var sealed = 0
         var failures: [String] = []
-        for notice in try await store.credentials() where notice.sealKeyID != keys.current.keyID {
+        for notice in try await store.sealedItems() where notice.sealKeyID != keys.current.keyID {
             do {
                 if try await seal(notice.id, keys) { sealed += 1 }
             } catch let error as CredentialError {
@@ -95,7 +95,7 @@ struct KeyRotation: Sendable {
             }
         }
         try await keep(keys.current.keyID, of: text)
-        let total = try await store.credentials().count
+        let total = try await store.sealedItems().count
         StandardOutput.line("\(sealed) of \(total) credentials were sealed anew under the key \(keys.current.keyID).")
         guard failures.isEmpty else {
             throw CommandFailure(
@@ -114,10 +114,10 @@ struct KeyRotation: Sendable {
     /// Seals one credential anew; false if somebody else has.
     private func seal(_ id: Int64, _ keys: CredentialKeyring) async throws -> Bool {
         // Whoever sets the credential meanwhile makes another of it, and deletes this one.
-        while let row = try await store.credential(id), row.sealKeyID != keys.current.keyID {
+        while let row = try await store.sealedItem(id), row.sealKeyID != keys.current.keyID {
             let material = try keys.open(row.sealed, keyID: row.sealKeyID, credentialID: id)
             let sealed = try keys.current.seal(material, credentialID: id)
-            if try await store.resealCredential(id, from: row.sealKeyID, to: keys.current.keyID, sealed: sealed) {
+            if try await store.reseal(id, from: row.sealKeyID, to: keys.current.keyID, sealed: sealed) {
                 return true
             }
         }
@@ -170,9 +170,9 @@ struct KeyRotation: Sendable {
     }
 
     private func requireAll(under keyID: String) async throws {
-        let others = try await store.credentials().filter { $0.sealKeyID != keyID }
+        let others = try await store.sealedItems().filter { $0.sealKeyID != keyID }
         guard !others.isEmpty else { return }
-        let names = others.map { "\($0.id) (\($0.applications.joined(separator: ", ")))" }.joined(separator: ", ")
+        let names = others.map { "\($0.id) (\($0.owner))" }.joined(separator: ", ")
         throw CommandFailure(
             .negative,
             "Credentials were sealed meanwhile under a key that was to be dropped: \(names). The key file keeps its keys: see that every host has it, and call this again."

@@ -21,6 +21,7 @@ struct DoctorCommand: PushMTACommand {
         ]
         results.append(JournalFolderCheck(folder: loaded.values.mta.workingPath).result)
         results += CredentialKeyFileCheck(settings: loaded.values).results
+        results += [WebCertificateNotice.check(loaded.values.web)].compactMap(\.self)
         results += await DatabaseChecks(settings: loaded.values).results()
         var table = Table(["check", "verdict", "finding"])
         for result in results {

@@ -25,6 +25,8 @@ struct ServiceShowCommand: PushMTACommand {
         var table = Table([
             "name", "platform", "environment", "bundle_id", "integration_key", "account", "credential", "subscriptions",
         ])
+        var trust = UserKeyTrust.open
+        var keys: [ProofKeyRow] = []
         let service = try await StoreSession.run(loaded.values) { store in
             let service = try await store.service(named: name)
             let accounts = try await store.accounts()
@@ -37,11 +39,15 @@ struct ServiceShowCommand: PushMTACommand {
                     .integer(try await store.subscriptionCount(application: row.name)),
                 ])
             }
+            trust = try await store.userKeyTrust(service: name)
+            keys = try await store.proofKeys(service: name)
             return service
         }
         let facts: [(String, Cell)] = [
             ("id", Cell(service.id)), ("name", .text(service.name)), ("label", .text(service.label)),
             ("type", .text(Self.type)), ("mapping", Cell(service.mapping)),
+            ("user_key_trust", .text(trust.rawValue)),
+            ("proof_keys", .text(keys.map { "\($0.keyID) (\($0.algorithm.rawValue))" }.joined(separator: ", "))),
         ]
         guard json else {
             var head = Table(facts.map(\.0))

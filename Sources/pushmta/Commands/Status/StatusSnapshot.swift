@@ -22,6 +22,7 @@ struct StatusSnapshot: Sendable {
     private let troubles: [GatewayTroubleRow]
     private let failures: [MassFailureRow]
     private let isReadOnly: Bool
+    private let certificates: [WebCertificateRow]
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -46,6 +47,7 @@ struct StatusSnapshot: Sendable {
         troubles = try await store.gatewayTroubles()
         failures = try await store.massFailures()
         isReadOnly = try await store.isReadOnly()
+        certificates = try await store.webCertificates()
     }
 
     /// The tables with their names.
@@ -78,7 +80,8 @@ struct StatusSnapshot: Sendable {
         let spools = SpoolNotice.all(workers).map { StatusAlarm(subject: "host \($0.host)", text: $0.text) }
         let kept = holds.map { RetentionNotice($0) }.map { StatusAlarm(subject: $0.subject, text: $0.text) }
         let gateways = troubles.map(StatusAlarm.alarm(of:)) + failures.map(StatusAlarm.alarm(of:))
-        for alarm in gateways + alarms + held + mappings + spools + kept + [feedback].compactMap(\.self) {
+        let expiring = certificates.compactMap(WebCertificateNotice.alarm)
+        for alarm in gateways + alarms + held + mappings + spools + kept + expiring + [feedback].compactMap(\.self) {
             table.add([.text(alarm.subject), .text(alarm.text)])
         }
         return table

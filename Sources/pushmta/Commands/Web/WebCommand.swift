@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Gateways
 import Logging
 import PushCore
 import UnixSignals
@@ -13,7 +14,7 @@ struct WebCommand: PushMTACommand {
         discussion: """
             SIGTERM or SIGINT: take no new connections, answer what is under way, end. It starts while the database is away: \
             hits are kept on disk (web.workingPath) until it is back, registrations wait for some seconds and are refused then. \
-            SIGHUP: open the access log again, as after logrotate has moved it.
+            SIGHUP: open the access log again, as after logrotate has moved it, and read the certificate again.
             """
     )
 
@@ -33,6 +34,9 @@ struct WebCommand: PushMTACommand {
                 hostName: ProcessInfo.processInfo.hostName,
                 version: ProductVersion.text,
                 logger: logger,
+                keyring: { [settings] in
+                    try CredentialKeySource.load(settings, environment: ProcessInfo.processInfo.environment)
+                },
                 addRoutes: { api.addRoutes(to: $0) }
             )
         )
@@ -40,8 +44,9 @@ struct WebCommand: PushMTACommand {
         let watcher = Task {
             for await signal in signals {
                 guard signal != .sighup else {
-                    logger.notice("\(signal): the access log is opened again.")
+                    logger.notice("\(signal): the access log is opened again, and the certificate is read again.")
                     server.reopenAccessLog()
+                    server.reloadCertificate()
                     continue
                 }
                 logger.notice("\(signal): draining.")

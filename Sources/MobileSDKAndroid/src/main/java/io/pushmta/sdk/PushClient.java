@@ -1,6 +1,7 @@
 package io.pushmta.sdk;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -75,6 +76,25 @@ public final class PushClient {
     public void registerDevice(String token, String userKey, Map<String, ?> parameters, DeviceInfo device)
             throws PushException, IOException {
         register(token, userKey, ParametersXml.document(parameters), device);
+    }
+
+    /**
+     * Parameters that carry a proof of the user key, for a service that asks for one ({@code user_key_trust} signed). The
+     * server takes it out again.
+     *
+     * @param parameters the subscription parameters, or null
+     * @param proof      the token that your backend has signed for the user, or null for none
+     * @return a new map, to be passed to {@code registerDevice}
+     */
+    public static Map<String, Object> withUserKeyProof(Map<String, ?> parameters, String proof) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        if (parameters != null) {
+            all.putAll(parameters);
+        }
+        if (proof != null) {
+            all.put("userKeyProof", proof);
+        }
+        return all;
     }
 
     void register(String token, String userKey, String document, DeviceInfo device) throws PushException, IOException {

@@ -1,0 +1,192 @@
+import PostgresClient
+import PushCore
+
+/// A key with which a service's proofs of user keys are checked, as it is stored.
+public struct ProofKeyRow: Sendable, Hashable {
+    /// Its id, which the seal of a secret authenticates; of the ids of credentials.
+    public let id: Int64
+    /// Its service.
+    public let serviceID: Int32
+    /// What tokens name it by, `kid`.
+    public let keyID: String
+    /// What it signs with.
+    public let algorithm: UserKeyProofAlgorithm
+    /// The 65 bytes of a public key's point; nil for a secret.
+    public let publicKey: [UInt8]?
+    /// The sealed secret, nil for a public key; never in a log.
+    public let sealed: [UInt8]?
+    /// Which key sealed it.
+    public let sealKeyID: String?
+
+    /// A key.
+    public init(
+        id: Int64,
+        serviceID: Int32,
+        keyID: String,
+        algorithm: UserKeyProofAlgorithm,
+        publicKey: [UInt8]? = nil,
+        sealed: [UInt8]? = nil,
+        sealKeyID: String? = nil
+    ) {
+        self.id = id
+        self.serviceID = serviceID
+        self.keyID = keyID
+        self.algorithm = algorithm
+        self.publicKey = publicKey
+        self.sealed = sealed
+        self.sealKeyID = sealKeyID
+    }
+}
+
+/// What registrations need to know of services: whom they trust, and the keys of proofs.
+public struct RegistrationTrust: Sendable {
+    /// By application.
+    public let services: [Int32: (service: Int32, trust: UserKeyTrust)]
+    /// Of all services.
+    public let keys: [ProofKeyRow]
+}
+
+extension Store {
+    /// Whom services trust to say whose a device is, as registrations need it.
+    public func registrationTrust() async throws -> RegistrationTrust {
+        let trust = try await query(
+            "SELECT t.application_id, t.service_id, t.trust FROM pushmta_engine.registration_trust() t"
+        )
+        let keys = try await query("SELECT \(Self.proofKeyColumns) FROM pushmta_engine.registration_proof_keys() k")
+        let services = try all(trust) { rows, row in
+            (try rows.int32(row, 0), (service: try rows.int32(row, 1), trust: try choice(rows, row, 2) as UserKeyTrust))
+        }
+        return RegistrationTrust(
+            services: Dictionary(services, uniquingKeysWith: { first, _ in first }),
+            keys: try all(keys, Self.proofKey)
+        )
+    }
+
+    /// Whom a service trusts.
+    public func userKeyTrust(service: String) async throws -> UserKeyTrust {
+        let row = try await self.service(named: service)
+        let result = try await query(
+            "SELECT v.user_key_trust FROM pushmta_engine.service v WHERE v.id = $1",
+            [.int32(row.id)]
+        )
+        return try first(result, orThrow: "There is no service \"\(service)\".") { try Self.choice($0, $1, 0) }
+    }
+
+    /// The keys of a service's proofs, by their ids.
+    public func proofKeys(service: String) async throws -> [ProofKeyRow] {
+        let row = try await self.service(named: service)
+        let result = try await query(
+            "SELECT \(Self.proofKeyColumns) FROM pushmta_engine.service_proof_key k WHERE k.service_id = $1 ORDER BY k.key_id",
+            [.int32(row.id)]
+        )
+        return try all(result, Self.proofKey)
+    }
+
+    /// Changes whom a service trusts, and the keys of its proofs, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - trust: nil leaves it.
+    ///   - adding: a key that takes the place of one with the same id.
+    ///   - removing: the id of a key that goes.
+    /// - Throws: `StoreError` if `removing` names no key, or the service asks for proofs and has no key to check them with.
+    public func setUserKeyTrust(
+        service: String,
+        _ trust: UserKeyTrust?,
+        adding: ProofKeyRow? = nil,
+        removing: String? = nil
+    ) async throws {
+        let row = try await self.service(named: service)
+        try await transaction { transaction in
+            // Two that change the keys of one service at once must see each other.
+            try await transaction.execute(
+                PostgresStatement("SELECT FROM pushmta_engine.service v WHERE v.id = $1 FOR UPDATE", [.int32(row.id)])
+            )
+            if let removing {
+                let removed = try await transaction.execute(
+                    PostgresStatement(
+                        "DELETE FROM pushmta_engine.service_proof_key k WHERE k.service_id = $1 AND k.key_id = $2",
+                        [.int32(row.id), .text(removing)]
+                    )
+                )
+                guard removed.affectedRows > 0 else {
+                    throw StoreError(
+                        .notFound,
+                        "Service \"\(service)\" has no proof key \"\(removing)\".",
+                        hint: "pushmta service show \(service) lists them"
+                    )
+                }
+            }
+            if let adding {
+                try await transaction.execute(PostgresStatement(Self.saveProofKeySQL, Self.parameters(adding)))
+            }
+            let after = try await transaction.execute(
+                PostgresStatement(
+                    """
+                    UPDATE pushmta_engine.service v SET user_key_trust = coalesce($2::text, v.user_key_trust), changed_at = now()
+                    WHERE v.id = $1 RETURNING v.user_key_trust,
+                        EXISTS (SELECT FROM pushmta_engine.service_proof_key k WHERE k.service_id = v.id)
+                    """,
+                    [.int32(row.id), .textOrNull(trust?.rawValue)]
+                )
+            )
+            guard try after.text(0, 0) != UserKeyTrust.signed.rawValue || after.bool(0, 1) else {
+                throw StoreError(
+                    .invalid,
+                    "Service \"\(service)\" would have user_key_trust signed and no key to check proofs with.",
+                    hint: "give --proof-key FILE and --proof-key-id KID too"
+                )
+            }
+        }
+    }
+
+    /// Takes the user keys away that nobody but devices has said, of all applications of a service; returns how many.
+    public func unlinkUnproven(service: String) async throws -> Int {
+        var unlinked = 0
+        for application in try await applications(ofService: service) {
+            var behind: Int64? = 0
+            while let after = behind {
+                let result = try await query(
+                    "SELECT u.last_id, u.unlinked FROM pushmta_engine.unlink_unproven($1, $2, $3) u",
+                    [.int32(application.id), .int64(after), .int32(Self.unlinkBatch)]
+                )
+                behind = try result.int64OrNil(0, 0)
+                unlinked += Int(try result.int32(0, 1))
+            }
+        }
+        return unlinked
+    }
+
+    /// Registrations wait for as long as one batch takes: some tenths of a second.
+    private static let unlinkBatch: Int32 = 2_000
+
+    private static let proofKeyColumns =
+        "k.id, k.service_id, k.key_id, k.algorithm, k.public_key, k.sealed, k.seal_key_id"
+
+    private static func proofKey(_ rows: PostgresResult, _ row: Int) throws -> ProofKeyRow {
+        ProofKeyRow(
+            id: try rows.int64(row, 0),
+            serviceID: try rows.int32(row, 1),
+            keyID: try rows.text(row, 2),
+            algorithm: try choice(rows, row, 3),
+            publicKey: rows.bytesOrNil(row, 4),
+            sealed: rows.bytesOrNil(row, 5),
+            sealKeyID: try rows.textOrNil(row, 6)
+        )
+    }
+
+    private static let saveProofKeySQL = """
+        INSERT INTO pushmta_engine.service_proof_key (id, service_id, key_id, algorithm, public_key, sealed, seal_key_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (service_id, key_id) DO UPDATE SET id = excluded.id, algorithm = excluded.algorithm,
+            public_key = excluded.public_key, sealed = excluded.sealed, seal_key_id = excluded.seal_key_id,
+            created_at = now(), created_by = session_user
+        """
+
+    private static func parameters(_ key: ProofKeyRow) -> [PostgresValue] {
+        [
+            .int64(key.id), .int32(key.serviceID), .text(key.keyID), .text(key.algorithm.rawValue),
+            key.publicKey.map(PostgresValue.bytes) ?? .null, key.sealed.map(PostgresValue.bytes) ?? .null,
+            .textOrNull(key.sealKeyID),
+        ]
+    }
+}
