@@ -47,6 +47,8 @@ struct SendDesk: Sendable {
     var nextExpiry = Int64.max
     /// Whether a part may have expired that is not at its end.
     var hasExpired = false
+    /// Whether a part goes back although its delivery goes on.
+    var hasRefused = false
     var circuit = Circuit.closed
     var massFailure = MassFailureGuard()
     /// The same for each delivery whose push type has a topic of its own.

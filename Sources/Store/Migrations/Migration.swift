@@ -24,5 +24,6 @@ struct Migration: Sendable {
         .credentials, .answers, .targets, .templates, .registration, .tracking, .messages,
         .feedback, .api, .loading, .holds,
         .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan,
+        .acceptance,
     ]
 }

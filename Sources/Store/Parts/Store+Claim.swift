@@ -68,7 +68,8 @@ extension Store {
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
             p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
             EXISTS (SELECT FROM pushmta_engine.application_health b
-                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
+            \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass)
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -88,6 +89,9 @@ extension Store {
             deliveryState: try choice(rows, row, 13),
             isProbe: isProbe,
             believesRefusals: try rows.bool(row, 15),
+            isApplicationProven: try rows.bool(row, 17),
+            isAlone: try rows.bool(row, 18),
+            othersPass: try rows.bool(row, 19),
             claimedAt: try rows.time(row, 14),
             validUntil: try rows.timeOrNil(row, 16)
         )
