@@ -25,13 +25,14 @@ struct FalseDevicesDrill: Drill {
         try await site.untilOver()
         try await site.expectAllSent([first], attempts: 1...1)
         let devices = try await register(site, audience[0])
+        let single = try await startContinuous(site, audience)
         var bulks: [DrillDelivery] = []
         for _ in 0..<Self.bulks {
             bulks.append(
                 try await site.deliver(to: audience, messages: site.messages + Self.falseDevices, allows: [.failed])
             )
         }
-        let singles = try await sendSingles(site, audience, devices)
+        let singles = try await sendSingles(site, single, devices)
         for delivery in bulks { try await site.untilOver(delivery) }
         for delivery in bulks { try await expect(site, delivery, sent: site.messages, failed: Self.falseDevices) }
         try await expectSingles(site, singles)
@@ -71,17 +72,28 @@ struct FalseDevicesDrill: Drill {
         return Devices(real: newest.dropFirst(invented.count).map(\.id), invented: invented.map(\.id))
     }
 
-    /// Adds single messages to a continuous delivery, one to a false device and one to a real one in turn, the false one first.
-    private func sendSingles(_ site: DrillSite, _ audience: [String], _ devices: Devices) async throws -> Set<Int64> {
+    /// Starts a delivery to which messages are added.
+    private func startContinuous(_ site: DrillSite, _ audience: [String]) async throws -> Int64 {
         let store = try site.store()
         var new = NewDelivery(label: "Drill \(name)", applications: audience, content: TrialAudience.content)
         new.isContinuous = true
         let id = try await store.createDelivery(new)
         try await store.startDelivery(id)
+        try await site.until("a delivery that takes messages", within: DrillSite.patience) {
+            try await store.deliveryProgress(id).state == .inProgress
+        }
+        return id
+    }
+
+    /// Adds single messages to a continuous delivery, one to a false device and one to a real one in turn, the false one first.
+    private func sendSingles(_ site: DrillSite, _ delivery: Int64, _ devices: Devices) async throws -> Set<Int64> {
+        let store = try site.store()
         var days: [Int64: Int64] = [:]
         for (invented, real) in zip(devices.invented, devices.real).prefix(Self.singles) {
             for device in [invented, real] {
-                for sent in try await store.sendMessage(NewMessage(deliveryID: id, address: .subscription(device))) {
+                for sent in try await store.sendMessage(
+                    NewMessage(deliveryID: delivery, address: .subscription(device))
+                ) {
                     days[sent.deliveryID, default: 0] += 1
                 }
             }
