@@ -53,7 +53,8 @@ extension Store {
     private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
 
     /// What may be a mistake of ours: neither a message that got through, nor an answer that no mix-up causes, which names no part.
-    private static let doubtful = "e.kind IN ('invalid', 'canonical', 'soft_error') AND e.part_id IS NOT NULL"
+    private static let doubtful =
+        "(e.kind IN ('canonical', 'soft_error') OR e.kind = 'invalid' AND e.part_id IS NOT NULL)"
 
     private static let holdSQL = """
         UPDATE pushmta_engine.token_event e SET state = 'held'

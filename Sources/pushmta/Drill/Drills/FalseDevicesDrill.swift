@@ -32,6 +32,11 @@ struct FalseDevicesDrill: Drill {
                 try await site.deliver(to: audience, messages: site.messages + Self.falseDevices, allows: [.failed])
             )
         }
+        var streams: Int64 = 0
+        try await site.until("requests on the wire", within: DrillSite.patience) {
+            streams = try await site.streams()
+            return streams >= DrillFault.leastStreams
+        }
         let singles = try await sendSingles(site, single, devices)
         for delivery in bulks { try await site.untilOver(delivery) }
         for delivery in bulks { try await expect(site, delivery, sent: site.messages, failed: Self.falseDevices) }
@@ -41,7 +46,7 @@ struct FalseDevicesDrill: Drill {
             rejected >= Self.falseDevices * Int64(Self.bulks),
             "only \(rejected) pushes got BadDeviceToken: the false devices were not tried"
         )
-        site.noteFaults("a message to each of \(Self.falseDevices) false devices", number: 1, streams: 100)
+        site.noteFaults("a message to each of \(Self.falseDevices) false devices", number: 1, streams: streams)
         let health = try await site.store().applicationHealth()
         site.expect(
             health.allSatisfy { $0.state == .closed && $0.probes == 0 && $0.openedAt == nil },
