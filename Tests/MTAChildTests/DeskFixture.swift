@@ -65,6 +65,9 @@ enum DeskFixture {
         state: DeliveryState = .inProgress,
         isProbe: Bool = false,
         believesRefusals: Bool = false,
+        isApplicationProven: Bool = false,
+        isAlone: Bool = false,
+        othersPass: Bool = false,
         priority: Int16 = 0,
         refusals: Int16 = 0,
         validUntilMilliseconds: Int64? = nil
@@ -86,6 +89,9 @@ enum DeskFixture {
             deliveryState: state,
             isProbe: isProbe,
             believesRefusals: believesRefusals,
+            isApplicationProven: isApplicationProven,
+            isAlone: isAlone,
+            othersPass: othersPass,
             validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) }
         )
     }

@@ -85,6 +85,9 @@ struct DeskWorld {
             case .release(let part, let recovery):
                 seen.insert("part given back")
                 releases.append((part, recovery))
+            case .putAside(let part, let recovery, let reason):
+                seen.insert(reason == nil ? "part goes alone" : "part put aside")
+                releases.append((part, recovery))
             case .postpone(let part, _): releases.append((part, PartRecovery()))
             case .cutJournal:
                 if !releases.isEmpty { fail("cut while \(releases.count) parts are on their way back") }

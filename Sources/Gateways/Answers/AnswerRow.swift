@@ -76,13 +76,10 @@ public struct AnswerRow: Sendable, Hashable {
         self.application = application
         self.delayMilliseconds = delay
         // A gateway says 410 or UNREGISTERED only of a token that it has known as one of this application.
-        isDoubtful = doubtful ?? (token.isInvalid && status != 410 && !Self.knownTokenReasons.contains(reason))
+        isDoubtful = doubtful ?? (token.isInvalid && status != 410 && !TokenEffect.certainReasons.contains(reason))
         self.failure = failure
         self.explanation = explanation
     }
-
-    /// What FCM says of a token that it has known.
-    private static let knownTokenReasons: Set<String> = ["UNREGISTERED", "NotRegistered"]
 
     /// Whether the message is tried again: at once, after a pause, or when its application is put right.
     public var isRetried: Bool {

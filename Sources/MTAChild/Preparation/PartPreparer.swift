@@ -130,6 +130,8 @@ final class PartPreparer: Sendable {
         prepared.lost = sorter.lost
         prepared.doubted = sorter.doubted
         prepared.withErrors = sorter.withErrors
+        prepared.accepted = loaded.accepted
+        prepared.userHashes = loaded.userHashes
         // Under `report` nobody sends again what is in doubt, so the soft answer was the last word.
         prepared.unanswered = delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent

@@ -45,6 +45,10 @@ struct PreparedPart: Sendable {
     var doubted: Set<Int32> = []
     /// Rows of messages to subscriptions with soft errors.
     var withErrors: Set<Int32> = []
+    /// Whether a gateway has ever taken a message for the subscription of each row; empty if it has for none.
+    var accepted: [Bool] = []
+    /// Tells the users of the rows apart, 0 for who has no key; empty if none has.
+    var userHashes: [Int32] = []
     /// Rows among the soft answers to which an earlier owner got no answer.
     var unanswered: Set<Int32> = []
     /// Messages that are sent again although the gateway may have had them, those of a retry part not included.

@@ -21,6 +21,14 @@ struct HeldPart: Sendable {
     let doubted: Set<Int32>
     /// Messages to subscriptions with soft errors.
     let withErrors: Set<Int32>
+    /// Whether a gateway has ever taken a message for the subscription of each row; empty if it has for none.
+    private let accepted: [Bool]
+    /// Tells the users of the rows apart, 0 for who has no key; empty if none has.
+    private let userHashes: [Int32]
+    /// Whether it goes back to be judged by itself, as its push tokens were refused.
+    var goesAlone: Bool
+    /// Why it goes back although its delivery goes on; nil if it does not.
+    var refusal: String?
     /// Messages without an outcome to which this owner got no answer, and which go to a retry part.
     var unanswered: Set<Int32> = []
     /// Messages to which this owner got no answer, and which are `unknown`: kept on record, as those that are sent again are.
@@ -49,6 +57,9 @@ struct HeldPart: Sendable {
         lost = prepared.lost
         doubted = prepared.doubted
         withErrors = prepared.withErrors
+        accepted = prepared.accepted
+        userHashes = prepared.userHashes
+        goesAlone = prepared.claimed.isAlone
         unanswered = prepared.unanswered
         resent = prepared.resent
         ownValidUntil = prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 }
@@ -76,6 +87,19 @@ struct HeldPart: Sendable {
 
     /// Whether an earlier attempt may have arrived.
     func isInDoubt(_ row: Int32) -> Bool { lost.contains(row) || doubted.contains(row) }
+
+    /// Whether a message to the row's push token has ever been taken, before this part was loaded.
+    func isProven(_ row: Int32) -> Bool { !accepted.isEmpty && accepted[Int(row)] }
+
+    /// What a refusal of the row's push token says about the application.
+    ///
+    /// A token that never worked says nothing where others have worked: anybody may register one. A part that goes alone has said what it
+    /// had to say.
+    func weight(_ row: Int32) -> MassFailureGuard.Weight {
+        guard !claimed.isAlone, isProven(row) || !claimed.isApplicationProven else { return .none }
+        let user = userHashes.isEmpty ? 0 : userHashes[Int(row)]
+        return user == 0 ? .one : .user(user, delivery: claimed.deliveryID)
+    }
 
     /// Whether an outcome heals the soft errors of the message's subscription.
     func heals(_ row: Int32, _ outcome: Outcome) -> Bool {

@@ -1,7 +1,7 @@
 import PushCore
 import Store
 
-/// Keeps a mix-up of environments or bundle ids from failing messages and disabling tokens.
+/// Keeps a mix-up of environments or bundle ids from failing messages and disabling tokens, and strangers from making it look like one.
 ///
 /// A gateway refuses every token of the other environment as bad. So an answer that doubts a token is *doubtful* and its
 /// message stays undecided until enough later answers show that such answers are rare; if they are not, the whole
@@ -10,13 +10,26 @@ import Store
 /// What counts is their share of the last answers. Undecided messages wait for free, so it is judged when the window is full,
 /// or when no more answers come. The answers are this child's: a later one begins anew, and its siblings count for themselves, so
 /// that of single messages each child may decide ``fewest`` before it knows better.
+///
+/// Who has an app's binary can register any number of tokens. So a token that never worked counts only while none of the application has;
+/// later its refusal is believed while messages get through, and where none does its part is put aside.
 struct MassFailureGuard: Sendable {
+    /// What a doubtful answer says about the application.
+    enum Weight: Sendable, Hashable {
+        /// Nothing.
+        case none
+        /// It counts.
+        case one
+        /// It counts once for a user's messages of a delivery, however many tokens are registered in that name.
+        case user(Int32, delivery: Int64)
+    }
+
     /// A doubtful answer whose message is not decided.
     struct Held: Sendable {
         let holding: PartToken
         let row: Int32
         let outcome: Outcome
-        /// How many answers there were when it came, this one included.
+        /// How many answers of its kind there were when it came, this one included.
         fileprivate let position: Int64
 
         init(holding: PartToken, row: Int32, outcome: Outcome, position: Int64 = 0) {
@@ -25,6 +38,12 @@ struct MassFailureGuard: Sendable {
             self.outcome = outcome
             self.position = position
         }
+    }
+
+    /// A doubtful answer that counts.
+    private struct Doubt: Sendable {
+        let position: Int64
+        let weight: Weight
     }
 
     /// The answers that are looked at.
@@ -38,20 +57,33 @@ struct MassFailureGuard: Sendable {
     /// A probe goes message by message with nothing accepted before: so many doubtful answers in a row say enough.
     static let probeLimit = 10
 
+    /// The answers that count.
     private var answers: Int64 = 0
-    /// The positions of the doubtful answers in the window, oldest first.
-    private var doubtful: ArraySlice<Int64> = []
-    /// What is held, oldest first; all of it is in the window.
+    /// All answers.
+    private var allAnswers: Int64 = 0
+    /// The number of the last answer to a message that was taken, or whose token was known; nil if there was none.
+    private var lastWorked: Int64?
+    /// Refusals without weight since then.
+    private var refusedSince = 0
+    /// The doubtful answers in the window, oldest first.
+    private var doubtful: ArraySlice<Doubt> = []
+    /// What is held and counts, oldest first; all of it is in the window.
     private var held: ArraySlice<Held> = []
+    /// What is held and does not count, oldest first, by its place among all answers.
+    private var weightless: ArraySlice<Held> = []
 
     /// Whether nothing is held.
-    var isEmpty: Bool { held.isEmpty }
+    var isEmpty: Bool { held.isEmpty && weightless.isEmpty }
     /// The messages that are held.
-    var heldCount: Int { held.count }
-    /// The doubtful answers in the window.
+    var heldCount: Int { held.count + weightless.count }
+    /// The doubtful answers in the window, of those that count.
     var doubtfulCount: Int { doubtful.count }
+    /// The messages that are held and do not count.
+    var weightlessCount: Int { weightless.count }
     /// The answers that are looked at now.
     var answersInWindow: Int64 { min(answers, Self.window) }
+    /// The parts of which messages are held that count.
+    var suspects: Set<PartToken> { Set(held.map(\.holding)) }
     /// Whether the answers say that all tokens are wrong, whatever may come yet. It stays so: many answers may come at once, and
     /// those that doubt nothing come last.
     private(set) var isTripped = false
@@ -59,45 +91,82 @@ struct MassFailureGuard: Sendable {
     var isTrippedWhenQuiet: Bool {
         isTripped || doubtful.count > Self.fewest && Int64(doubtful.count) * Self.share > answersInWindow
     }
-    /// The same for a probe.
-    var isTrippedByProbe: Bool { doubtful.count >= Self.probeLimit }
+    /// The same for a probe, which proves nothing by tokens that never worked.
+    var isTrippedByProbe: Bool { doubtful.count + weightless.count >= Self.probeLimit }
+    /// Whether refusals that do not count may be believed: messages get through, or the refusals are few.
+    var believesWeightless: Bool {
+        refusedSince <= Self.fewest || lastWorked.map { allAnswers - $0 < Self.window } ?? false
+    }
+    /// Whether some that do not count have waited for as many answers as are looked at: more are not kept.
+    var hasOldWeightless: Bool { weightless.first.map { $0.position <= allAnswers - Self.window } ?? false }
 
     /// Counts an answer that doubts nothing.
-    mutating func count() {
+    ///
+    /// - Parameter hasWorked: whether the gateway took the message, or knew its token.
+    mutating func count(hasWorked: Bool = true) {
+        allAnswers += 1
+        if hasWorked {
+            lastWorked = allAnswers
+            refusedSince = 0
+        }
+        advance()
+    }
+
+    private mutating func advance() {
         answers += 1
-        guard let oldest = doubtful.first, oldest <= answers - Self.window else { return }
+        guard let oldest = doubtful.first, oldest.position <= answers - Self.window else { return }
         doubtful.removeFirst()
     }
 
-    /// Counts a doubtful answer and holds its message.
-    mutating func hold(_ holding: PartToken, row: Int32, _ outcome: Outcome) {
-        count()
-        doubtful.append(answers)
+    /// Counts a doubtful answer, as far as it has weight, and holds its message.
+    mutating func hold(_ holding: PartToken, row: Int32, _ outcome: Outcome, weight: Weight = .one) {
+        allAnswers += 1
+        let isRepeated = if case .user = weight { doubtful.contains { $0.weight == weight } } else { false }
+        guard weight != .none, !isRepeated else {
+            refusedSince += 1
+            weightless.append(Held(holding: holding, row: row, outcome: outcome, position: allAnswers))
+            return
+        }
+        advance()
+        doubtful.append(Doubt(position: answers, weight: weight))
         if doubtful.count > Self.limit { isTripped = true }
         held.append(Held(holding: holding, row: row, outcome: outcome, position: answers))
     }
 
     /// Takes what has left the window: these answers were right.
-    mutating func takeOld() -> [Held] {
-        guard let oldest = held.first, oldest.position <= answers - Self.window else { return [] }
-        let count = held.prefix { $0.position <= answers - Self.window }.count
+    mutating func takeOld() -> [Held] { Self.take(&held, through: answers - Self.window) }
+
+    /// Takes what does not count and has waited for long enough.
+    mutating func takeOldWeightless() -> [Held] { Self.take(&weightless, through: allAnswers - Self.window) }
+
+    private static func take(_ held: inout ArraySlice<Held>, through last: Int64) -> [Held] {
+        guard let oldest = held.first, oldest.position <= last else { return [] }
+        let count = held.prefix { $0.position <= last }.count
         defer { held.removeFirst(count) }
         return Array(held.prefix(count))
     }
 
-    /// Takes all that is held.
+    /// Takes all that counts.
     mutating func takeAll() -> [Held] {
         defer { held = [] }
         return Array(held)
+    }
+
+    /// Takes all that does not count.
+    mutating func takeAllWeightless() -> [Held] {
+        defer { weightless = [] }
+        return Array(weightless)
     }
 
     /// Forgets what is held of a part: it goes to another owner.
     /// - Returns: how many messages.
     @discardableResult
     mutating func drop(_ holding: PartToken) -> Int {
-        guard held.contains(where: { $0.holding == holding }) else { return 0 }
-        let before = held.count
-        held = held.filter { $0.holding != holding }[...]
-        return before - held.count
+        let before = heldCount
+        if held.contains(where: { $0.holding == holding }) { held = held.filter { $0.holding != holding }[...] }
+        if weightless.contains(where: { $0.holding == holding }) {
+            weightless = weightless.filter { $0.holding != holding }[...]
+        }
+        return before - heldCount
     }
 }

@@ -29,11 +29,20 @@ extension SendDesk {
         if massFailure.isTripped || circuit == .probing && massFailure.isTrippedByProbe {
             openCircuitForTokens(&actions)
         }
-        if circuit != .open { decide(massFailure.takeOld(), now, &actions) }
+        guard circuit != .open else { return }
+        decide(massFailure.takeOld(), now, &actions)
+        guard massFailure.hasOldWeightless else { return }
+        // They are not kept for ever: whatever is known of tokens that have worked has to do.
+        if massFailure.isTrippedWhenQuiet { return openCircuitForTokens(&actions) }
+        let old = massFailure.takeOldWeightless()
+        massFailure.believesWeightless ? decide(old, now, &actions) : putAside(old, now, &actions)
     }
 
     private mutating func openCircuitForTokens(_ actions: inout [Action]) {
-        let (refused, answers) = (massFailure.doubtfulCount, massFailure.answersInWindow)
+        // Those that made it open are judged by themselves when they go out again, so that they do not open it once more for the others.
+        for holding in massFailure.suspects { parts[holding]?.goesAlone = true }
+        let others = circuit == .probing ? massFailure.weightlessCount : 0
+        let (refused, answers) = (massFailure.doubtfulCount + others, massFailure.answersInWindow + Int64(others))
         openCircuit(
             reason: "the gateway refused the push tokens of \(refused) of the last \(answers) messages",
             holdsTokenEffects: true,
@@ -57,8 +66,32 @@ extension SendDesk {
             openCircuitForTokens(&actions)
             return settleHalted(&actions)
         }
+        // A part that is put aside takes along what counts of it.
+        let weightless = massFailure.takeAllWeightless()
+        massFailure.believesWeightless ? decide(weightless, now, &actions) : putAside(weightless, now, &actions)
         decide(massFailure.takeAll(), now, &actions)
     }
+
+    /// Nothing gets through: it cannot be told whether these push tokens are wrong or the gateway. Their parts wait for others of their
+    /// delivery to go first; who knows already that these get through decides.
+    private mutating func putAside(_ held: [MassFailureGuard.Held], _ now: Int64, _ actions: inout [Action]) {
+        let believed = held.filter { parts[$0.holding]?.claimed.othersPass == true }
+        decide(believed, now, &actions)
+        let refused = Set(held.lazy.map(\.holding)).filter { parts[$0]?.claimed.othersPass == false }
+        guard !refused.isEmpty else { return }
+        for holding in refused {
+            parts[holding]?.refusal = Self.refusedTokens
+            parts[holding]?.goesAlone = true
+            massFailure.drop(holding)
+        }
+        hasRefused = true
+        actions.append(.cancelQueued)
+        settleHalted(&actions)
+    }
+
+    /// Why a part waits of which nothing got through.
+    private static let refusedTokens =
+        "the gateway refused the push tokens of all messages that were tried, none of which ever worked; no message has failed"
 
     /// The gateway was right about these tokens.
     mutating func decide(_ held: [MassFailureGuard.Held], _ now: Int64, _ actions: inout [Action]) {

@@ -163,6 +163,7 @@ extension SendDesk {
             tokenEffect: tokenEffect,
             failure: outcome.failure,
             healsErrors: part.heals(row, outcome),
+            isFirst: status == .sent && !part.isProven(row),
             isDecision: isDecision
         )
         outcomeWindowRows += 1
@@ -170,7 +171,9 @@ extension SendDesk {
 
     /// Adds a final outcome to the batch for the database.
     ///
-    /// - Parameter isDecision: a `failed` that no gateway said; other statuses speak for themselves.
+    /// - Parameters:
+    ///   - isFirst: no message to the push token was taken before.
+    ///   - isDecision: a `failed` that no gateway said; other statuses speak for themselves.
     mutating func record(
         _ part: inout HeldPart,
         row: Int32,
@@ -181,6 +184,7 @@ extension SendDesk {
         tokenEffect: TokenEffect = .none,
         failure: MessageFailure? = nil,
         healsErrors: Bool = false,
+        isFirst: Bool = false,
         isDecision: Bool = false
     ) {
         part.isDecided(row)
@@ -198,6 +202,7 @@ extension SendDesk {
             tokenEffect: tokenEffect,
             failure: failure,
             healsErrors: healsErrors,
+            firstOf: isFirst ? applicationID : nil,
             isDecision: isDecision
         )
     }

@@ -42,6 +42,6 @@ extension SendDesk {
 
     private func mayLeave(_ batchID: Int64, _ now: Int64) -> Bool {
         guard let flight = flights[batchID], let part = parts[flight.holding], !part.isFenced else { return false }
-        return halts[part.claimed.deliveryID] == nil && !part.isExpired(atMilliseconds: now)
+        return halts[part.claimed.deliveryID] == nil && part.refusal == nil && !part.isExpired(atMilliseconds: now)
     }
 }

@@ -20,7 +20,7 @@ extension SendDesk {
     func halt(of part: HeldPart) -> Halt? {
         let halt = halts[part.claimed.deliveryID]
         if part.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
-        return halt ?? (isHurrying ? .giveBack : nil)
+        return halt ?? (isHurrying || part.refusal != nil ? .giveBack : nil)
     }
 
     mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
@@ -81,14 +81,21 @@ extension SendDesk {
     }
 
     /// Hands a part back to the database, which has it when ``Event/released(_:)`` says so.
-    mutating func giveBack(_ holding: PartToken, _ recovery: PartRecovery, _ actions: inout [Action]) {
+    mutating func giveBack(
+        _ holding: PartToken,
+        _ recovery: PartRecovery,
+        _ actions: inout [Action],
+        alone: Bool = false,
+        problem: String? = nil
+    ) {
         releasing.insert(holding)
-        actions.append(.release(holding, recovery))
+        actions.append(alone ? .putAside(holding, recovery, reason: problem) : .release(holding, recovery))
     }
 
     /// Ends the parts of halted deliveries of which nothing is on the wire any more.
     mutating func settleHalted(_ actions: inout [Action]) {
-        guard isHurrying || hasExpired || !halts.isEmpty else { return }
+        guard isHurrying || hasExpired || hasRefused || !halts.isEmpty else { return }
+        if hasRefused { hasRefused = parts.values.contains { $0.refusal != nil && !$0.isFenced } }
         if hasExpired { hasExpired = parts.values.contains { $0.isExpired && !$0.isClosing } }
         // In the order of the parts, so that the same events have the same effects.
         for holding in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
@@ -98,7 +105,7 @@ extension SendDesk {
             // Its outcomes are in the database before the next owner asks for them.
             case .giveBack where part.lastBatch <= storedBatch:
                 forget(holding)
-                giveBack(holding, part.recovery, &actions)
+                giveBack(holding, part.recovery, &actions, alone: part.goesAlone, problem: part.refusal)
             case .giveBack, nil: continue
             }
         }

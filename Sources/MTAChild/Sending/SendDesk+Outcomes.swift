@@ -94,7 +94,9 @@ extension SendDesk {
                 topicGuards[part.claimed.deliveryID, default: TopicGuard()].noteWorking()
             }
             // The binary protocol has no status for success.
-            if outcome.status != 0 || outcome.outcomeClass == .accepted { massFailure.count() }
+            if outcome.status != 0 || outcome.outcomeClass == .accepted {
+                massFailure.count(hasWorked: Self.hasWorked(outcome))
+            }
             if Self.hasWorked(outcome) { findings.hasWorked = true }
             if outcome.outcomeClass != .ambiguous {
                 gatewayAnswered(outcome, part)
@@ -117,7 +119,13 @@ extension SendDesk {
         if flight.hasSuffixedTopic {
             topicGuards[part.claimed.deliveryID, default: TopicGuard()].hold(part.holding, row: row, outcome)
         } else {
-            massFailure.hold(part.holding, row: row, outcome)
+            let weight = part.weight(row)
+            var outcome = outcome
+            // A token that has never worked is not lost for ever by one refusal, whoever is right; nor is one whose part is judged by itself.
+            if !part.isProven(row) || weight == .none, case .invalid = outcome.tokenEffect {
+                outcome.tokenEffect = .softError
+            }
+            massFailure.hold(part.holding, row: row, outcome, weight: weight)
         }
     }
 

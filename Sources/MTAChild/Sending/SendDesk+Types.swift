@@ -53,6 +53,8 @@ extension SendDesk {
         case store(isFull: Bool)
         case cancelQueued
         case release(PartToken, PartRecovery)
+        /// Give a part back whose push tokens were refused, to be judged by itself; with a reason it waits, and others pass it.
+        case putAside(PartToken, PartRecovery, reason: String?)
         /// Give a part back as it came; nobody gets it before a pause, which the database sets.
         case postpone(PartToken, reason: String)
         case cutJournal

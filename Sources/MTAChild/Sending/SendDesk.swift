@@ -46,6 +46,8 @@ struct SendDesk: Sendable {
     var nextExpiry = Int64.max
     /// Whether a part may have expired that is not at its end.
     var hasExpired = false
+    /// Whether a part goes back although its delivery goes on.
+    var hasRefused = false
     var circuit = Circuit.closed
     var trouble = Trouble.none
     var detector = TroubleDetector()

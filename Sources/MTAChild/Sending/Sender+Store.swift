@@ -8,8 +8,10 @@ import Synchronization
 extension Sender {
     /// Gives a part back, until the database has it or the child leaves.
     ///
-    /// - Parameter problem: why its messages cannot be read now, if so: then it waits.
-    func release(_ part: PartToken, _ recovery: PartRecovery, problem: String? = nil) {
+    /// - Parameters:
+    ///   - problem: why its messages cannot be read or sent now, if so: then it waits.
+    ///   - alone: whether its push tokens were refused, so that it is judged by itself next time.
+    func release(_ part: PartToken, _ recovery: PartRecovery, problem: String? = nil, alone: Bool = false) {
         Task {
             // Nobody should claim it, and fail as this child did, before the circuit is known to be open, or the delivery held back.
             while circuit.isOpening || troubleReport.isUnderWay || holder.isHolding {
@@ -21,7 +23,8 @@ extension Sender {
             var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
             while true {
                 do {
-                    _ = try await store.releasePart(part, recovery: recovery, problem: problem)
+                    _ = try await store.releasePart(part, recovery: recovery, problem: problem, alone: alone)
+                    if alone, let problem { try await holdIfRefused(part, problem) }
                     break
                 } catch {
                     logger.warning("part \(part.part) could not be given back: \(error)")
@@ -34,6 +37,17 @@ extension Sender {
             perform(.released(part))
             idleSignal.fire()
         }
+    }
+
+    /// Holds the delivery of a part back if nothing of it gets through, as every message of it would be refused.
+    private func holdIfRefused(_ part: PartToken, _ problem: String) async throws {
+        guard let delivery = try await store.refusedDelivery(ofPart: part.part) else { return }
+        holder.hold(
+            delivery,
+            reason:
+                "Next to nothing of the delivery gets through: \(problem). Check the environment and the key of the application and "
+                + "where the push tokens come from. Stop the delivery, or resume it to try again."
+        )
     }
 
     /// Grows with everything that the database has taken.

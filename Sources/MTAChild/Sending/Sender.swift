@@ -117,6 +117,7 @@ final class Sender: GatewayDelegate {
         case .store(let isFull): isFull ? storeSignal.fire() : scheduleFlush()
         case .cancelQueued: gateway?.cancelQueued()
         case .release(let part, let recovery): release(part, recovery)
+        case .putAside(let part, let recovery, let reason): release(part, recovery, problem: reason, alone: true)
         case .postpone(let part, let reason): release(part, PartRecovery(), problem: reason)
         case .cutJournal: cutJournal()
         case .cutJournalLater: journal.postponeCut()

@@ -12,6 +12,9 @@ public enum TokenEffect: Sendable, Hashable {
     /// It counts as a soft error of the token, once the message is given up; several of them, days apart, quarantine the token.
     case softError
 
+    /// What gateways say only of a token that they have known as one of this application: no mix-up of keys or environments causes it.
+    public static let certainReasons: Set<String> = ["UNREGISTERED", "NotRegistered", "Unregistered", "ExpiredToken"]
+
     /// A gateway's time of a fact, in milliseconds since 1970, or nil if it lies before 1970 or after the year 9999.
     ///
     /// Such a time says nothing, a wrong unit for example; and one that the database cannot represent would keep everything that is

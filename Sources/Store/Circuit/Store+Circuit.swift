@@ -52,12 +52,13 @@ extension Store {
     /// A due probe that nobody took counts now; one that was taken was counted then.
     private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
 
-    /// What may be a mistake of ours; a message that got through is none.
-    private static let doubtfulKinds = "('invalid', 'canonical', 'soft_error')"
+    /// What may be a mistake of ours: neither a message that got through, nor an answer that no mix-up causes, which names no part.
+    private static let doubtful =
+        "(e.kind IN ('canonical', 'soft_error') OR e.kind = 'invalid' AND e.part_id IS NOT NULL)"
 
     private static let holdSQL = """
-        UPDATE pushmta_engine.token_event SET state = 'held'
-        WHERE application_id = $1 AND kind IN \(doubtfulKinds) AND state = 'pending'
+        UPDATE pushmta_engine.token_event e SET state = 'held'
+        WHERE e.application_id = $1 AND \(doubtful) AND e.state = 'pending'
         """
 
     /// Closes an application's circuit, since a message went through; token effects that were held are undone.
@@ -87,7 +88,7 @@ extension Store {
         ), undone AS (
             UPDATE pushmta_engine.token_event e SET state = 'undone', undone_at = now()
             FROM before b
-            WHERE b.token_effects_held AND e.application_id = b.application_id AND e.kind IN \(doubtfulKinds)
+            WHERE b.token_effects_held AND e.application_id = b.application_id AND \(doubtful)
                 AND e.state IN ('held', 'pending')
         ), woken AS MATERIALIZED (
             SELECT pg_notify('pushmta_wake', 'circuit') FROM before WHERE was_open

@@ -24,6 +24,6 @@ struct Migration: Sendable {
         .credentials, .answers, .targets, .templates, .registration, .tracking, .messages,
         .feedback, .api, .loading, .holds,
         .names, .spools, .feedbackServices, .carefulRetention, .tokenPlan,
-        .trouble, .strangers, .dataAtRest, .inputChecks, .resumption,
+        .acceptance, .trouble, .strangers, .dataAtRest, .inputChecks, .resumption,
     ]
 }

@@ -51,9 +51,13 @@ public struct OutcomeBatch: Sendable {
         var reason = ""
         var sinceMilliseconds: Int64?
         var newToken: String?
+        /// Whether no mix-up can have caused it.
+        var isCertain: Bool { kind == .invalid && TokenEffect.certainReasons.contains(reason) }
     }
 
     fileprivate(set) var effects: [Effect] = []
+    /// Subscriptions of each application for which a message was taken for the first time.
+    private(set) var acceptances: [Int32: [Int64]] = [:]
     private(set) var runs: [Run] = []
     private(set) var rows: [Row] = []
     /// Outcomes of each part by status.
@@ -86,6 +90,8 @@ public struct OutcomeBatch: Sendable {
     ///   - tokenEffect: what the answer means for the token; recorded in the same transaction.
     ///   - failure: what kind of failure it is, if it is one.
     ///   - healsErrors: the message got through to a subscription with soft errors; recorded in the same transaction.
+    ///   - firstOf: the application, if no message was ever taken for the subscription before; noted in the same transaction, unless
+    ///     something unusual is found: then by the next one.
     ///   - isDecision: the owner decided it, and no gateway said it: an owner that has lost the part brings no such outcome, though
     ///     its status is `failed`.
     public mutating func append(
@@ -101,9 +107,11 @@ public struct OutcomeBatch: Sendable {
         tokenEffect: TokenEffect = .none,
         failure: MessageFailure? = nil,
         healsErrors: Bool = false,
+        firstOf application: Int32? = nil,
         isDecision: Bool = false
     ) {
         guard status != .pending else { return }
+        if let application, status == .sent { acceptances[application, default: []].append(subscriptionID) }
         let holding = PartToken(part: part, token: token)
         if let effect = Effect(holding, sequence, reason, tokenEffect) { effects.append(effect) }
         if healsErrors { effects.append(Effect(holding: holding, sequence: sequence, kind: .success)) }

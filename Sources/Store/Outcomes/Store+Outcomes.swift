@@ -47,6 +47,7 @@ extension Store {
         statements += batch.runs.map(BroadLogInsert.run)
         if !batch.rows.isEmpty { statements.append(BroadLogInsert.rows(batch.rows)) }
         if !batch.effects.isEmpty { statements.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
+        statements += batch.acceptances.sorted { $0.key < $1.key }.map { SubscriptionAcceptance.noting($1, of: $0) }
         if !batch.closing.isEmpty { statements += PartClosing.statements(batch.closing) }
         let results = try await group(statements).dropFirst(locks.count)
         var report = StoreReport()

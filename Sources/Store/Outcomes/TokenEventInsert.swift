@@ -8,7 +8,7 @@ enum TokenEventInsert {
     /// A token that was registered later is left alone, as it may not be the one that was refused: later than the claim, behind which
     /// the owner reads the tokens, or than the making of the part if it is not known which claim it was; or later than the time that
     /// the gateway gives, if that is earlier. Where it gives none the event names the part, as it says nothing of its own about when
-    /// it was true.
+    /// it was true; unless it is one that a mix-up cannot have caused: such an event is applied whatever becomes of the others.
     ///
     /// Of a forgotten subscription nothing is noted: an answer may name the token that is wanted instead.
     ///
@@ -22,6 +22,7 @@ enum TokenEventInsert {
                 .textArray(effects.map(\.reason)), .int64ArrayWithNulls(effects.map(\.sinceMilliseconds)),
                 .int64Array(effects.map(\.holding.token)), ofHeldParts ? .heldState : .null,
                 .textArray(effects.map(\.kind.rawValue)), .textArray(effects.map(\.newToken)),
+                .int16Array(effects.map { $0.isCertain ? 1 : 0 }),
             ]
         )
     }
@@ -31,9 +32,9 @@ enum TokenEventInsert {
             new_token)
         SELECT p.application_id, b.subscription_id, e.kind, p.delivery_id, e.sequence, e.reason,
             least(to_timestamp(e.since / 1000.0), coalesce(CASE WHEN $6::text IS NOT NULL THEN p.claimed_at END, p.created_at)),
-            CASE WHEN e.since IS NULL THEN p.id END, e.new_token
-        FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $7::text[], $8::text[])
-            e(part_id, sequence, reason, since, token, kind, new_token)
+            CASE WHEN e.since IS NULL AND e.certain = 0 THEN p.id END, e.new_token
+        FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $7::text[], $8::text[],
+            $9::smallint[]) e(part_id, sequence, reason, since, token, kind, new_token, certain)
         JOIN pushmta_engine.delivery_part p ON p.id = e.part_id
             AND ($6::text IS NULL OR p.fencing_token = e.token AND p.state = $6::text)
         JOIN pushmta_engine.broad_log b

@@ -34,6 +34,12 @@ public struct ClaimedPart: Sendable {
     public let isProbe: Bool
     /// Whether an operator has said that refused push tokens of this part are really bad: no mix-up is looked for.
     public let believesRefusals: Bool
+    /// Whether a gateway has ever taken a message of its application.
+    public let isApplicationProven: Bool
+    /// Whether it was given back because push tokens of it were refused: it is judged by itself.
+    public let isAlone: Bool
+    /// Whether it was put aside so while messages of other parts of its delivery get through, so that its own tokens are to blame.
+    public let othersPass: Bool
     /// The database's clock at the claim.
     public let claimedAt: DatabaseTime
     /// Nothing of it is sent after this moment; nil if only its delivery says until when.
@@ -62,6 +68,9 @@ public struct ClaimedPart: Sendable {
         deliveryState: DeliveryState = .inProgress,
         isProbe: Bool = false,
         believesRefusals: Bool = false,
+        isApplicationProven: Bool = false,
+        isAlone: Bool = false,
+        othersPass: Bool = false,
         claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
         validUntil: DatabaseTime? = nil
     ) {
@@ -81,6 +90,9 @@ public struct ClaimedPart: Sendable {
         self.deliveryState = deliveryState
         self.isProbe = isProbe
         self.believesRefusals = believesRefusals
+        self.isApplicationProven = isApplicationProven
+        self.isAlone = isAlone
+        self.othersPass = othersPass
         self.claimedAt = claimedAt
         self.validUntil = validUntil
     }

@@ -4,6 +4,7 @@ import PushCore
 extension LoadedPart {
     mutating func reserve(_ rows: Int, _ wanted: MessageFields) {
         verdicts.reserveCapacity(rows)
+        userHashes.reserveCapacity(rows)
         // An APNs token has 64 characters, an FCM token about 160; a field is a word, a language tag two to five letters.
         tokens.reserve(rows: rows, bytes: rows * 64)
         fields = Array(repeating: ByteColumn(), count: wanted.names.count)
@@ -11,6 +12,7 @@ extension LoadedPart {
         if wanted.withLocale { locales.reserve(rows: rows, bytes: rows * 5) }
     }
 
+    /// The hash of the user key stands behind the token.
     mutating func append(
         _ rows: PostgresResult,
         _ row: Int,
@@ -28,6 +30,7 @@ extension LoadedPart {
         }
         verdicts.append(verdict)
         tokens.append { rows.append(row, token, to: &$0) }
+        userHashes.append(try rows.int32(row, token + 1))
         for field in fields.indices {
             fields[field].append { rows.append(row, firstField + field, to: &$0) }
         }
@@ -41,7 +44,7 @@ extension LoadedPart {
         unreadable[verdicts.count] = reason
         let (columns, languages) = (fields, locales)
         fields = []
-        try append(rows, 0, verdict: 0, token: 1, firstField: 2, bare)
+        try append(rows, 0, verdict: 0, token: 1, firstField: 3, bare)
         (fields, locales) = (columns, languages)
         for field in fields.indices { fields[field].appendNull() }
         if wanted.withLocale { locales.appendNull() }
@@ -50,6 +53,7 @@ extension LoadedPart {
     mutating func appendMissing(_ wanted: MessageFields) {
         verdicts.append(.missing)
         tokens.appendNull()
+        userHashes.append(0)
         for field in fields.indices { fields[field].appendNull() }
         if wanted.withLocale { locales.appendNull() }
     }

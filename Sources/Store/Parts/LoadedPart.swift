@@ -8,6 +8,10 @@ public struct LoadedPart: Sendable {
     public var subscriptionIDs: [Int64] = []
     /// Push tokens, fresh at loading; null where the subscription is missing.
     public var tokens = ByteColumn()
+    /// Tells the users apart, row by row: a hash of the user key; 0 for who has none.
+    public var userHashes: [Int32] = []
+    /// Whether a gateway has ever taken a message for the subscription, row by row; empty if it has for none.
+    public var accepted: [Bool] = []
     /// Whether each may be sent.
     public var verdicts: [LoadVerdict] = []
     /// One column for each requested field, in the order of the request; null where no source has it.

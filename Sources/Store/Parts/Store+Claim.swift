@@ -77,7 +77,9 @@ extension Store {
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
             p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
             EXISTS (SELECT FROM pushmta_engine.application_health b
-                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until, p.refusals
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
+            \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
+            p.refusals
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -87,7 +89,7 @@ extension Store {
             fencingToken: try rows.int64(row, 2),
             size: try rows.int32(row, 3),
             attempt: try rows.int16(row, 4),
-            refusals: try rows.int16(row, 17),
+            refusals: try rows.int16(row, 20),
             logDay: LogDay(daysSince2000: try rows.date(row, 5)),
             priority: try rows.int16(row, 6),
             dispatchMark: try rows.int32(row, 7),
@@ -98,6 +100,9 @@ extension Store {
             deliveryState: try choice(rows, row, 13),
             isProbe: isProbe,
             believesRefusals: try rows.bool(row, 15),
+            isApplicationProven: try rows.bool(row, 17),
+            isAlone: try rows.bool(row, 18),
+            othersPass: try rows.bool(row, 19),
             claimedAt: try rows.time(row, 14),
             validUntil: try rows.timeOrNil(row, 16)
         )

@@ -22,6 +22,7 @@ extension Store {
                 Self.denseSQL(fields),
                 key + [.int32(part.applicationID)] + fields.parameters
             ),
+            SubscriptionAcceptance.statement(part),
         ])
         let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
             try rows.int64Array(row, 1)
@@ -29,6 +30,7 @@ extension Store {
         var loaded = LoadedPart()
         loaded.subscriptionIDs = ids
         loaded.sequences = try Self.sequences(results[0], count: ids.count)
+        loaded.accepted = try SubscriptionAcceptance(results[2]).flags(ids)
         loaded.reserve(ids.count, fields)
         let rows = results[1]
         var found: [Int64] = []
@@ -37,13 +39,16 @@ extension Store {
         for id in ids {
             while row < found.count, found[row] < id { row += 1 }
             if row < found.count, found[row] == id {
-                try loaded.append(rows, row, verdict: 1, token: 2, firstField: 3, fields)
+                try loaded.append(rows, row, verdict: 1, token: 2, firstField: 4, fields)
             } else {
                 loaded.appendMissing(fields)
             }
         }
         return loaded
     }
+
+    /// Tells users apart, and no more than that; 0 for who has no key.
+    static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
 
     static let targetSQL = """
         SELECT first_sequence, subscription_ids, sequences FROM pushmta_engine.delivery_part_target
@@ -52,7 +57,7 @@ extension Store {
 
     static func denseSQL(_ fields: MessageFields) -> String {
         """
-        SELECT s.id, \(LoadVerdict.sql), s.push_token\(fields.columnsSQL(from: 4))
+        SELECT s.id, \(LoadVerdict.sql), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
         FROM pushmta_engine.subscription s\(fields.joinSQL)
         WHERE s.application_id = $3
             AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
@@ -72,6 +77,7 @@ extension Store {
                 Self.sparseSQL(fields, variables: part.hasVariables),
                 key + fields.parameters
             ),
+            SubscriptionAcceptance.statement(part),
         ])
         let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
             try rows.int64Array(row, 1)
@@ -79,6 +85,7 @@ extension Store {
         var loaded = LoadedPart()
         loaded.subscriptionIDs = ids
         loaded.sequences = try Self.sequences(results[0], count: ids.count)
+        loaded.accepted = try SubscriptionAcceptance(results[2]).flags(ids)
         loaded.reserve(ids.count, fields)
         let rows = results[1]
         guard rows.rowCount == ids.count else {
@@ -91,7 +98,7 @@ extension Store {
             if rows.isNull(row, 1) {
                 loaded.appendMissing(fields)
             } else {
-                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 2, fields)
+                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 3, fields)
             }
         }
         return loaded
@@ -106,7 +113,7 @@ extension Store {
         let first = fields.names.count + 3
         return """
             SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadVerdict.sql) END,
-                s.push_token\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, t.variables)" : nil))
+                s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, t.variables)" : nil))
             FROM pushmta_engine.delivery_part_target t
             CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) WITH ORDINALITY u(subscription_id, target_id, place)
             LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id\(fields.joinSQL)

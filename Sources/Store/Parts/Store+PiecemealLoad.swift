@@ -51,6 +51,8 @@ extension Store {
             try rows.int64Array(row, 1)
         }
         loaded.sequences = try Self.sequences(target, count: loaded.subscriptionIDs.count)
+        loaded.accepted = try SubscriptionAcceptance(await group([SubscriptionAcceptance.statement(part)])[0])
+            .flags(loaded.subscriptionIDs)
         loaded.reserve(loaded.count, fields)
         let most = max(Self.mostUnreadable, loaded.count / 10)
         // The last one is the next.
@@ -104,7 +106,7 @@ extension Store {
             if rows.isNull(row, 1) {
                 loaded.appendMissing(fields)
             } else {
-                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 2, fields)
+                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 3, fields)
             }
         }
     }

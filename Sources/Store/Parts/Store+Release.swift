@@ -13,7 +13,8 @@ extension Store {
     ///   - ambiguousThroughMark: the journal is lost: every message up to the dispatch mark without an outcome is ambiguous.
     ///   - renewal: the renewal counter that must still stand, for one who takes the part for the owner's silence: the owner may
     ///     have renewed since, even while this waited for the row.
-    ///   - problem: why its messages cannot be loaded now: then it waits, longer each time, and others pass it at once.
+    ///   - problem: why its messages cannot be loaded or sent now: then it waits, longer each time, and others pass it at once.
+    ///   - alone: its push tokens were refused: whoever gets it next judges it by itself.
     ///   - waits: whether to wait for who has locked the part or its delivery: somebody's open transaction may last for hours.
     /// - Returns: false if the token has moved on or the part has ended, or if it is locked and this does not wait; then nothing
     ///   was changed.
@@ -24,6 +25,7 @@ extension Store {
         ambiguousThroughMark: Bool = false,
         renewal: Int64? = nil,
         problem: String? = nil,
+        alone: Bool = false,
         waits: Bool = true
     ) async throws -> Bool {
         let soft = recovery.softAnswers
@@ -34,7 +36,7 @@ extension Store {
                 .int32Array(recovery.ambiguous), .int32Array(soft.map(\.sequence)), .int16Array(soft.map(\.attempt)),
                 .int16Array(soft.map(\.httpStatus)), .textArray(soft.map(\.reason)),
                 .int64ArrayWithNulls(soft.map { $0.notBefore?.microsecondsSince1970 }), .bool(!recovery.isEmpty),
-                .int64OrNull(renewal), .textOrNull(problem),
+                .int64OrNull(renewal), .textOrNull(problem), .bool(alone),
             ]
         )
         guard ambiguousThroughMark else { return try await group([release])[0].int64(0, 0) > 0 }
@@ -88,6 +90,7 @@ extension Store {
         ), released AS (
             UPDATE pushmta_engine.delivery_part p
             SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0, load_error = $13::text,
+                alone = p.alone OR $14,
                 load_failures = CASE WHEN $13::text IS NULL THEN 0 ELSE least(p.load_failures + 1, 100) END,
                 not_before = CASE WHEN $13::text IS NULL THEN p.not_before
                     ELSE greatest(p.not_before, now() + \(LoadProblem.wait(after: "p.load_failures"))) END

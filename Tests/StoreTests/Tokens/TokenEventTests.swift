@@ -19,8 +19,8 @@ struct TokenEventTests {
                     sequence: loaded.sequences[row],
                     subscriptionID: loaded.subscriptionIDs[row],
                     status: .failed,
-                    httpStatus: 410,
-                    reason: "Unregistered",
+                    httpStatus: 400,
+                    reason: "BadDeviceToken",
                     tokenEffect: .invalid(sinceMilliseconds: nil)
                 )
             }
@@ -176,7 +176,7 @@ struct TokenEventTests {
         #expect(try await events(fixture, "held") == 5)
         for _ in 0..<2 {
             try await fixture.sql(
-                "INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind) VALUES (1, 9, 'invalid'), (2, 9, 'invalid')"
+                "INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, part_id) VALUES (1, 9, 'invalid', 1), (2, 9, 'invalid', 1)"
             )
             #expect(try await store.applyTokenEvents() >= 1)
         }

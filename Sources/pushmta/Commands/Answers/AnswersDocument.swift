@@ -33,7 +33,10 @@ enum AnswersDocument {
           time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
           than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
           back with `pushmta quarantine undo`. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
-          touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so.
+          touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so. Of one user and
+          delivery one such answer counts at most. A token that never worked counts only while no message of the application was ever taken;
+          later its message fails as soon as others get through, and the answer counts as a *soft_error*, whatever the row says. Where none
+          gets through the part waits and is judged by itself; where next to nothing of a delivery does, the delivery is paused.
         * **(suffixed topic)**: the row is for pushes whose type adds to the bundle id to make the topic (`.voip`, `.push-type.liveactivity`
           and so on). Such types have push tokens of their own, so that nothing of it touches the subscription's token. When more than ten
           of a delivery's messages are refused in a *doubtful* way, and not one gets through, none of them fails and it is paused;

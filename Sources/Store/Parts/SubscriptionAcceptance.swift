@@ -1,0 +1,86 @@
+import PostgresClient
+import PushCore
+
+/// Of which subscriptions a gateway has ever taken a message, as far as it was read.
+///
+/// It is kept apart from the subscriptions, a bit for each: the first delivery to a million devices sets a thousand rows of 128 bytes
+/// and not a million rows with seven indexes. What is set is set once; a token that replaces another one begins anew.
+struct SubscriptionAcceptance {
+    /// So many ids share a row.
+    static let blockSize: Int64 = 1_024
+    /// The same as a power of two, in SQL.
+    private static let blockBits = 10
+    /// PostgreSQL's binary form of a bit string begins with the number of its bits.
+    private static let headerSize = 4
+
+    private var blocks: [Int64: [UInt8]] = [:]
+
+    /// Reads the rows of a block and its bits.
+    init(_ rows: PostgresResult) throws {
+        for row in 0..<rows.rowCount {
+            let bits = try rows.bytes(row, 1)
+            guard bits.count == Self.headerSize + Int(Self.blockSize) / 8 else {
+                throw StoreError(.unexpectedAnswer, "A row of subscription_acceptance has \(bits.count) bytes.")
+            }
+            blocks[try rows.int64(row, 0)] = bits
+        }
+    }
+
+    /// Whether each of some subscriptions has ever worked; empty if none of them has.
+    func flags(_ ids: [Int64]) -> [Bool] {
+        guard !blocks.isEmpty else { return [] }
+        var block: (number: Int64, bits: [UInt8]?) = (-1, nil)
+        return ids.map { id in
+            let number = id >> Int64(Self.blockBits)
+            // Ids come in order, nearly always.
+            if number != block.number { block = (number, blocks[number]) }
+            guard let bits = block.bits else { return false }
+            let place = Int(id & (Self.blockSize - 1))
+            return bits[Self.headerSize + place / 8] & (0x80 >> UInt8(place % 8)) != 0
+        }
+    }
+
+    /// The blocks of a part's messages: parameters are its log day, its id and its application.
+    static func statement(_ part: ClaimedPart) -> PostgresStatement {
+        PostgresStatement(
+            part.isDense && !part.hasVariables ? denseSQL : sparseSQL,
+            [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id), .int32(part.applicationID)]
+        )
+    }
+
+    static let denseSQL = """
+        SELECT a.block, a.accepted FROM pushmta_engine.subscription_acceptance a
+        WHERE a.application_id = $3
+            AND a.block >= (SELECT t.subscription_ids[1] >> \(blockBits) FROM pushmta_engine.delivery_part_target t
+                WHERE t.log_day = $1 AND t.part_id = $2)
+            AND a.block <= (SELECT t.subscription_ids[cardinality(t.subscription_ids)] >> \(blockBits)
+                FROM pushmta_engine.delivery_part_target t WHERE t.log_day = $1 AND t.part_id = $2)
+        """
+
+    static let sparseSQL = """
+        SELECT a.block, a.accepted FROM pushmta_engine.subscription_acceptance a
+        WHERE a.application_id = $3 AND a.block = ANY(ARRAY(
+            SELECT DISTINCT u.id >> \(blockBits) FROM pushmta_engine.delivery_part_target t
+            CROSS JOIN LATERAL unnest(t.subscription_ids) u(id) WHERE t.log_day = $1 AND t.part_id = $2))
+        """
+
+    /// Notes that messages to subscriptions of an application were taken for the first time.
+    ///
+    /// Blocks are locked in their order, behind the parts; what is set already is not written again.
+    static func noting(_ ids: [Int64], of application: Int32) -> PostgresStatement {
+        PostgresStatement(notingSQL, [.int32(application), .int64Array(ids)])
+    }
+
+    static let notingSQL = """
+        INSERT INTO pushmta_engine.subscription_acceptance AS a (application_id, block, accepted)
+        SELECT $1, u.id >> \(blockBits), bit_or(set_bit(0::bit(\(blockSize)), (u.id & \(blockSize - 1))::integer, 1))
+        FROM unnest($2::bigint[]) u(id) GROUP BY 2 ORDER BY 2
+        ON CONFLICT (application_id, block) DO UPDATE SET accepted = a.accepted | excluded.accepted
+        WHERE a.accepted & excluded.accepted <> excluded.accepted
+        """
+
+    /// Whether any subscription of a part's application has ever worked: a condition on a part `p`.
+    static let isApplicationProven = """
+        EXISTS (SELECT FROM pushmta_engine.subscription_acceptance x WHERE x.application_id = p.application_id)
+        """
+}
