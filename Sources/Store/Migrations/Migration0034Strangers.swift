@@ -4,7 +4,7 @@ extension Migration {
     static let strangers = Migration(
         version: 34,
         name: "strangers",
-        oldestProgram: 34,
+        oldestProgram: 8,
         script: numberScript + proofTables + proofFunctions + webScript + strangerRights
     )
 

@@ -193,5 +193,13 @@ final class ConnectionTicket: Sendable {
 /// Told to a connection when a key of the API that came over it was accepted.
 struct KeyAccepted: Sendable {}
 
-/// A connection is closed before its first byte: its client has too many, or there is no place left.
-struct ConnectionRefused: Error {}
+/// Closes a connection before its first byte: its client has too many, or there is no place left.
+final class RefusedConnection: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}

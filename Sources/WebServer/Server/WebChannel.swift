@@ -27,7 +27,11 @@ struct WebChannel: ServerChildChannel, HTTPChannelHandler {
     /// Hummingbird's own pipeline, with our codec and our handlers in it.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         guard let ticket = admission.open(channel.remoteAddress.flatMap { IPAddress($0) }) else {
-            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+            return channel.eventLoop.makeCompletedFuture {
+                // A failure would be the listening socket's, and end it.
+                try channel.pipeline.syncOperations.addHandler(RefusedConnection())
+                return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+            }
         }
         channel.closeFuture.whenComplete { _ in ticket.close() }
         return channel.eventLoop.makeCompletedFuture {
