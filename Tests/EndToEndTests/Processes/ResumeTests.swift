@@ -16,8 +16,10 @@ import Testing
             try FileManager.default.moveItem(atPath: key, toPath: aside)
             try await site.trial.startSupervisor()
             let id = try await site.send(to: site.application)
-            try await site.wait("a child that died") {
-                try await site.store.children(includeExited: true).contains { $0.exitReason == "settings" }
+            // Several are started at once: the last of them, too.
+            try await site.wait("the end of all children") {
+                let children = try await site.store.children(includeExited: true)
+                return children.contains { $0.exitReason == "settings" } && children.allSatisfy { $0.exitReason != nil }
             }
             try FileManager.default.moveItem(atPath: aside, toPath: key)
             let ending = try await site.run("app", "resume", site.application)
