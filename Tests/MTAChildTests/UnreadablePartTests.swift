@@ -194,8 +194,9 @@ import Testing
         let loads = (1...3).map { _ in Task { try await views.load(world.part, fields) } }
         // A cancellation that comes before its statement cancels nothing at the server.
         let connection = try await world.database.connect()
-        let sleeping =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+        let sleeping = """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'
+            """
         while try await connection.execute(PostgresStatement(sleeping)).int64(0, 0) == 0 { await Task.yield() }
         await connection.close()
         for load in loads.reversed() {

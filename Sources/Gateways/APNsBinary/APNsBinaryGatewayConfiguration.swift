@@ -38,7 +38,7 @@ public struct APNsBinaryGatewayConfiguration: Sendable {
     /// The first pause between attempts to connect, in milliseconds; it doubles up to the maximum, with jitter.
     public var firstBackOffMilliseconds: Int64 = 1_000
     /// The longest pause between attempts to connect, in milliseconds.
-    public var maximumBackOffMilliseconds: Int64 = 60_000
+    public var maximumBackOffMilliseconds: Int64 = 5_000
 
     /// Makes settings.
     public init(

@@ -21,7 +21,7 @@ public struct FCMLegacyGatewayConfiguration: Sendable {
     public var messagesPerRequest = mostMessagesPerRequest
     /// The pauses between attempts to connect: the longest first one, and the longest of all, in milliseconds.
     public var firstBackOffMilliseconds: Int64 = 1_000
-    public var maximumBackOffMilliseconds: Int64 = 60_000
+    public var maximumBackOffMilliseconds: Int64 = 5_000
 
     /// Makes settings.
     public init(address: GatewayAddress, connections: Int = 1, trustRootsFile: String? = nil) {

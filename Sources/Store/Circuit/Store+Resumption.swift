@@ -31,18 +31,20 @@ public struct ApplicationResumption: Sendable, Hashable {
     public var loadProblem: String
     /// Deliveries whose preparation was put off.
     public var preparations: [Int64]
+    /// External accounts whose gateway took nothing: sending begins again at once, slowly at first.
+    public var accounts: [String] = []
 
     /// Whether anything was waited for.
     public var hasEnded: Bool {
-        wasOpen || !hosts.isEmpty || troubledChildren > 0 || parts > 0 || !preparations.isEmpty
+        wasOpen || !hosts.isEmpty || !accounts.isEmpty || troubledChildren > 0 || parts > 0 || !preparations.isEmpty
     }
 }
 
 extension Store {
     /// Ends everything that an application's messages wait for and that can be ended, because an operator put right what was wrong:
     /// its circuit closes, supervisors start its children at once, running ones try again what failed, parts that could not be
-    /// loaded and preparations that were put off are tried again. What a gateway has asked for, and the schedule of messages that were refused
-    /// softly, stays.
+    /// loaded and preparations that were put off are tried again. A gateway in trouble is tried at once. The schedule of messages that
+    /// were refused softly stays.
     ///
     /// Throws ``StoreError`` of code `notFound`.
     ///
@@ -76,7 +78,8 @@ extension Store {
             troubledChildren: Int(try results[5].int64(0, 0)),
             parts: Int(try results[2].int64(0, 0)),
             loadProblem: try results[2].text(0, 1),
-            preparations: try all(results[3]) { rows, row in try rows.int64(row, 0) }
+            preparations: try all(results[3]) { rows, row in try rows.int64(row, 0) },
+            accounts: try await resumeTroubles(application: application)
         )
     }
 

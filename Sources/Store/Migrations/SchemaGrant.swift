@@ -56,7 +56,8 @@ struct SchemaGrant: Sendable {
             pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof
             pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour
             pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail
-            pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.message_status pushmta.seed
+            pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log
+            pushmta.gateway_trouble pushmta.message_status pushmta.seed
             pushmta.service pushmta.subscription pushmta.target_mapping
             """
         ),
@@ -69,7 +70,8 @@ struct SchemaGrant: Sendable {
             pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_statistics
             pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour
             pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail
-            pushmta.feedback_service pushmta.feedback_worker pushmta.forgotten_subscription pushmta.message_status
+            pushmta.feedback_service pushmta.feedback_worker pushmta.forgotten_subscription pushmta.gateway_trouble
+            pushmta.message_status
             pushmta.mta_child pushmta.mta_host pushmta.retention_hold pushmta.retention_log pushmta.service
             """
         ),
@@ -91,6 +93,7 @@ struct SchemaGrant: Sendable {
             "EXECUTE",
             """
             pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of
+            pushmta.check_content pushmta.check_delivery pushmta.set_retry_schedule
             pushmta.create_delivery pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status
             pushmta.duplicate_template pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery
             pushmta.remove_exclusions pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.set_opt_out

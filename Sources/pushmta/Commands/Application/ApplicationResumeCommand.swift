@@ -68,6 +68,11 @@ struct ApplicationResumeCommand: PushMTACommand {
         if ended.troubledChildren > 0 {
             lines.append("Running children in trouble that try again at once: \(ended.troubledChildren)")
         }
+        if !ended.accounts.isEmpty {
+            lines.append(
+                "Accounts whose gateway took nothing and is tried at once: \(ended.accounts.joined(separator: ", "))"
+            )
+        }
         if ended.parts > 0 {
             lines.append(
                 "Parts that could not be loaded and are tried again at once: \(ended.parts) "
