@@ -140,6 +140,9 @@ import Testing
     @Test func aHandshakeMayEndWithAnAlertOrWithoutAWord() async throws {
         try await Fixture.run { (fixture) async throws in
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
+            // It is surely there once something was answered on it.
+            probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
+            try await probe.settled(1)
             try set(fixture, "apns", #"{"connections":"tls_alert"}"#)
             // Who was connected is so no longer.
             try await probe.event("the end of the connection") { if case .closed = $0 { true } else { false } }
