@@ -51,7 +51,7 @@ struct AccessTokenStateTests {
         var state = AccessTokenState()
         _ = state.handle(.needed, at: 0)
         var now: Int64 = 0
-        for pause in [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] as [Int64] {
+        for pause in [500, 1_000, 2_000, 2_500, 2_500, 2_500] as [Int64] {
             #expect(
                 state.handle(.failed(unreachable, jitter: 0), at: now)
                     == [.report(unreachable, retryAt: now + pause), .wakeUp(at: now + pause)]

@@ -44,7 +44,7 @@ struct FCMv1GatewayTests {
             ("PERMISSION_DENIED", "PERMISSION_DENIED", 403, .stopApplication, .none, nil),
             ("RATE_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", 429, .retry, .none, 60_000),
             ("BAD_GATEWAY", "", 502, .retry, .none, 10_000),
-            ("NOT_FOUND", "", 404, .permanent, .none, nil),
+            ("NOT_FOUND", "", 404, .retry, .none, nil),
         ] as [(String, String, Int16, OutcomeClass, TokenEffect, Int32?)]
     )
     func everyError(

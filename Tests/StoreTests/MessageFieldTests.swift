@@ -58,7 +58,7 @@ struct MessageFieldTests {
     @Test("Nobody pays for names that a content does not use, and no name gets into a statement")
     func statements() {
         let plain = Store.denseSQL(MessageFields(names: ["city"]))
-        #expect(plain.contains("s.push_token, coalesce(s.parameters ->> $4, s.recipient ->> $4)\n"))
+        #expect(plain.contains("END, coalesce(s.parameters ->> $4, s.recipient ->> $4)\n"))
         let named = Store.denseSQL(MessageFields(names: ["recipient.x') --"]))
         #expect(!named.contains("x')") && named.contains("s.recipient ->> substr($4::text, 11)"))
     }

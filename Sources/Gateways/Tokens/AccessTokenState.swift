@@ -42,9 +42,9 @@ struct AccessTokenState: Sendable {
     static let lifeWithoutWord: Int64 = 60
     /// How long before its end a token is renewed at the latest.
     static let renewalLead: Int64 = 300_000
-    /// First and longest pause between attempts to fetch.
+    /// First and longest pause between attempts to fetch: nobody waits longer for an endpoint that is back, and one process of all hosts asks.
     static let firstPause: Int64 = 1_000
-    static let longestPause: Int64 = 60_000
+    static let longestPause: Int64 = 5_000
     /// How long messages are refused at once after the application was stopped, so that a fetch is not made for each batch.
     static let stopPause: Int64 = 5_000
 

@@ -31,7 +31,7 @@ struct DeliveryDayTests {
             #expect(try await fixture.store.snapshot(delivery: day.id).faults == [])
             #expect(try await fixture.assertEquation(day.id))
         }
-        #expect(try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname LIKE 'message_number_%'") == 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname ~ '^message_number_[0-9]'") == 1)
     }
 
     @Test("A day with an open transaction does not end, and nobody waits for the change of the day")
@@ -113,7 +113,7 @@ struct DeliveryDayTests {
         let days = try await fixture.store.days(ofDelivery: id)
         #expect(days.map(\.state) == [.stopped, .stopped] && days.allSatisfy { $0.counts == [.canceled: 1] })
         #expect(try await fixture.store.deliveryProgress(id).finishedAt != nil)
-        #expect(try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname LIKE 'message_number_%'") == 0)
+        #expect(try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname ~ '^message_number_[0-9]'") == 0)
         for day in days { #expect(try await fixture.store.snapshot(delivery: day.id).faults == []) }
     }
 

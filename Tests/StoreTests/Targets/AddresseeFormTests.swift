@@ -112,7 +112,7 @@ struct AddresseeFormTests {
         }
         try await connection.run(
             script:
-                "\(insert) (1, repeat('x', 2000)); UPDATE pushmta_engine.subscription SET push_token = 'from a gateway'"
+                "\(insert) (1, repeat('x', 2000)); UPDATE pushmta_engine.subscription SET push_token = 'from-a-gateway'"
         )
         await connection.close()
     }
