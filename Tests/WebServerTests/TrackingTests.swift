@@ -47,7 +47,7 @@ import Testing
         }
         #expect(try await site.get("/r/?id=h\(hex(first)),\(DeliveryID.hexText(0x99)),1").status == 404)
         try await eventually("the drops are reported") {
-            try await site.value("SELECT expired FROM pushmta_engine.tracking_source") == "4"
+            try await site.value("SELECT expired FROM pushmta_engine.tracking_source") == "5"
         }
         try await site.drain()
     }
