@@ -12,7 +12,7 @@ import Testing
         )
         let sent = try await site.send(messages: 20, application: "shop-android")
         let first = Int64(try await site.value("SELECT first_id FROM pushmta_engine.message_id_range") ?? "") ?? 0
-        let key = try await site.value("SELECT key FROM pushmta_engine.message_number_key") ?? ""
+        let key = try await site.value("SELECT key FROM pushmta_engine.numbered_id_key") ?? ""
         let numbers = try NumberPermutation.make(
             key: stride(from: 2, to: key.utf8.count, by: 2).compactMap { place in
                 UInt8(key.dropFirst(place).prefix(2), radix: 16)
@@ -47,7 +47,7 @@ import Testing
         }
         #expect(try await site.get("/r/?id=h\(hex(first)),\(DeliveryID.hexText(0x99)),1").status == 404)
         try await eventually("the drops are reported") {
-            try await site.value("SELECT expired FROM pushmta_engine.tracking_source") == "4"
+            try await site.value("SELECT expired FROM pushmta_engine.tracking_source") == "5"
         }
         try await site.drain()
     }

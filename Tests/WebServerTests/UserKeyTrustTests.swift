@@ -145,25 +145,25 @@ import Testing
     @Test func withServerOnlyTheAPILinks() async throws {
         let site = try await APISite.start()
         let web = site.web
-        #expect(try await Self.register(web, "phone", "ada").status == 200)
-        #expect(try await Self.user(web, "phone") == "ada")
+        #expect(try await Self.register(web, "phone-token", "ada").status == 200)
+        #expect(try await Self.user(web, "phone-token") == "ada")
         try await Self.trust(web, .server)
         // Changing the setting has unlinked nobody, and registering again does not either.
-        #expect(try await Self.user(web, "phone") == "ada")
-        #expect(try await Self.register(web, "phone", "bob", Self.token("bob")).status == 200)
-        #expect(try await Self.user(web, "phone") == "ada")
-        #expect(try await Self.register(web, "other", "ada").status == 200)
-        #expect(try await Self.user(web, "other") == "")
+        #expect(try await Self.user(web, "phone-token") == "ada")
+        #expect(try await Self.register(web, "phone-token", "bob", Self.token("bob")).status == 200)
+        #expect(try await Self.user(web, "phone-token") == "ada")
+        #expect(try await Self.register(web, "other-token", "ada").status == 200)
+        #expect(try await Self.user(web, "other-token") == "")
         let key = try await site.key()
-        let body = #"{"application": "shop-android", "pushToken": "other", "userKey": "eve"}"#
+        let body = #"{"application": "shop-android", "pushToken": "other-token", "userKey": "eve"}"#
         #expect((200...201).contains(try await site.call("POST", "/devices", key: key, body).status))
-        #expect(try await Self.user(web, "other") == "eve")
-        #expect(try await Self.register(web, "other", "").status == 200)
-        #expect(try await Self.user(web, "other") == "eve")
+        #expect(try await Self.user(web, "other-token") == "eve")
+        #expect(try await Self.register(web, "other-token", "").status == 200)
+        #expect(try await Self.user(web, "other-token") == "eve")
         // --relink takes away what nobody but the device has said.
         #expect(try await web.admin.unlinkUnproven(service: "shop") >= 1)
-        #expect(try await Self.user(web, "phone") == "")
-        #expect(try await Self.user(web, "other") == "eve")
+        #expect(try await Self.user(web, "phone-token") == "")
+        #expect(try await Self.user(web, "other-token") == "eve")
         #expect(try await web.admin.unlinkUnproven(service: "shop") == 0)
         try await site.finish()
     }

@@ -11,14 +11,14 @@ extension Migration {
     private static let numberScript = #"""
         -- The key under which int32 message ids are made of their numbers: one, as the numbers are one range for all deliveries. Unpredictable
         -- as tracking keys are: two random UUIDs carry 244 random bits, of which the hash keeps 128.
-        CREATE TABLE pushmta_engine.message_number_key (
+        CREATE TABLE pushmta_engine.numbered_id_key (
             id boolean PRIMARY KEY DEFAULT true CHECK (id),
             key bytea NOT NULL CHECK (octet_length(key) = 16)
         );
-        INSERT INTO pushmta_engine.message_number_key (key)
+        INSERT INTO pushmta_engine.numbered_id_key (key)
         VALUES (substring(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())) FROM 1 FOR 16));
         CREATE FUNCTION pushmta_engine.message_numbers_key() RETURNS bytea LANGUAGE sql STABLE SECURITY DEFINER
-            SET search_path = pushmta_engine, pg_temp AS $$ SELECT k.key FROM message_number_key k $$;
+            SET search_path = pushmta_engine, pg_temp AS $$ SELECT k.key FROM numbered_id_key k $$;
 
         """#
 
@@ -166,7 +166,7 @@ extension Migration {
             END LOOP;
             IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'pushmta_runtime') THEN
                 GRANT EXECUTE ON FUNCTION pushmta_engine.unlink_unproven(integer, bigint, integer) TO pushmta_runtime;
-                GRANT SELECT, INSERT, UPDATE, DELETE ON pushmta_engine.message_number_key, pushmta_engine.service_proof_key,
+                GRANT SELECT, INSERT, UPDATE, DELETE ON pushmta_engine.numbered_id_key, pushmta_engine.service_proof_key,
                     pushmta_engine.web_certificate TO pushmta_runtime;
             END IF;
         END $$;

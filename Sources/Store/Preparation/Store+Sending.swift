@@ -30,7 +30,7 @@ extension Store {
         """
         SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
             d.max_retries, d.retry_period_seconds, \(day), d.target_kind = 'explicit', d.retry_schedule,
-            (SELECT n.key FROM pushmta_engine.message_number_key n)
+            (SELECT n.key FROM pushmta_engine.numbered_id_key n)
         FROM pushmta_engine.delivery d \(join) pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
         WHERE d.id = $1
         """

@@ -15,8 +15,8 @@ import TrackingSpools
 /// It starts and takes hits while the database is away. ``drain()`` ends it: no new connections, requests under way are
 /// answered, everything that was answered is stored.
 public final class WebServer: Sendable {
-    private let setup: WebSetup
-    private let stores: WebStores
+    let setup: WebSetup
+    let stores: WebStores
     private let spool: TrackingSpool
     private let registration: RegistrationWriter
     private let tracking: TrackingWriter
@@ -28,15 +28,15 @@ public final class WebServer: Sendable {
     private let accessLog: AccessLog
     private let responder: WebResponder
     private let group: MultiThreadedEventLoopGroup
-    private let listeners: WebListeners
+    let listeners: WebListeners
     private let services: Mutex<ServiceGroup?> = Mutex(nil)
     private let isDraining = Mutex(false)
     /// When what it was asked to end is to be over.
     private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
     /// When the certificate is to be reported again, and what the log has said of it.
-    private let certificateReport = Mutex<ContinuousClock.Instant?>(nil)
-    private let certificateNotice = Mutex<ExpiryNotice?>(nil)
+    let certificateReport = Mutex<ContinuousClock.Instant?>(nil)
+    let certificateNotice = Mutex<ExpiryNotice?>(nil)
 
     /// Makes a web process; nothing is opened but its folder and its log.
     public init(_ setup: WebSetup) throws {
@@ -74,12 +74,7 @@ public final class WebServer: Sendable {
             patience: .seconds(settings.registration.timeoutSec),
             onFailure: onFailure
         )
-        proofs = UserKeyProofs(
-            store: stores.reading,
-            keyring: setup.keyring,
-            counters: counters,
-            logger: logger
-        )
+        proofs = UserKeyProofs(store: stores.reading, keyring: setup.keyring, counters: counters, logger: logger)
         resolver = HitResolver(store: stores.reading, onFailure: onFailure)
         tracking = TrackingWriter(
             store: stores.tracking,
@@ -173,49 +168,6 @@ public final class WebServer: Sendable {
 
     /// Opens its access log again by its name, after somebody has moved the file away.
     public func reopenAccessLog() { accessLog.reopen() }
-
-    /// Reads the certificate of HTTPS and its key again, for the connections that come from now on; files that cannot be used change
-    /// nothing.
-    public func reloadCertificate() {
-        guard let certificate = listeners.tlsCertificate else { return }
-        do {
-            try certificate.reload()
-            setup.logger.notice("The certificate of web.certificateFile was read again: it \(certificate.expiryText).")
-        } catch {
-            setup.logger.error("The certificate stays the one that was read before: \(error)")
-        }
-        certificateReport.withLock { $0 = nil }
-    }
-
-    /// Tells the database until when the certificate is good, and the log when its end is near.
-    private func reportCertificate() async {
-        guard let certificate = listeners.tlsCertificate else { return }
-        let notice = ExpiryNotice(secondsLeft: certificate.secondsLeft)
-        let isNews = certificateNotice.withLock { last in
-            defer { last = notice }
-            return notice != nil && notice != last
-        }
-        if isNews {
-            setup.logger.warning(
-                "The certificate \(setup.settings.web.certificateFile) (web.certificateFile) \(certificate.expiryText): put another one there and send SIGHUP."
-            )
-        }
-        let now = ContinuousClock.now
-        guard certificateReport.withLock({ $0.map { $0 <= now } ?? true }) else { return }
-        do {
-            try await stores.reading.noteWebCertificate(
-                host: setup.hostName,
-                file: setup.settings.web.certificateFile,
-                expires: certificate.expires
-            )
-            certificateReport.withLock { $0 = now + Self.certificatePause }
-        } catch {
-            setup.logger.warning("The database was not told of the certificate: \(error)")
-        }
-    }
-
-    /// Between two reports of the same certificate; who sees none for an hour takes the process for gone.
-    private static let certificatePause = Duration.seconds(60)
 
     /// Registrations that wait for their transaction.
     var waitingRegistrations: Int { registration.waiting }

@@ -36,6 +36,8 @@ import Testing
         try await run(
             "app",
             "add",
+            "--message-id-format",
+            "uuid",
             "shop-ios",
             "--service",
             "shop",
@@ -140,6 +142,8 @@ import Testing
         let key = try await run(
             "app",
             "add",
+            "--message-id-format",
+            "uuid",
             "other",
             "--service",
             "shop",

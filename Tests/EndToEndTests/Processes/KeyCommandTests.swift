@@ -27,6 +27,8 @@ import Testing
         try await run(
             "app",
             "add",
+            "--message-id-format",
+            "uuid",
             "shop-ios",
             "--service",
             "shop",

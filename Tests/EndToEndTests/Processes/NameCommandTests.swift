@@ -39,6 +39,8 @@ import Testing
         try await run(
             "app",
             "add",
+            "--message-id-format",
+            "uuid",
             "shop-ios",
             "--service",
             "shop",

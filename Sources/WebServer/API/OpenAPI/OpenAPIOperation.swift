@@ -53,7 +53,7 @@ struct OpenAPIOperation {
         // A body where none belongs is read, too.
         problems.insert(.unsupportedMediaType)
         if route.scope != nil {
-            problems.formUnion([.unauthenticated, .missingScope, .tooManyRequests, .unavailable, .resultUnknown])
+            problems.formUnion([.unauthenticated, .missingScope, .unavailable, .resultUnknown])
         }
         return problems
     }
@@ -77,15 +77,23 @@ struct OpenAPIOperation {
                 )
             )
         }
+        let text = JSONEntry(name: "text/plain", value: .members(("schema", .members(("type", .string("string"))))))
+        // Where a key is asked for, it may be told of the keys before it.
+        var forms = [text]
+        if route.scope != nil, case .object(let problem) = Self.content("application/problem+json", "Problem") {
+            forms += problem
+        }
         entries.append(
             JSONEntry(
                 name: "429",
                 value: .members(
                     (
                         "description",
-                        .string("The client's address sends too many requests; Retry-After says when to go on.")
+                        .string(
+                            "The client's address sends too many requests, or too many keys that are not accepted; Retry-After says when to go on."
+                        )
                     ),
-                    ("content", .members(("text/plain", .members(("schema", .members(("type", .string("string"))))))))
+                    ("content", .object(forms))
                 )
             )
         )
