@@ -61,6 +61,8 @@ extension AnswerSite {
     static func expectedEvents(_ row: AnswerRow) -> [String] {
         switch row.token {
         case .none: []
+        // What a mix-up would cause as well is no proof against a token that never worked while others work: it counts.
+        case .invalid where row.isDoubtful: ["soft_error"]
         case .invalid, .invalidSinceTimestamp: ["invalid"]
         case .softError: ["soft_error"]
         case .replaced: ["canonical canonical"]
