@@ -11,6 +11,10 @@ public protocol Gateway: AnyObject, Sendable {
     /// What one request may carry.
     var limits: GatewayLimits { get }
 
+    /// Whether a message is taken when nothing is said about it: then a connection that comes about is all that shows that the gateway is
+    /// well, and one that ends says nothing against it.
+    var takesInSilence: Bool { get }
+
     /// Begins to connect.
     ///
     /// - Throws: what makes every attempt useless, for example a CA file that cannot be read. An unreachable gateway is a
@@ -39,6 +43,9 @@ public protocol Gateway: AnyObject, Sendable {
 }
 
 extension Gateway {
+    /// Every message is answered.
+    public var takesInSilence: Bool { false }
+
     /// The protocol has no such question.
     public func ping(timeout: Duration) async -> Bool? { nil }
 }

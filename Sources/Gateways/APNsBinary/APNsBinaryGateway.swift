@@ -15,6 +15,7 @@ import Foundation
 public final class APNsBinaryGateway: Gateway {
     public let payloadFormat = PayloadFormat.apnsBinary
     public let limits = GatewayLimits(maxPayloadBytes: PayloadLimits.binary)
+    public let takesInSilence = true
     private let pool: NIOLoopBoundBox<BinaryPool>
     private let eventLoop: any EventLoop
 

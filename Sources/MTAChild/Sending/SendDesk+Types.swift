@@ -27,6 +27,8 @@ extension SendDesk {
         case leaseValid(Bool)
         /// The way to the gateway has failed: no connection came about, or one was lost.
         case gatewayFailed(String)
+        /// A connection came about to a gateway that takes messages in silence.
+        case gatewayReached
         /// What the database says of the gateway's trouble.
         case troubleSeen(TroubleSeen)
         /// One message may leave, to find out whether the gateway takes messages again; this child is the one that tries.

@@ -149,6 +149,7 @@ struct SendDesk: Sendable {
             if isLeaseValid, !isValid { actions.append(.cancelQueued) }
             isLeaseValid = isValid
         case .gatewayFailed(let reason): if !parts.isEmpty { detector.failed(reason, at: moment) }
+        case .gatewayReached: detector.answered()
         case .troubleSeen(let seen): troubleSeen(seen, &actions)
         case .probe: if isProbingTrouble, inGateway == 0, !isMarking { trouble = .probing(mayProbe: true) }
         case .deliveryStates(let states):

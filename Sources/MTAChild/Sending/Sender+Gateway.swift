@@ -31,9 +31,12 @@ extension Sender {
         case .connected, .recovered, .tokenRenewed:
             logger.info("\(event.message)")
             trouble.withLock { $0.connection = nil }
+            if event.kind != .tokenRenewed, gateway?.takesInSilence == true {
+                eventLoop.execute { self.perform(.gatewayReached) }
+            }
         case .goAway, .connectionLost:
             logger.notice("\(event.message)")
-            if event.kind == .connectionLost { failed(event) }
+            if event.kind == .connectionLost, gateway?.takesInSilence == false { failed(event) }
         case .unproved:
             logger.warning("\(event.message)")
             trouble.withLock { $0.note(event) }

@@ -71,15 +71,17 @@ struct AnswerScript: Sendable {
 
     private init(fcmV1 row: AnswerRow, _ times: String) {
         let status = Self.status(row)
+        // Without FCM's own form it would be a proxy's page, which has the row without a status.
+        let reason = row.reason.isEmpty && row.status != 0 ? "SOMETHING_NEW" : row.reason
         var details =
-            #"[{\"@type\":\"type.googleapis.com/google.firebase.fcm.v1.FcmError\",\"errorCode\":\"\#(row.reason)\"}"#
+            #"[{\"@type\":\"type.googleapis.com/google.firebase.fcm.v1.FcmError\",\"errorCode\":\"\#(reason)\"}"#
         if !row.condition.isEmpty {
             details +=
                 #",{\"@type\":\"type.googleapis.com/google.rpc.BadRequest\",\"fieldViolations\":[{\"field\":\"\#(row.condition)\"}]}"#
         }
-        let json = #"{\"error\":{\"code\":\#(status),\"status\":\"\#(row.reason)\",\"details\":\#(details)]}}"#
-        let body = row.reason.isEmpty ? "<html></html>" : json
-        self.init(answer: #""status":\#(status),"body":"\#(body)"\#(times)"#, status: status, reason: row.reason)
+        let json = #"{\"error\":{\"code\":\#(status),\"status\":\"\#(reason)\",\"details\":\#(details)]}}"#
+        let body = reason.isEmpty ? "<html></html>" : json
+        self.init(answer: #""status":\#(status),"body":"\#(body)"\#(times)"#, status: status, reason: reason)
     }
 
     /// The simulator's names of answers that have no word of their own on the wire.

@@ -22,7 +22,7 @@ import Testing
             $0.hasPrefix("| ") && !$0.hasPrefix("| status")
         }
         #expect(lines.count == AnswerTable.rows.count)
-        #expect(lines.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 10 })
+        #expect(lines.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 11 })
     }
 
     @Test func gatewayStatusAndReasonTellAllRowsApart() {
