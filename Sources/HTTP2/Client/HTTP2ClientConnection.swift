@@ -178,7 +178,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
                     code: HTTP2ErrorCode(rawValue: code),
                     lastStreamID: lastStreamID,
                     debugData: debugData,
-                    wasInUse: state == .ready
+                    wasInUse: state == .ready || state == .opening
                 )
                 drain()
                 pool.goAway(self, event)

@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import PostgresClient
 import PushCore
 import Store
 import SystemPackage
