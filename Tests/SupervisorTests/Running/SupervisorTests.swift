@@ -1,6 +1,6 @@
 import Logging
-import ProcessProtocol
 import PostgresClient
+import ProcessProtocol
 import PushCore
 import Store
 import SystemPackage
