@@ -35,7 +35,7 @@ import Testing
         try await run("service add shop --label \"The shop\"")
         try await run("account add apns --connector ios-http2")
         try await run(
-            "application add shop-ios --service shop --platform ios --bundle-id com.shop --account apns --integration-key k1"
+            "application add shop-ios --service shop --platform ios --bundle-id com.shop --account apns --integration-key k1 --message-id-format uuid"
         )
     }
 
