@@ -70,6 +70,18 @@ import Testing
         #expect((1_000...10_000).contains(retry.delayMilliseconds))
     }
 
+    @Test(arguments: [true, false])
+    func anAdvisedPauseGivesWayToTheValidityAndOneThatWasAskedForDoesNot(_ isAdvice: Bool) throws {
+        var desk = desk()
+        let delivery = try DeskFixture.delivery(validUntilMilliseconds: now + 30_000)
+        send(&desk, DeskFixture.part(1, size: 2, delivery: delivery))
+        var quota = refusal(1, status: 429, reason: "RESOURCE_EXHAUSTED")
+        quota.retryAfterMilliseconds = 60_000
+        quota.isPauseAdvice = isAdvice
+        _ = desk.handle(.settled(batchID: 100, outcomes: [accepted(0), quota]), now: now)
+        #expect(desk.counters.retried == (isAdvice ? 1 : 0))
+    }
+
     @Test(arguments: [AnswerFault.foreign, .unknown, .gateway])
     func aLoneMessageFailsInTheEndOnlyWhereNobodyKnowsWhy(_ fault: AnswerFault) throws {
         for refusals in [Int16(8), 9] {

@@ -122,7 +122,7 @@ struct TroubleProber: Sendable {
         while !control.isDraining {
             try? await Task.sleep(for: Self.look)
             let (isProbing, mayProbe, isUnderWay, holdsNothing) = sender.desk.withLock { desk in
-                (desk.isProbingTrouble, desk.mayProbe, desk.isMarking || desk.isOnTheWay, desk.parts.isEmpty)
+                (desk.isProbingTrouble, desk.mayProbe, desk.isMarking || desk.inGateway > 0, desk.parts.isEmpty)
             }
             if !isProbing { return true }
             if holdsNothing || !mayProbe && !isUnderWay { break }

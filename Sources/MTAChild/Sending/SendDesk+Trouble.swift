@@ -29,9 +29,6 @@ extension SendDesk {
     /// Whether a probe may go now.
     var mayProbe: Bool { if case .probing(let mayProbe) = trouble { mayProbe } else { true } }
 
-    /// Whether a message is in the gateway, or waits a moment to be sent again.
-    var isOnTheWay: Bool { inGateway > 0 }
-
     /// A message leaves as a probe: the next one waits for the next permission.
     mutating func useProbe() {
         if isProbingTrouble { trouble = .probing(mayProbe: false) }
@@ -66,13 +63,15 @@ extension SendDesk {
         if isUnexplained, part.claimed.refusals >= RetryPolicy.maximumUnexplainedRefusals - 1 {
             return giveUp(&part, row, outcome)
         }
-        let pause = RetryPolicy.gatewayPause(
+        var pause = RetryPolicy.gatewayPause(
             refusals: Int(part.claimed.refusals),
             leastMilliseconds: outcome.retryAfterMilliseconds,
             using: &random
         )
         if let end = part.validUntilMilliseconds, now + pause > end {
-            return expire(&part, row, outcome)
+            // What the gateway has asked for is obeyed; what is only advised gives way to the validity.
+            if outcome.isPauseAdvice || outcome.retryAfterMilliseconds == nil { pause = max(0, end - now) / 2 }
+            if now >= end || now + pause > end { return expire(&part, row, outcome) }
         }
         postpone(&part, row, now + pause, now, countsAttempt: false)
     }
