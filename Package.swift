@@ -59,20 +59,24 @@ let targets: [Target] = [
     ),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .target(name: "CPKCS12", dependencies: ["COpenSSL"]),
     // Nobody imports it: drills load it into processes that are to see another wall clock.
     .target(name: "ClockShift"),
+    // The database's schema. Its source takes the SQL in.
+    .target(name: "Schema", exclude: ["version1", "migrations", "rights.sql"]),
 
     module("PushCore", [.crypto, .cryptoExtras, .mustache]),
     module("PostgresClient", ["CLibPQ", .logging]),
     module("CurlClient", ["CCurl"]),
     module("HTTP2", ["CNGHTTP2", .nioCore, .nioPosix, .nioTLS, .nioSSL]),
     module("ProcessProtocol", ["PushCore"]),
-    module("Store", ["PostgresClient", "PushCore", .logging]),
+    module("Store", ["Schema", "PostgresClient", "PushCore", .crypto, .logging]),
     module(
         "Gateways",
         [
-            "HTTP2", "CurlClient", "PushCore", .nioCore, .nioPosix, .nioTLS, .nioSSL, .crypto, .cryptoExtras, .x509,
-            .asn1,
+            "HTTP2", "CurlClient", "CPKCS12", "PushCore", .nioCore, .nioPosix, .nioTLS, .nioSSL, .crypto, .cryptoExtras,
+            .x509, .asn1,
         ]
     ),
     module(
@@ -149,7 +153,9 @@ let targets: [Target] = [
     .testTarget(
         name: "MTAChildTests",
         dependencies: [
-            "MTAChild", "Gateways", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .logging,
+            "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport",
+            .logging,
+            .nioCore,
         ],
         exclude: ["Goldens"],
         swiftSettings: swiftSettings
@@ -175,7 +181,7 @@ let targets: [Target] = [
     tests(
         "EndToEndTests",
         [
-            "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "CurlClient", "PushCore",
+            "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "CurlClient", "COpenSSL", "PushCore",
             "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system,
         ]
     ),

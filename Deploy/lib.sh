@@ -19,7 +19,7 @@ fail() {
 missing_build_packages() {
     command -v pkg-config >/dev/null || echo pkg-config
     local pair
-    for pair in libnghttp2:libnghttp2-dev libpq:libpq-dev libcurl:libcurl4-openssl-dev; do
+    for pair in libnghttp2:libnghttp2-dev libpq:libpq-dev libcurl:libcurl4-openssl-dev libcrypto:libssl-dev; do
         pkg-config --exists "${pair%%:*}" 2>/dev/null || echo "${pair#*:}"
     done
     compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || echo postgresql
@@ -37,6 +37,11 @@ missing_test_packages() {
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
+    # For the PostgreSQL that the tests take: the newest.
+    local newest
+    newest=$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | cut -d/ -f5 | grep -x '[0-9]*' | sort -n | tail -n 1)
+    [ -z "$newest" ] || [ -e "/usr/share/postgresql/$newest/extension/plpgsql_check.control" ] ||
+        echo "postgresql-$newest-plpgsql-check"
 }
 
 # Runs a command as root: as it is for root, with sudo for others.

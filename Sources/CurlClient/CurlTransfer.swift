@@ -160,3 +160,179 @@ final class CurlTransfer {
         return String(value)
     }
 }
+
+extension CurlTransfer {
+    /// Sets every option of the request; returns the first error.
+    func configure() -> CURLcode {
+        for step in [configureConnection, configureTrust, configureRequest, configureAnswer] {
+            let result = step()
+            guard result == CURLE_OK else { return result }
+        }
+        return CURLE_OK
+    }
+
+    private func configureConnection() -> CURLcode {
+        var settings = Settings(easy)
+        settings.set(CURLOPT_URL, text: request.url)
+        settings.set(CURLOPT_PROTOCOLS_STR, text: "http,https")
+        settings.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        // Timeouts must not be made with SIGALRM in a process of many threads.
+        settings.set(CURLOPT_NOSIGNAL, 1)
+        settings.set(CURLOPT_FOLLOWLOCATION, 0)
+        // A password in an address would end up in logs.
+        settings.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        settings.set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
+        settings.set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeoutMilliseconds)
+        settings.set(CURLOPT_FRESH_CONNECT, request.reusesConnection ? 0 : 1)
+        settings.set(CURLOPT_FORBID_REUSE, request.reusesConnection ? 0 : 1)
+        settings.set(prerequisite: Self.readyCallback, Unmanaged.passUnretained(self).toOpaque())
+        switch request.proxy {
+        case .none: settings.set(CURLOPT_PROXY, text: "")
+        case .environment: break
+        case .url(let proxy):
+            settings.set(CURLOPT_PROXY, text: proxy)
+            // The variable no_proxy would be obeyed otherwise, which the caller has not asked for.
+            settings.set(CURLOPT_NOPROXY, text: "")
+        }
+        return settings.result
+    }
+
+    private func configureTrust() -> CURLcode {
+        var settings = Settings(easy)
+        settings.set(CURLOPT_SSL_VERIFYPEER, 1)
+        // 2 = the certificate's name must be the host's.
+        settings.set(CURLOPT_SSL_VERIFYHOST, 2)
+        settings.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let file = request.certificateAuthorityFile {
+            settings.set(CURLOPT_CAINFO, text: file)
+            // The system's folder of authorities would otherwise stay trusted beside the file.
+            settings.set(CURLOPT_CAPATH, text: nil)
+        }
+        return settings.result
+    }
+
+    private func configureRequest() -> CURLcode {
+        var settings = Settings(easy)
+        settings.set(CURLOPT_USERAGENT, text: "PushMTA")
+        if request.method == "HEAD" {
+            settings.set(CURLOPT_NOBODY, 1)
+        } else if !request.body.isEmpty || request.method == "POST" || request.method == "PUT" {
+            settings.set(CURLOPT_POST, 1)
+            settings.set(CURLOPT_POSTFIELDSIZE_LARGE, size: request.body.count)
+            settings.set(CURLOPT_COPYPOSTFIELDS, bytes: request.body)
+        }
+        settings.set(CURLOPT_CUSTOMREQUEST, text: request.method)
+        guard let list = makeHeaderList() else { return CURLE_OUT_OF_MEMORY }
+        headerList = list
+        settings.set(CURLOPT_HTTPHEADER, list: list)
+        return settings.result
+    }
+
+    private func configureAnswer() -> CURLcode {
+        var settings = Settings(easy)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        settings.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
+        settings.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        settings.set(CURLOPT_WRITEFUNCTION, callback: Self.bodyCallback)
+        settings.set(CURLOPT_WRITEDATA, pointer: context)
+        settings.set(CURLOPT_HEADERFUNCTION, callback: Self.headerCallback)
+        settings.set(CURLOPT_HEADERDATA, pointer: context)
+        return settings.result
+    }
+
+    private func makeHeaderList() -> UnsafeMutablePointer<curl_slist>? {
+        // curl waits a second for "100 Continue" before larger bodies unless told otherwise.
+        var lines = ["Expect:"]
+        var hasContentType = false
+        for header in request.headers {
+            // curl takes "Name:" as "leave it out" and "Name;" as "send it without a value".
+            lines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+            hasContentType = hasContentType || header.name.lowercased() == "content-type"
+        }
+        if !hasContentType { lines.append("Content-Type:") }
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines {
+            guard let longer = curl_slist_append(list, line) else {
+                curl_slist_free_all(list)
+                return nil
+            }
+            list = longer
+        }
+        return list
+    }
+
+    // The transfer outlives its handle's last callback, because it removes the handle from the loop before it goes.
+    private static let bodyCallback: ccurl_data_callback = { data, size, count, context in
+        guard let data, let context else { return 0 }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        return transfer.receive(body: UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+    }
+
+    private static let headerCallback: ccurl_data_callback = { data, size, count, context in
+        guard let data, let context else { return 0 }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        return transfer.receive(headerLine: UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+    }
+
+    private static let readyCallback: ccurl_ready_callback = { context, peer, _, port, _ in
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        let address = peer.map { String(cString: $0) } ?? ""
+        let isReady = transfer.ready(peer: address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)")
+        return isReady ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
+    /// Sets options one after the other and keeps the first error.
+    private struct Settings {
+        private let easy: UnsafeMutableRawPointer
+        private(set) var result = CURLE_OK
+
+        init(_ easy: UnsafeMutableRawPointer) {
+            self.easy = easy
+        }
+
+        private mutating func note(_ new: CURLcode) {
+            if result == CURLE_OK { result = new }
+        }
+
+        mutating func set(_ option: CURLoption, _ value: Int) {
+            note(ccurl_set_long(easy, option, value))
+        }
+
+        mutating func set(_ option: CURLoption, size: Int) {
+            note(ccurl_set_size(easy, option, curl_off_t(size)))
+        }
+
+        mutating func set(_ option: CURLoption, text: String?) {
+            note(ccurl_set_text(easy, option, text))
+        }
+
+        mutating func set(_ option: CURLoption, bytes: [UInt8]) {
+            bytes.withUnsafeBytes { buffer in
+                // An empty array has no address, and a null pointer would mean "read the body from a callback".
+                if let start = buffer.baseAddress, !buffer.isEmpty {
+                    note(ccurl_set_pointer(easy, option, start))
+                } else {
+                    note(ccurl_set_text(easy, option, ""))
+                }
+            }
+        }
+
+        mutating func set(_ option: CURLoption, pointer: UnsafeRawPointer) {
+            note(ccurl_set_pointer(easy, option, pointer))
+        }
+
+        mutating func set(_ option: CURLoption, list: UnsafeMutablePointer<curl_slist>) {
+            note(ccurl_set_list(easy, option, list))
+        }
+
+        mutating func set(prerequisite callback: ccurl_ready_callback, _ context: UnsafeRawPointer) {
+            note(ccurl_set_ready_callback(easy, CURLOPT_PREREQFUNCTION, callback))
+            note(ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context))
+        }
+
+        mutating func set(_ option: CURLoption, callback: ccurl_data_callback) {
+            note(ccurl_set_data_callback(easy, option, callback))
+        }
+    }
+}

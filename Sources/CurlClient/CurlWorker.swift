@@ -1,4 +1,11 @@
+import CCurl
 import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
 
 /// The queue between the callers and the client's thread.
 final class CurlWorker: Sendable {
@@ -114,4 +121,156 @@ final class CurlWorker: Sendable {
         state.multi = multi
         return nil
     }
+}
+
+/// The loop of the client's thread: takes commands, drives the transfers, tells the callers.
+///
+/// Lives on that thread only.
+final class CurlLoop {
+    private let worker: CurlWorker
+    private let multi: CurlMultiHandle
+    private var transfers: [UInt64: CurlTransfer] = [:]
+
+    init(worker: CurlWorker, multi: CurlMultiHandle) {
+        self.worker = worker
+        self.multi = multi
+    }
+
+    /// Runs until the client is gone.
+    func run() {
+        while let commands = worker.takeCommands() {
+            for command in commands { handle(command) }
+            var running: Int32 = 0
+            curl_multi_perform(multi.pointer, &running)
+            collectFinished()
+            // A wake-up, a socket or libcurl's own timer ends the wait; the number is only an upper bound.
+            curl_multi_poll(multi.pointer, nil, 0, 60_000, nil)
+        }
+        for id in transfers.keys.sorted() { cancel(id) }
+        multi.close()
+    }
+
+    private func handle(_ command: CurlWorker.Command) {
+        switch command {
+        case .start(let id, let request, let mayLeave, let completion):
+            start(
+                CurlTransfer(id: id, request: request, mayLeave: mayLeave, completion: completion),
+                request,
+                completion
+            )
+        case .cancel(let id): cancel(id)
+        }
+    }
+
+    private func start(_ transfer: CurlTransfer?, _ request: CurlRequest, _ completion: CurlWorker.Completion) {
+        guard let transfer else {
+            let error = CurlError(.unavailable, "request to \(request.server) not sent: out of memory")
+            return completion(.failure(error))
+        }
+        let configured = transfer.configure()
+        guard configured == CURLE_OK else {
+            transfer.finish(configured)
+            return
+        }
+        guard curl_multi_add_handle(multi.pointer, transfer.easy) == CURLM_OK else {
+            transfer.finish(CURLE_FAILED_INIT)
+            return
+        }
+        transfers[transfer.id] = transfer
+    }
+
+    private func cancel(_ id: UInt64) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
+        curl_multi_remove_handle(multi.pointer, transfer.easy)
+        transfer.giveUp()
+    }
+
+    private func collectFinished() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi.pointer, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            // The message is gone with the handle's removal, so its result is read first.
+            let result = ccurl_message_result(message)
+            guard let transfer = transfers.first(where: { $0.value.easy == easy })?.value else { continue }
+            transfers[transfer.id] = nil
+            curl_multi_remove_handle(multi.pointer, easy)
+            transfer.finish(result)
+        }
+    }
+}
+
+/// libcurl's handle for transfers side by side.
+///
+/// `@unchecked Sendable`: only the client's thread uses the handle, but for `wakeUp`, which libcurl allows from any thread
+/// (curl_multi_wakeup(3)) and which ``CurlWorker`` calls only while the thread has not begun to close the handle.
+struct CurlMultiHandle: @unchecked Sendable {
+    let pointer: UnsafeMutableRawPointer
+
+    /// Connections that are kept for later requests; far more than run side by side.
+    private static let mostConnections = 512
+
+    /// libcurl's global set-up, thread safe since 7.84 and done once here.
+    private static let isInitialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// Returns nil when memory is short.
+    init?() {
+        guard Self.isInitialised, let pointer = curl_multi_init() else { return nil }
+        self.pointer = pointer
+        // Otherwise libcurl closes idle connections beyond four times the requests that are on their way at the moment.
+        ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, Self.mostConnections)
+    }
+
+    func wakeUp() {
+        curl_multi_wakeup(pointer)
+    }
+
+    func close() {
+        curl_multi_cleanup(pointer)
+    }
+}
+
+/// A detached thread that runs one closure.
+enum CurlThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// Starts a thread; returns false when the system has none left.
+    static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
+        let body = Unmanaged.passRetained(Body(run))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        let result = pthread_create(&thread, nil, startRoutine, body.toOpaque())
+        guard result == 0 else {
+            body.release()
+            return false
+        }
+        #if canImport(Darwin)
+        if let thread { pthread_detach(thread) }
+        #else
+        pthread_detach(thread)
+        #endif
+        return true
+    }
+
+    #if canImport(Darwin)
+    private static let startRoutine: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
+        Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+    }
+    #else
+    private static let startRoutine: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+        context in
+        guard let context else { return nil }
+        Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+    }
+    #endif
 }

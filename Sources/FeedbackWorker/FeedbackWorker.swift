@@ -8,6 +8,7 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -83,5 +84,103 @@ public final class FeedbackWorker: Sendable {
 
     func makeBackOff() -> BackOff {
         BackOff(initial: .milliseconds(100), maximum: longestPause, floor: .milliseconds(50))
+    }
+}
+
+extension FeedbackWorker {
+    /// Four beats fit into a lease of 15 s, so that one or two may be lost.
+    private static let beatInterval = Duration.seconds(3)
+    /// How long the database may take to hear that the worker has ended.
+    private static let goodbyeTime = Duration.seconds(2)
+
+    /// Keeps this worker's row, and with it the right to act, until cancelled.
+    func keepBeating() async {
+        guard let store = await open("feedback-beat") else { return }
+        var pause = makeBackOff()
+        while !Task.isCancelled {
+            var beat = FeedbackBeat(worker: id, host: setup.hostName, pid: getpid(), version: setup.version)
+            progress.move(into: &beat)
+            do {
+                let isActing = try await store.feedbackBeat(beat, leaseSeconds: setup.leaseSeconds)
+                pause.reset()
+                tell(isActing)
+                await tellSpools(beat, store)
+                try? await Task.sleep(for: Self.beatInterval)
+            } catch {
+                progress.restore(beat)
+                if Task.isCancelled { break }
+                let time = pause.next()
+                setup.logger.warning("The feedback worker could not report, next attempt in \(time): \(error)")
+                try? await Task.sleep(for: time)
+            }
+        }
+        await sayGoodbye(store)
+    }
+
+    /// The beat is out; what it was to say of spools is said with the next one if this fails.
+    private func tellSpools(_ beat: FeedbackBeat, _ store: Store) async {
+        do {
+            try await store.noteFeedbackSpools(beat)
+        } catch {
+            progress.restore(spoolsOf: beat)
+            guard !Task.isCancelled else { return }
+            setup.logger.warning("The feedback worker could not report what it knows of tracking spools: \(error)")
+        }
+    }
+
+    private func tell(_ isActing: Bool) {
+        guard progress.setActing(isActing) else { return }
+        setup.logger.notice(
+            isActing ? "This feedback worker acts now" : "Another feedback worker acts now; this one stands by"
+        )
+    }
+
+    /// A statement that waits for a server out of reach ends with its connection, not with its cancellation.
+    private func sayGoodbye(_ store: Store) async {
+        let id = id
+        let goodbye = Task { try? await store.feedbackStop(worker: id) }
+        let alarm = Task {
+            try await Task.sleep(for: Self.goodbyeTime)
+            await store.close()
+        }
+        _ = await goodbye.value
+        alarm.cancel()
+        await store.close()
+    }
+}
+
+/// What a feedback worker is made from.
+public struct FeedbackSetup: Sendable {
+    /// Opens one connection to the database; the role ("feedback-beat", "feedback", "feedback-second", "feedback-reader", "feedback-spools") goes into its application name.
+    public typealias Connect = @Sendable (_ role: String) async throws -> Store
+
+    /// The settings of all processes.
+    public var settings: Settings
+    /// How it connects; called again with growing pauses as long as it throws.
+    public var connect: Connect
+    /// This host's name.
+    public var hostName: String
+    /// The program's version.
+    public var version: String
+    /// Its log.
+    public var logger: Logger
+    /// The process's variables, for systemd's credentials and for a proxy.
+    public var environment = ProcessInfo.processInfo.environment
+    /// How long nothing may be heard of the worker that acts until another one does, in seconds.
+    public var leaseSeconds = Store.feedbackLeaseSeconds
+
+    /// Describes a worker.
+    public init(
+        settings: Settings,
+        connect: @escaping Connect,
+        hostName: String,
+        version: String,
+        logger: Logger
+    ) {
+        self.settings = settings
+        self.connect = connect
+        self.hostName = hostName
+        self.version = version
+        self.logger = logger
     }
 }

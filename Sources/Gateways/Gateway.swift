@@ -38,6 +38,9 @@ public protocol Gateway: AnyObject, Sendable {
     /// Returns whether one of them has answered; nil if none is open, or the protocol has no such question.
     func ping(timeout: Duration) async -> Bool?
 
+    /// Waits no longer for answers to what was sent longer ago than that: it is ambiguous now, and takes no room from what is sent next.
+    func giveUp(olderThan age: Duration)
+
     /// Gives back what waits as *unprocessed*, lets what is on the wire settle until its deadline, and disconnects.
     func shutdown() async
 }
@@ -46,6 +49,204 @@ extension Gateway {
     /// Every message is answered.
     public var takesInSilence: Bool { false }
 
+    /// The protocol waits for nothing that takes room from others.
+    public func giveUp(olderThan age: Duration) {}
+
     /// The protocol has no such question.
     public func ping(timeout: Duration) async -> Bool? { nil }
+}
+
+/// What a gateway tells its owner; every method is called on the gateway's event loop.
+public protocol GatewayDelegate: AnyObject, Sendable {
+    /// Messages are about to leave: one call for all that a connection gets at once, before a byte of them is written.
+    ///
+    /// Each message is announced before each time that it leaves; there are never more than the connection has free streams.
+    /// A message that is announced and then does not leave after all has an unprocessed outcome, as every other one.
+    /// Batches that the owner submits meanwhile wait.
+    ///
+    /// - Returns: false if they must not leave: they, and all that waits for a stream behind them, are settled as unprocessed
+    ///   with `neverLeft`, after this call. An owner that submits them again at once will be asked again at once.
+    func departing(_ departures: [GatewayDeparture]) -> Bool
+
+    /// Messages of a batch have their outcomes.
+    ///
+    /// Called once for each read and batch, before the stream slots of these messages are used again.
+    ///
+    /// - Parameters:
+    ///   - outcomes: one for each settled message, in the order in which they were settled.
+    ///   - latencyMicroseconds: for each of the outcomes the time from writing the request to its end; 0 if it was never
+    ///     written.
+    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32])
+
+    /// Messages of a batch have their outcomes; for owners that do not ask for latencies.
+    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome])
+
+    /// Something happened that concerns more than a message: the gateway, its connections, or the whole application.
+    func gatewayEvent(_ event: GatewayEvent)
+}
+
+extension GatewayDelegate {
+    /// Lets all messages leave.
+    public func departing(_ departures: [GatewayDeparture]) -> Bool { true }
+
+    /// Leaves the latencies out.
+    public func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
+        settled(batch, outcomes)
+    }
+
+    /// Does nothing, for owners that take outcomes together with latencies.
+    public func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome]) {}
+}
+
+/// Messages of a batch that are about to get streams.
+public struct GatewayDeparture: Sendable {
+    /// The batch that the messages belong to.
+    public var batch: GatewayRequestBatch
+    /// Their rows: not empty, without overlaps, in the order in which they leave, which need not be that of the rows.
+    public var ranges: [Range<Int32>]
+}
+
+/// Something that concerns a gateway or the whole application, not one message.
+public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
+    /// What kind of event it is.
+    public enum Kind: String, Sendable, Hashable, Codable {
+        /// A connection is ready for messages.
+        case connected
+        /// The gateway or the token endpoint is reachable and willing again after trouble.
+        case recovered
+        /// No connection came about; the gateway tries again by itself.
+        case unreachable
+        /// The TLS handshake failed, mostly because the certificate is not trusted.
+        case untrusted
+        /// A connection ended before its time; the gateway dials again by itself.
+        case connectionLost
+        /// Messages were reported as accepted because nothing was heard of them, and were not, or nothing proves that they were.
+        case unproved
+        /// The gateway announced the end of a connection.
+        case goAway
+        /// No access token could be fetched; the gateway tries again by itself and messages wait.
+        case tokenUnavailable
+        /// A token for the gateway was made or fetched.
+        case tokenRenewed
+        /// Every message of the application would be refused until an operator acts.
+        case applicationStopped
+        /// The gateway wants less from the whole project for a while; whoever hears it pauses the application.
+        case applicationThrottled
+    }
+
+    /// What kind of event it is.
+    public var kind: Kind
+    /// The gateway's own reason, word for word; empty when there is none.
+    public var reason: String
+    /// The HTTP status that came with it; 0 for none.
+    public var status: Int16
+    /// What happened, to which gateway, why, and what to do.
+    public var message: String
+    /// When the gateway tries again, in milliseconds from now; nil when it does not or already does.
+    public var retryInMilliseconds: Int64?
+
+    /// Makes an event.
+    public init(
+        _ kind: Kind,
+        reason: String = "",
+        status: Int16 = 0,
+        message: String,
+        retryInMilliseconds: Int64? = nil
+    ) {
+        self.kind = kind
+        self.reason = reason
+        self.status = status
+        self.message = message
+        self.retryInMilliseconds = retryInMilliseconds
+    }
+
+    /// The message.
+    public var description: String { message }
+}
+
+/// Messages with equal attributes, as columns of equal length; a message's index is its row.
+public final class GatewayRequestBatch: Sendable {
+    /// A number of the caller's, to find what the batch belongs to.
+    public let id: Int64
+    /// The push tokens.
+    public let tokens: ByteColumn
+    /// The message ids; APNs gets them as `apns-id`.
+    public let messageIDs: [MessageUUID]
+    /// The rendered bodies, without what the gateway adds itself.
+    public let bodies: ByteColumn
+    /// What all messages share.
+    public let attributes: MessageAttributes
+    /// A collapse id for each message, null for none; nil when ``attributes`` say all there is.
+    public let collapseIDs: ByteColumn?
+    /// Whether it goes before what waits for a stream, where the gateway has streams.
+    public let isUrgent: Bool
+
+    /// The number of messages.
+    public var count: Int { tokens.count }
+
+    /// About the memory that it holds.
+    public var byteCount: Int {
+        tokens.bytes.count + bodies.bytes.count + count
+            * (MemoryLayout<MessageUUID>.stride + 2 * MemoryLayout<Int32>.stride)
+    }
+
+    /// Makes a batch.
+    ///
+    /// Columns of different lengths are a programming error.
+    public init(
+        id: Int64,
+        tokens: ByteColumn,
+        messageIDs: [MessageUUID],
+        bodies: ByteColumn,
+        attributes: MessageAttributes,
+        collapseIDs: ByteColumn? = nil,
+        isUrgent: Bool = false
+    ) {
+        precondition(
+            messageIDs.count == tokens.count && bodies.count == tokens.count
+                && (collapseIDs?.count ?? tokens.count) == tokens.count,
+            "all columns of a batch have one row for each message"
+        )
+        self.id = id
+        self.tokens = tokens
+        self.messageIDs = messageIDs
+        self.bodies = bodies
+        self.attributes = attributes
+        self.collapseIDs = collapseIDs
+        self.isUrgent = isUrgent
+    }
+}
+
+/// A gateway's figures at one moment.
+public struct GatewayStatus: Sendable, Hashable {
+    /// Connections that are ready for messages.
+    public var connections: Int
+    /// Messages on the wire without an answer.
+    public var streamsInFlight: Int
+    /// Messages that wait for a stream, a connection or an access token.
+    public var queued: Int
+    /// How many messages may be on the wire at once, over all connections.
+    public var streamLimit: Int
+
+    /// Makes figures; what is left out is 0.
+    public init(connections: Int = 0, streamsInFlight: Int = 0, queued: Int = 0, streamLimit: Int = 0) {
+        self.connections = connections
+        self.streamsInFlight = streamsInFlight
+        self.queued = queued
+        self.streamLimit = streamLimit
+    }
+}
+
+/// What one request to a gateway may carry.
+public struct GatewayLimits: Sendable, Hashable {
+    /// The largest payload in bytes; for APNs that of all push types but `voip`, see ``PushCore/PayloadLimits``.
+    public var maxPayloadBytes: Int
+    /// The most messages that one request carries, 1 or more.
+    public var maxMessagesPerRequest: Int
+
+    /// Makes limits.
+    public init(maxPayloadBytes: Int, maxMessagesPerRequest: Int = 1) {
+        self.maxPayloadBytes = maxPayloadBytes
+        self.maxMessagesPerRequest = maxMessagesPerRequest
+    }
 }

@@ -1,3 +1,13 @@
+import CNGHTTP2
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The open streams of a connection, found by stream id without hashing.
 ///
 /// A client's stream ids grow by two, so `id / 2` modulo a power of two is a slot of its own for each of the streams that
@@ -118,4 +128,16 @@ final class StreamTable<Value> {
         old.deinitialize(count: oldCapacity)
         old.deallocate()
     }
+}
+
+/// Copies the next piece of a body whose eight-byte header says how long it is and how much of it has been taken.
+let readArenaBody: nghttp2_data_source_read_callback = { _, _, target, room, flags, source, _ in
+    guard let body = source?.pointee.ptr, let target, let flags else { return 0 }
+    let length = Int(body.load(as: UInt32.self))
+    let sent = Int(body.load(fromByteOffset: 4, as: UInt32.self))
+    let piece = min(room, length - sent)
+    memcpy(target, body + 8 + sent, piece)
+    body.storeBytes(of: UInt32(sent + piece), toByteOffset: 4, as: UInt32.self)
+    if sent + piece == length { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+    return piece
 }

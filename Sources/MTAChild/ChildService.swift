@@ -1,3 +1,4 @@
+import Foundation
 import Gateways
 import Logging
 import ProcessProtocol
@@ -253,7 +254,10 @@ struct ChildService: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             let now = ContinuousClock.now
-            let (holdsNothing, counters) = sender.desk.withLock { ($0.parts.isEmpty, $0.counters) }
+            // A prober holds nothing between its probes.
+            let (holdsNothing, counters) = sender.desk.withLock { desk in
+                (desk.parts.isEmpty && !desk.isProbingTrouble, desk.counters)
+            }
             let isIdle = holdsNothing && loading.count == 0
             if !isIdle { lastBusy = now }
             let reason = recycling.reason(
@@ -271,5 +275,61 @@ struct ChildService: Sendable {
             let asked = ContinuousClock.now
             if let time = try? await stores.settle.databaseClock() { clock.set(time, askedAt: asked) }
         }
+    }
+}
+
+/// Reads the supervisor's commands from standard input, on a thread of its own, as a pipe's end has no event to wait for.
+enum CommandReader {
+    enum Input: Sendable {
+        case command(SupervisorCommand, detail: String? = nil)
+        /// The supervisor is gone.
+        case ended
+    }
+
+    static func start() -> AsyncStream<Input> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Input.self)
+        let thread = Thread {
+            var parser = LineParser<SupervisorMessage>()
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            // `FileHandle.read(upToCount:)` would wait for all of the 4,096 bytes.
+            while true {
+                let count = read(STDIN_FILENO, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                for message in parser.parse(buffer[..<count]) {
+                    continuation.yield(.command(message.command, detail: message.detail))
+                }
+            }
+            continuation.yield(.ended)
+            continuation.finish()
+        }
+        thread.name = "commands"
+        thread.start()
+        return stream
+    }
+}
+
+/// When a child has served long enough: by count, age, idle time and memory.
+struct RecyclingPolicy: Sendable {
+    var settings: ChildSettings
+
+    /// - Parameters:
+    ///   - age: since the start of the process.
+    ///   - idle: since the child last held a part.
+    ///   - isGatewayWell: whether the gateway takes messages. One that waits for it stays: the next child would begin the pauses
+    ///     between attempts to connect anew. What has changed of account or credential the supervisor notices, and replaces it.
+    func reason(
+        settled: Int64,
+        age: Duration,
+        idle: Duration,
+        residentBytes: Int64,
+        isGatewayWell: Bool = true
+    ) -> ChildExitReason? {
+        if settled >= Int64(settings.maxMsgPerChild) { return .messageLimit }
+        if residentBytes > Int64(settings.maxWorkingSetMb) * 1_024 * 1_024 { return .memoryLimit }
+        guard isGatewayWell else { return nil }
+        if age >= .seconds(settings.maxAgeSec) { return .ageLimit }
+        if idle >= .seconds(settings.idleChildTimeoutSec) { return .idle }
+        return nil
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import PostgresClient
 import PushCore
 import Store
+import Synchronization
 
 /// The database connections of a child.
 ///
@@ -58,5 +59,19 @@ struct ChildStores: Sendable {
     /// Closes all of them.
     func close() async {
         for store in [load, settle, control, views, slowViews] { await store.close() }
+    }
+}
+
+/// Remembers that a connection to the database was lost, and with it, perhaps, the answer to a claim.
+final class ConnectionLosses: Sendable {
+    private let hasLost = Atomic(false)
+
+    func note() {
+        hasLost.store(true, ordering: .relaxed)
+    }
+
+    /// Whether there was a loss since the last call.
+    func take() -> Bool {
+        hasLost.exchange(false, ordering: .relaxed)
     }
 }

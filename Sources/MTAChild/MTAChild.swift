@@ -7,6 +7,7 @@ import PostgresClient
 import ProcessProtocol
 import PushCore
 import Store
+import Synchronization
 
 /// One MTA child: claims parts of deliveries of one application, sends them through one connection set, stores outcomes.
 ///
@@ -49,8 +50,7 @@ public final class MTAChild: Sendable {
                 generation: Int64(arguments.generation),
                 hostID: UUID(uuidString: arguments.hostID) ?? UUID(),
                 bootID: arguments.bootID.flatMap(UUID.init(uuidString:)),
-                installationID: arguments.installationID.flatMap(UUID.init(uuidString:)),
-                version: journalVersion
+                installationID: arguments.installationID.flatMap(UUID.init(uuidString:))
             )
             journal = try ChildJournal(path: arguments.journalFile, header: header)
         } catch {
@@ -68,11 +68,6 @@ public final class MTAChild: Sendable {
         let reason = await run(journal, stores, losses)
         await Self.atMost(Self.patience) { await stores.close() }
         return reason
-    }
-
-    /// An older supervisor, under which an upgrade has replaced the program, must be able to replay what this child leaves behind.
-    private var journalVersion: UInt16 {
-        min(max(arguments.journalVersion ?? 0, JournalHeader.silentVersion), JournalHeader.version)
     }
 
     private func run(
@@ -152,8 +147,7 @@ public final class MTAChild: Sendable {
                     ? settings.nmac.binary.dispatchWindow : settings.mta.child.dispatchWindow,
                 mostBytes: SendDesk.usualBytes,
                 batchSize: settings.mta.child.outcomeBatchSize,
-                applicationID: arguments.applicationID,
-                journalVersion: journalVersion
+                applicationID: arguments.applicationID
             ),
             store: stores.settle,
             journal: journal,
@@ -211,5 +205,34 @@ public final class MTAChild: Sendable {
         }
         await done.wait(atMost: time)
         task.cancel()
+    }
+}
+
+/// Whether the child goes on, and why not; the first reason stands.
+final class ChildControl: Sendable {
+    private struct State {
+        var reason: ChildExitReason?
+        var isHurrying = false
+    }
+
+    private let state = Mutex(State())
+
+    var reason: ChildExitReason? { state.withLock { $0.reason } }
+    var isDraining: Bool { reason != nil }
+    var isHurrying: Bool { state.withLock { $0.isHurrying } }
+
+    /// Claims no more parts and settles what is held.
+    func drain(_ reason: ChildExitReason) {
+        state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+        }
+    }
+
+    /// Gives back what is not on the wire.
+    func hurry(_ reason: ChildExitReason) {
+        state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+            state.isHurrying = true
+        }
     }
 }

@@ -73,3 +73,14 @@ public struct LineParser<Message: ProtocolMessage>: Sendable {
         lastGarbage = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
     }
 }
+
+/// Writes messages as lines of JSON.
+public enum LineEncoder {
+    /// The message as one line of JSON, with its newline; empty if the message cannot be written as JSON.
+    public static func line(_ message: some ProtocolMessage) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(message) else { return [] }
+        return [UInt8](data) + [UInt8(ascii: "\n")]
+    }
+}

@@ -3,3 +3,61 @@ public protocol ProtocolMessage: Codable, Sendable {
     /// The version of the protocol in which the sender wrote the message.
     var version: Int { get }
 }
+
+/// The version of the messages between a supervisor and its children.
+///
+/// Both are the same executable, except while an upgrade replaces it under a running supervisor. A new optional key does
+/// not change the version, as readers ignore keys they do not know; a changed meaning does.
+public enum ProtocolVersion {
+    /// The version that this build writes, and the newest that it reads.
+    public static let current = 1
+}
+
+/// One line from the supervisor to a child's standard input.
+public struct SupervisorMessage: ProtocolMessage, Equatable {
+    /// The version of the protocol.
+    public var version: Int
+    /// What the child is asked to do.
+    public var command: SupervisorCommand
+    /// The payload of the database's notification that caused a wake-up, if there was one; at most 8,000 bytes.
+    public var detail: String?
+
+    /// The detail of a wake-up for a message of a continuous delivery: nothing else has changed.
+    public static let messageDetail = "message"
+
+    /// The detail of a wake-up after an operator has resumed the child's application: it waits for nothing any more.
+    public static let resumeDetail = "resume"
+
+    /// Makes a message in the current version.
+    public init(_ command: SupervisorCommand, detail: String? = nil) {
+        version = ProtocolVersion.current
+        self.command = command
+        self.detail = detail
+    }
+}
+
+/// What a supervisor asks of a child.
+public enum SupervisorCommand: String, Sendable, Codable, CaseIterable {
+    /// There may be new work, or the state of a delivery has changed: look at the database now instead of at the next poll.
+    case wake
+    /// Claim nothing more, settle and store what is held, then exit with ``ChildExitReason/drained``.
+    case drain
+    /// Drain without finishing parts: send nothing more, settle what is on the wire, hand the parts back, exit.
+    case hurry
+    /// Forget cached applications, accounts and credentials, so that the next part is sent with the present ones.
+    case reload
+}
+
+/// One line from a child's standard output to the supervisor; at least one a second.
+public struct ChildMessage: ProtocolMessage, Equatable {
+    /// The version of the protocol.
+    public var version: Int
+    /// How the child is doing.
+    public var status: ChildStatus
+
+    /// Makes a message in the current version.
+    public init(_ status: ChildStatus) {
+        version = ProtocolVersion.current
+        self.status = status
+    }
+}

@@ -16,7 +16,7 @@ public final class Store: Sendable {
     public static let lockTimeoutMilliseconds = 2_000
 
     /// The schema version that this program was made for.
-    public static let schemaVersion: Int32 = Migration.all.last?.version ?? 0
+    public static let schemaVersion: Int32 = SchemaVersion.all.last?.number ?? 0
 
     /// A store that connects at first use; it waits for the database as long as it takes.
     ///
@@ -46,20 +46,13 @@ public final class Store: Sendable {
         onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
     ) async throws -> Store {
         let probe = try await PostgresConnection.connect(configuration)
-        let installed: (version: Int32, oldestProgram: Int32)
         do {
-            installed = try await Migrator.installed(probe)
+            try await checkSchema(probe)
         } catch {
             await probe.close()
             throw error
         }
         await probe.close()
-        guard installed.version >= schemaVersion else {
-            throw StoreError.olderSchema(installed.version, program: schemaVersion)
-        }
-        guard installed.oldestProgram <= schemaVersion else {
-            throw StoreError.newerSchema(installed.version, program: schemaVersion)
-        }
         return Store(configuration: configuration, role: role, onEvent: onEvent)
     }
 
@@ -101,9 +94,19 @@ public final class Store: Sendable {
         try await query("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean").bool(0, 0)
     }
 
-    /// The schema version of the database, 0 if there is none.
-    public func installedSchemaVersion() async throws -> Int32 {
-        try await with { try await Migrator.installed($0).version }
+    /// Checks that the schema of the database is that of this program.
+    ///
+    /// Throws ``StoreError`` of code `schema` if it is not.
+    public func checkSchema() async throws {
+        try await with { try await Self.checkSchema($0) }
+    }
+
+    private static func checkSchema(_ connection: PostgresConnection) async throws {
+        let installed = try await InstalledSchema.read(connection)
+        try installed.check(known: SchemaVersion.all)
+        guard installed.number == schemaVersion else {
+            throw StoreError.olderSchema(installed.number, program: schemaVersion)
+        }
     }
 
     /// Closes the connection; calls under way fail.
@@ -118,11 +121,10 @@ public final class Store: Sendable {
 
     /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
     /// look-ups that never repeat. A plan may be made while a table is nearly empty and serve when it has millions of rows,
-    /// so sequential scans are out, and hot statements are written so that only the right index fits. The program's version is for
-    /// triggers that keep older programs from what they do not understand.
+    /// so sequential scans are out, and hot statements are written so that only the right index fits.
     private static let sessionSettings = """
         SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off;
-        SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC'; SET pushmta.program = '\(schemaVersion)';
+        SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC';
         """
 
     private static func prepareSession(_ connection: PostgresConnection, role: String?) async throws {
@@ -134,4 +136,74 @@ public final class Store: Sendable {
     private static let takeRoleSQL = """
         SELECT set_config('role', r.rolname, false) FROM pg_roles r WHERE r.rolname = $1 AND pg_has_role(r.oid, 'MEMBER')
         """
+}
+
+extension Store {
+    /// Runs a closure with the connection; refusals of the schema's own functions become ``StoreError``.
+    func with<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
+        do {
+            return try await keeper.withConnection(body)
+        } catch let error as PostgresError {
+            if let refusal = StoreError(error) { throw refusal }
+            throw error
+        }
+    }
+
+    /// Runs one statement in a transaction of its own.
+    @discardableResult
+    func query(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> PostgresResult {
+        try await with { try await $0.execute(PostgresStatement(sql, parameters)) }
+    }
+
+    /// Runs statements as one transaction in one round trip.
+    @discardableResult
+    func group(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
+        try await with { try await $0.execute(statements) }
+    }
+
+    /// Runs a transaction with the connection to itself.
+    func transaction<T: Sendable>(_ body: (PostgresTransaction) async throws -> T) async throws -> T {
+        try await with { try await $0.transaction(.readCommitted, body) }
+    }
+
+    /// Reads the first row of an answer, or throws `notFound` with these words.
+    func first<T>(
+        _ result: PostgresResult,
+        orThrow message: @autoclosure () -> String,
+        hint: String? = nil,
+        _ read: (PostgresResult, Int) throws -> T
+    ) throws -> T {
+        guard result.rowCount > 0 else { throw StoreError(.notFound, message(), hint: hint) }
+        return try read(result, 0)
+    }
+
+    /// Reads all rows of an answer.
+    func all<T>(_ result: PostgresResult, _ read: (PostgresResult, Int) throws -> T) rethrows -> [T] {
+        try (0..<result.rowCount).map { try read(result, $0) }
+    }
+
+    /// Reads a column whose text is a case of an enumeration.
+    func choice<T: RawRepresentable<String>>(_ result: PostgresResult, _ row: Int, _ column: Int) throws -> T {
+        try Self.choice(result, row, column)
+    }
+
+    static func choice<T: RawRepresentable<String>>(_ result: PostgresResult, _ row: Int, _ column: Int) throws -> T {
+        let text = try result.text(row, column)
+        guard let value = T(rawValue: text) else {
+            throw StoreError(.unexpectedAnswer, "The database says \"\(text)\" where a \(T.self) belongs.")
+        }
+        return value
+    }
+}
+
+extension PostgresResult {
+    /// A moment, nil for NULL.
+    func timeOrNil(_ row: Int, _ column: Int) throws -> DatabaseTime? {
+        try timestampOrNil(row, column).map(DatabaseTime.init(microsecondsSince2000:))
+    }
+
+    /// A moment.
+    func time(_ row: Int, _ column: Int) throws -> DatabaseTime {
+        DatabaseTime(microsecondsSince2000: try timestamp(row, column))
+    }
 }

@@ -70,3 +70,50 @@ public struct SpoolLoader: Sendable {
         return (hits, dropped)
     }
 }
+
+/// What a ``SpoolLoader`` needs of its process: the database.
+public protocol HitStoring: Sendable {
+    /// Whether the next record may be stored now.
+    var isReady: Bool { get }
+    /// The tracking keys as they were read last.
+    var keys: TrackingKeyring { get }
+
+    /// Reads the keys again; false if the database is away.
+    func refreshKeys() async -> Bool
+
+    /// Stores what a record holds in one transaction; the places of hits that are of no message, nil if it is not known whether the
+    /// database has them.
+    func store(_ head: TrackingSpool.Head, _ hits: [ResolvedHit], _ dropped: DroppedHits) async -> [Int]?
+
+    /// Told that a record is in the database: how many of its hits are stored, and how many are of days that are gone.
+    func loaded(_ head: TrackingSpool.Head, stored: Int, expired: Int)
+}
+
+/// What a hit turned out to be.
+public enum HitFinding: Sendable {
+    /// Of a message that is known, or known by its number.
+    case resolved(ResolvedHit)
+    /// No key makes its id.
+    case unknown
+    /// It is genuine, of another delivery than the request says.
+    case foreign
+    /// No key that is here makes it, and the database cannot be asked for newer ones.
+    case undecided
+
+    /// What a hit is by these keys; nil if newer ones may tell more.
+    public init?(_ hit: TrackingHit, _ keys: TrackingKeyring) {
+        switch keys.resolve(hit.id) {
+        case .message(let delivery, let sequence, let logDay):
+            self = .resolved(
+                ResolvedHit(message: .known(delivery: delivery, sequence: sequence, logDay: logDay), hit: hit)
+            )
+        case .number(let number):
+            self = .resolved(ResolvedHit(message: .numbered(number, deliveries: hit.id.deliveries), hit: hit))
+        case .foreign: self = .foreign
+        case .unknown:
+            // An id that names no delivery is nobody's, whatever keys there will be.
+            guard hit.id.deliveries.isEmpty || keys.isComplete(at: hit.microseconds) else { return nil }
+            self = .unknown
+        }
+    }
+}

@@ -206,7 +206,7 @@ public final class TrackingSpool: Sendable {
         case .removed: logger.info("The tracking spool \(name) in \(folder) was empty and is removed.")
         case .unreadable(let aside):
             logger.warning(
-                "The tracking spool \(name) in \(folder) begins with no header that this version knows: another version made it, or the disk is damaged. It is put aside as \(aside); hits in it are not loaded."
+                "The tracking spool \(name) in \(folder) begins with no header that this version knows: a development version or a newer one made it, or the disk is damaged. It is put aside as \(aside), and hits in it are not loaded: look at it and remove it (pushmta quickstart --fresh starts over)."
             )
         }
         return nil
@@ -247,4 +247,47 @@ public final class TrackingSpool: Sendable {
         if box.own === file { box.own = nil }
         box.orphans.removeAll { $0 === file }
     }
+}
+
+extension TrackingSpool {
+    /// What was in the spool at a moment.
+    public struct Mark: Sendable {
+        /// The last position of each source.
+        let sources: [UUID: Int64]
+
+        /// Whether a record was there.
+        public func includes(_ head: Head) -> Bool {
+            sources[head.source].map { head.record.position <= $0 } ?? false
+        }
+    }
+}
+
+/// What waits in a folder of spools though the process that kept it is gone.
+public struct SpoolBacklog: Sendable, Hashable {
+    /// Files with hits that are not loaded, those included that cannot be.
+    public var files: Int
+    /// The bytes of these hits, as far as they can be told.
+    public var bytes: Int64
+
+    /// A backlog; none unless given.
+    public init(files: Int = 0, bytes: Int64 = 0) {
+        self.files = files
+        self.bytes = bytes
+    }
+}
+
+/// Why a tracking spool cannot be used.
+public struct SpoolError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: Sendable, Hashable {
+        /// The folder or a file in it cannot be written.
+        case notWritable
+        /// All the room that it may take is taken.
+        case full
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What happened, to which thing, why, and what to do.
+    public let description: String
 }

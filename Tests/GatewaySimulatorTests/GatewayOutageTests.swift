@@ -150,12 +150,31 @@ import Testing
             let alerts = fixture.simulator.counters().apns.outage?.dials.reduce(0, +) ?? 0
             #expect(alerts >= 1)
             try set(fixture, "apns", #"{"connections":"closed"}"#)
-            try untilFailed("SSL") { try fixture.push() }
+            // curl 35: the end of the connection, or its reset, in the handshake.
+            try untilFailed("(35)") { try fixture.push() }
             #expect((fixture.simulator.counters().apns.outage?.dials.reduce(0, +) ?? 0) > alerts)
             #expect(fixture.simulator.counters().apns.outage?.requests == [])
             try clear(fixture, "apns")
             #expect(try fixture.push().status == 200)
             await probe.close()
+        }
+    }
+
+    @Test(arguments: ["apns", "fcm"]) func aServerMayBreakTheProtocolAndLeaveTheSocketOpen(gateway: String) async throws
+    {
+        try await Fixture.run { (fixture) async throws in
+            let bearer = try await fixture.accessToken()
+            func request() throws -> Curl.Answer {
+                gateway == "apns" ? try fixture.push() : try fixture.send(Self.message, bearer: bearer)
+            }
+            try set(fixture, gateway, #"{"connections":"broken"}"#)
+            #expect(throws: Curl.Failure.self) { try request() }
+            let counters = fixture.simulator.counters()
+            let outage = gateway == "apns" ? counters.apns.outage : counters.fcm.outage
+            #expect((outage?.dials.reduce(0, +) ?? 0) >= 1)
+            #expect(outage?.requests == [])
+            try clear(fixture, gateway)
+            #expect(try request().status == 200)
         }
     }
 
@@ -199,6 +218,7 @@ import Testing
             OutageFault(.init(.response(status: 407, headers: ["a": "b"], body: "x"), retryAfter: "3"), share: 0.25),
             OutageFault(.init(.silence)), OutageFault(.init(.drop)), OutageFault(.init(.reset(2))),
             OutageFault(.init(.reason("Shutdown"))), OutageFault(connections: .tlsAlert),
+            OutageFault(connections: .broken),
         ] {
             var plan = FaultPlan()
             plan.outage = outage

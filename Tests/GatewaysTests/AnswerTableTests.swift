@@ -203,6 +203,25 @@ struct AnswerTableTests {
         }
     }
 
+    @Test(
+        "A page in the place of legacy FCM's line of text, or a status that it does not give, is no answer of it",
+        arguments: [(400, true, true), (400, false, false), (407, false, true), (421, true, true), (413, true, true)]
+            as [(Int16, Bool, Bool)]
+    )
+    func foreignLegacy(_ status: Int16, _ isPage: Bool, _ isForeign: Bool) {
+        let row = AnswerTable.fcmLegacy(status: status, reason: "", isPage: isPage)
+        #expect((row.fault == .foreign) == isForeign && (row.outcomeClass == .retry) == isForeign)
+        // What is the sender's stays so in whatever form, and a failing server fails in its own or a proxy's words.
+        #expect(
+            AnswerTable.fcmLegacy(status: 401, reason: "INVALID_KEY", isPage: true).outcomeClass == .stopApplication
+        )
+        #expect(AnswerTable.fcmLegacy(status: 404, reason: "", isPage: true).outcomeClass == .stopApplication)
+        #expect(AnswerTable.fcmLegacy(status: 502, reason: "", isPage: true).fault == .gateway)
+        #expect(LegacyAnswer(status: 400, body: Array("<html><title>400</title>".utf8), count: 1).isPage)
+        #expect(LegacyAnswer(status: 400, body: [], count: 1).isPage)
+        #expect(!LegacyAnswer(status: 400, body: Array("JSON_PARSING_ERROR: x".utf8), count: 1).isPage)
+    }
+
     @Test("Each row says whose failure it is")
     func faults() {
         for row in AnswerTable.rows {

@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import NIOSSL
+import SwiftASN1
 import Testing
 import X509
 
@@ -26,6 +28,8 @@ struct ClientCertificateTests {
             ["-certpbe", "AES-128-CBC", "-keypbe", "AES-192-CBC", "-macalg", "sha512"],
             ["-certpbe", "NONE", "-keypbe", "NONE", "-macalg", "sha384"], ["-nomac"], ["-nomac", "-legacy"],
             ["-noiter", "-nomaciter"], ["-iter", "100000"], ["-name", "Äpp", "-caname", "Ä"],
+            ["-certpbe", "DES-EDE3-CBC", "-keypbe", "DES-EDE3-CBC", "-macalg", "md5"],
+            ["-legacy", "-certpbe", "PBE-SHA1-RC4-128", "-keypbe", "PBE-SHA1-RC4-40"],
         ]
     )
     func tools(_ options: [String]) throws {
@@ -35,7 +39,8 @@ struct ClientCertificateTests {
         let bytes = try files.pkcs12(pair, options)
         let certificate = try ClientCertificate(pkcs12: bytes, passphrase: "secret phrase")
         #expect(certificate.certificateChain.count == 1)
-        #expect(certificate.fingerprint.count == 64)
+        let digest = SHA256.hash(data: try pair.certificate.serializeAsPEM().derBytes)
+        #expect(certificate.fingerprint == digest.map { String(format: "%02x", $0) }.joined())
         #expect(certificate.name == "Apple Push Services: com.example.app")
         #expect(certificate.topics == ["com.example.app"])
         #expect(certificate.allowsProduction && !certificate.allowsSandbox && !certificate.namesBothEnvironments)
@@ -135,7 +140,7 @@ struct ClientCertificateTests {
         let noCertificate = try files.pkcs12(pair, ["-nocerts"])
         #expect(error(noCertificate, "secret phrase")?.message.contains("no certificate") == true)
         // A key that is not the certificate's: openssl makes no such file, so two whole ones are mixed.
-        let mixed = PKCS12Contents(
+        let mixed = PKCS12File.Contents(
             privateKeys: try PKCS12File.read(try files.pkcs12(try files.pair()), passphrase: "secret phrase")
                 .privateKeys,
             certificates: try PKCS12File.read(noKey, passphrase: "secret phrase").certificates
@@ -144,6 +149,9 @@ struct ClientCertificateTests {
         let others: [[UInt8]] = [
             [], Array("secret phrase".utf8), Array(pair.certificatePEM.utf8), Array(pair.keyPEM.utf8), [0x30, 0x80],
             [0x30, 0x03, 0x02, 0x01, 0x03], [UInt8](repeating: 0x30, count: 100_000),
+            // Lengths that are given at the end, within one another and without one.
+            (0..<30_000).flatMap { _ in [0x30, 0x80] }, (0..<30_000).flatMap { _ in [0x24, 0x80] },
+            (0..<30_000).flatMap { _ in [0xA0, 0x80] },
         ]
         for bytes in others {
             let found = try #require(error(bytes, "secret phrase"))
@@ -152,6 +160,108 @@ struct ClientCertificateTests {
         }
         let slow = try files.pkcs12(pair, ["-iter", "3000000", "-nomac"])
         #expect(error(slow, "secret phrase")?.message.contains("rounds") == true)
+        // Each of the two derivations alone is allowed.
+        let slowTogether = try files.pkcs12(pair, ["-iter", "1100000", "-nomac", "-certpbe", "AES-256-CBC"])
+        #expect(error(slowTogether, "secret phrase")?.message.contains("rounds") == true)
+    }
+
+    @Test("Each number of rounds is looked at, that of the authentication code, too")
+    func rounds() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let pair = try files.pair()
+        // The integer 100,000 stands in the file three times: for certificate, key and, at the end, authentication code.
+        let integer: [UInt8] = [0x02, 0x03, 0x01, 0x86, 0xA0]
+        func replace(_ bytes: [UInt8], _ which: Int, _ new: [UInt8]) throws -> [UInt8] {
+            let places = bytes.indices.dropLast(4).filter { Array(bytes[$0..<$0 + 5]) == integer }
+            try #require(places.count > which)
+            return Array(bytes[..<places[which]] + new + bytes[(places[which] + 5)...])
+        }
+        // Without a code openssl encrypts certificates only if it is told to.
+        for options in [["-certpbe", "AES-256-CBC"], ["-legacy", "-certpbe", "PBE-SHA1-RC2-40"]] {
+            let plain = try files.pkcs12(pair, ["-iter", "100000", "-nomac"] + options)
+            let coded = try files.pkcs12(pair, ["-iter", "100000"] + options)
+            for (bytes, which) in [(plain, 0), (plain, 1), (coded, 2)] {
+                let many = try replace(bytes, which, [0x02, 0x03, 0x7F, 0xFF, 0xFF])
+                #expect(error(many, "secret phrase")?.message.contains("rounds") == true)
+                let negative = try replace(bytes, which, [0x02, 0x03, 0x80, 0x00, 0x00])
+                #expect(error(negative, "secret phrase")?.message.contains("damaged") == true)
+            }
+        }
+    }
+
+    @Test("An algorithm that is not supported is named")
+    func algorithms() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let pair = try files.pair()
+        let plain = try files.pkcs12(pair, ["-nomac"])
+        let coded = try files.pkcs12(pair)
+        func change(_ bytes: [UInt8], _ old: [UInt8], _ last: UInt8) throws -> [UInt8] {
+            let place = try #require(bytes.indices.last { bytes[$0...].starts(with: old) })
+            var bytes = bytes
+            bytes[place + old.count - 1] = last
+            return bytes
+        }
+        // PBKDF2, AES-256-CBC, and the authentication code's SHA-256.
+        let cases: [([UInt8], String)] = [
+            (try change(plain, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0C], 0x0E), "1.2.840.113549.1.5.14"),
+            (
+                try change(plain, [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2A], 0x7F),
+                "2.16.840.1.101.3.4.1.127"
+            ),
+            (
+                try change(coded, [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01], 0x7F),
+                "2.16.840.1.101.3.4.2.127"
+            ),
+        ]
+        for (bytes, algorithm) in cases {
+            #expect(error(bytes, "secret phrase")?.message.contains("(algorithm \(algorithm))") == true)
+        }
+    }
+
+    @Test("Without OpenSSL's legacy provider files of today open, and old ones say what is missing")
+    func noLegacyProvider() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let pair = try files.pair()
+        let folder = files.folder.path
+        for options in [[], ["-certpbe", "PBE-SHA1-3DES", "-keypbe", "PBE-SHA1-3DES", "-macalg", "sha1"]] {
+            let contents = try PKCS12File.read(
+                try files.pkcs12(pair, options),
+                passphrase: "secret phrase",
+                providers: folder
+            )
+            #expect(contents.privateKeys.count == 1 && contents.certificates.count == 1)
+        }
+        let old = try files.pkcs12(pair, ["-legacy"])
+        let problem = #expect(throws: PKCS12File.Problem.self) {
+            try PKCS12File.read(old, passphrase: "secret phrase", providers: folder)
+        }
+        let message = ClientCertificate.error(try #require(problem), hasPassphrase: true).message
+        #expect(message.contains("RC2-40-CBC") && message.contains("legacy.so") && message.contains("export it anew"))
+        // With another passphrase that is what is wrong.
+        let wrong = #expect(throws: PKCS12File.Problem.self) {
+            try PKCS12File.read(old, passphrase: "Secret phrase", providers: folder)
+        }
+        #expect(ClientCertificate.error(try #require(wrong), hasPassphrase: true).code == .wrongPassphrase)
+    }
+
+    @Test("Many at once")
+    func atOnce() async throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let pair = try files.pair()
+        let samples = try [[], ["-legacy"]].map { try files.pkcs12(pair, $0) }
+        let read = await withTaskGroup(of: String?.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    try? ClientCertificate(pkcs12: samples[index % 2], passphrase: "secret phrase").fingerprint
+                }
+            }
+            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(read.count == 1 && !read.contains(nil))
     }
 
     @Test("A file in BER, as Keychain Access writes it")
@@ -190,7 +300,8 @@ struct ClientCertificateTests {
         let pair = try files.pair()
         let samples = try [
             ["-nomac", "-certpbe", "NONE", "-keypbe", "NONE"], ["-nomac", "-iter", "1"], ["-noiter", "-nomaciter"],
-            ["-nomac", "-legacy", "-iter", "1"],
+            ["-nomac", "-legacy", "-iter", "1"], ["-nomac", "-iter", "1", "-certpbe", "AES-256-CBC"],
+            ["-nomac", "-iter", "1", "-legacy", "-certpbe", "PBE-SHA1-RC2-40"],
         ].map { try files.pkcs12(pair, $0) }
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(state: seed)

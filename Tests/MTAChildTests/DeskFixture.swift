@@ -23,6 +23,7 @@ enum DeskFixture {
         id: Int64 = 16,
         policy: AmbiguityPolicy = .resend,
         maxRetries: Int16 = 3,
+        schedule: RetryPolicy.ScheduleSetting = .byKind,
         validUntilMilliseconds: Int64? = nil
     ) throws -> CompiledDelivery {
         let delivery = SendingDelivery(
@@ -35,9 +36,9 @@ enum DeskFixture {
             validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) },
             ambiguityPolicy: policy,
             maxRetries: maxRetries,
-            retryPeriodSeconds: 60,
             logDay: LogDay(daysSince2000: 9_800),
-            hasVariables: false
+            hasVariables: false,
+            retrySchedule: schedule
         )
         let application = ApplicationRow(
             id: 1,
@@ -69,6 +70,7 @@ enum DeskFixture {
         isAlone: Bool = false,
         othersPass: Bool = false,
         priority: Int16 = 0,
+        attempt: Int16 = 1,
         refusals: Int16 = 0,
         validUntilMilliseconds: Int64? = nil
     ) -> ClaimedPart {
@@ -77,7 +79,7 @@ enum DeskFixture {
             deliveryID: delivery,
             fencingToken: token,
             size: Int32(size),
-            attempt: 1,
+            attempt: attempt,
             refusals: refusals,
             logDay: LogDay(daysSince2000: 9_800),
             priority: priority,

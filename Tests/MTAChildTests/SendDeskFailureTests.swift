@@ -15,10 +15,9 @@ import Testing
         size: Int,
         maxRetries: Int16 = 3,
         validFor: Int64? = nil,
-        withErrors: Set<Int32> = [],
-        journalVersion: UInt16 = JournalHeader.version
+        withErrors: Set<Int32> = []
     ) throws -> SendDesk {
-        var desk = SendDesk(window: 4_000, batchSize: 1_000, applicationID: 1, journalVersion: journalVersion)
+        var desk = SendDesk(window: 4_000, batchSize: 1_000, applicationID: 1)
         let delivery = try DeskFixture.delivery(
             maxRetries: maxRetries,
             validUntilMilliseconds: validFor.map { now + $0 }
@@ -141,14 +140,6 @@ import Testing
             Outcome(index: Int32(index), outcomeClass: .accepted, status: 200, tokenEffect: .replaced(by: token))
         }
         #expect(try settle(outcomes, &desk).0.effects.isEmpty)
-    }
-
-    @Test func underAnOlderSupervisorTheJournalSaysWhatThatOneReads() throws {
-        var desk = try desk(size: 1, journalVersion: JournalHeader.silentVersion)
-        let (batch, answers) = try settle([soft(0, .permanent)], &desk)
-        #expect(answers.map(\.failure) == [nil] && answers.map(\.tokenEffect) == [.none])
-        #expect(answers.map(\.reason) == ["TooManyRequests"])
-        #expect(batch.rows.map(\.failure) == [refused])
     }
 
     @Test func aMessageThatCannotBeMadeIsAFailureOfItsKind() throws {

@@ -143,6 +143,106 @@ import Testing
         #expect(desk.counters.failed == 699 && desk.counters.sent == 1)
     }
 
+    /// A part to a push type with a topic of its own, in an application of which tokens have worked; the first rows are of such tokens.
+    private func part(
+        _ id: Int64,
+        size: Int,
+        proven: Int,
+        isProbe: Bool = false,
+        isAlone: Bool = false,
+        othersPass: Bool = false
+    )
+        throws -> PreparedPart
+    {
+        var part = DeskFixture.part(id, size: size, type: .voip, delivery: try DeskFixture.delivery())
+        part.claimed = DeskFixture.claimed(
+            id,
+            size: size,
+            isProbe: isProbe,
+            isApplicationProven: true,
+            isAlone: isAlone,
+            othersPass: othersPass
+        )
+        part.accepted = (0..<size).map { $0 < proven }
+        return part
+    }
+
+    private func answer(_ desk: inout SendDesk, _ id: Int64, _ rows: Range<Int32>, _ outcome: (Int32) -> Outcome)
+        -> [SendDesk.Action]
+    {
+        rows.flatMap { desk.handle(.settled(batchID: id * 100, outcomes: [outcome($0)]), now: now) }
+    }
+
+    private func putAside(_ actions: [SendDesk.Action]) -> [Int64] {
+        actions.compactMap { if case .putAside(let part, _, _?) = $0 { part.part } else { nil } }
+    }
+
+    /// Whoever has the app's binary registers alert tokens, or nonsense, by the thousand.
+    @Test func strangersTokensPauseNoDelivery() throws {
+        var desk = desk()
+        send(&desk, try part(1, size: 900, proven: 0))
+        send(&desk, try part(2, size: 20, proven: 20))
+        var actions = answer(&desk, 1, 0..<499, otherKind)
+        #expect(holds(actions).isEmpty && desk.counters.failed == 0, "it is not known yet that others get through")
+        actions += answer(&desk, 1, 499..<900, otherKind)
+        #expect(holds(actions).isEmpty && !opensCircuit(actions) && desk.counters.failed == 0)
+        #expect(putAside(actions) == [1], "they wait for others of their delivery")
+        actions += answer(&desk, 2, 0..<20, accepted)
+        #expect(desk.counters.sent == 20 && holds(actions).isEmpty)
+        // When they come again others have passed.
+        var next = self.desk()
+        send(&next, try part(3, size: 900, proven: 0, isAlone: true, othersPass: true))
+        #expect(holds(answer(&next, 3, 0..<900, otherKind)).isEmpty && next.counters.failed == 900)
+    }
+
+    @Test func amongTokensThatPassTheyFail() throws {
+        var desk = desk()
+        send(&desk, try part(1, size: 700, proven: 100))
+        var actions = answer(&desk, 1, 100..<400, otherKind)
+        actions += answer(&desk, 1, 0..<100, accepted)
+        actions += answer(&desk, 1, 400..<700, otherKind)
+        #expect(holds(actions).isEmpty && putAside(actions).isEmpty)
+        #expect(desk.counters.failed == 600 && desk.counters.sent == 100)
+    }
+
+    @Test(arguments: [10, 11, 80]) func aFewOfThemFailAndMoreArePutAsideWhenNothingMoreComes(_ count: Int) throws {
+        var desk = desk()
+        send(&desk, try part(1, size: count, proven: 0))
+        let actions = answer(&desk, 1, 0..<Int32(count), otherKind)
+        #expect(holds(actions).isEmpty)
+        #expect(desk.counters.failed == (count <= 10 ? Int64(count) : 0))
+        #expect(putAside(actions) == (count <= 10 ? [] : [1]))
+    }
+
+    @Test func tokensThatWorkedStillSayThatTheDeliveryIsWrong() throws {
+        var desk = desk()
+        send(&desk, try part(1, size: 1_200, proven: 600))
+        var actions: [SendDesk.Action] = []
+        for index in 0..<Int32(600) where holds(actions).isEmpty {
+            actions += answer(&desk, 1, 600 + index % 300..<601 + index % 300, otherKind)
+            actions += answer(&desk, 1, index..<index + 1, otherKind)
+        }
+        #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
+        #expect(desk.counters.failed == 0)
+    }
+
+    @Test func aProbeOfThemPausesNoDelivery() throws {
+        var desk = desk()
+        var actions = desk.handle(.prepared(try part(1, size: 50, proven: 0, isProbe: true)), now: now)
+        var all = actions
+        var sent = 0
+        while let marks = actions.compactMap({ if case .mark(let marks) = $0 { marks } else { nil } }).first, sent < 60
+        {
+            sent += 1
+            actions = desk.handle(.marked(marks, held: [1]), now: now)
+            let batches = actions.compactMap { if case .submit(let batch) = $0 { batch } else { nil } }
+            actions = desk.handle(.settled(batchID: try #require(batches.first).id, outcomes: [otherKind(0)]), now: now)
+            all += actions
+        }
+        #expect(sent == MassFailureGuard.probeLimit && holds(all).isEmpty && putAside(all) == [1])
+        #expect(desk.isEmpty && desk.counters.failed == 0)
+    }
+
     @Test func aProbeThatMeetsThemProvesNothing() throws {
         for (size, answer) in [(50, 0), (50, 1), (3, 1)] {
             var desk = desk()

@@ -1,7 +1,7 @@
-import Gateways
 import PushCore
 import Testing
 
+@testable import Gateways
 @testable import MTAChild
 @testable import Store
 
@@ -132,6 +132,29 @@ import Testing
         #expect(entered(actions) && all.counters.failed == 0 && all.isEmpty && all.unsettled == 0)
     }
 
+    @Test(arguments: [Duration.milliseconds(300), .milliseconds(1_200)])
+    func whatWasUnderWayWhenALimitBeganSaysNothingAboutIt(_ later: Duration) throws {
+        let tooMany = { (index: Int32) in refusal(index, .message, status: 429, reason: "TooManyRequests") }
+        var desk = desk()
+        for id in [Int64(1), 2] {
+            send(&desk, DeskFixture.part(id, size: 10, delivery: try DeskFixture.delivery(maxRetries: 0)))
+        }
+        let batches = desk.flights.keys.sorted()
+        try #require(batches.count == 2)
+        var actions = desk.handle(
+            .settled(batchID: batches[0], outcomes: (0..<3).map(tooMany) + (3..<10).map(accepted)),
+            now: now
+        )
+        desk.moment = later
+        actions += desk.handle(.settled(batchID: batches[1], outcomes: [accepted(0), accepted(1)]), now: now)
+        #expect(desk.counters.failed == (later < .seconds(1) ? 0 : 3) && !entered(actions))
+        actions = desk.handle(.settled(batchID: batches[1], outcomes: (2..<10).map(tooMany)), now: now)
+        if later < .seconds(1) {
+            #expect(entered(actions) && desk.counters.failed == 0)
+            #expect(released(actions).allSatisfy { $0.softAnswers.isEmpty && $0.ambiguous.isEmpty })
+        }
+    }
+
     @Test func lossesOfConnectionsAreTroubleAfterASecondWithoutAnAnswer() throws {
         var desk = desk()
         #expect(!entered(desk.handle(.gatewayFailed("refused"), now: now)), "nobody waits")
@@ -186,6 +209,98 @@ import Testing
             _ = desk.handle(.settled(batchID: batch.id, outcomes: [silent]), now: now)
         }
         #expect(tried == [0, 1, 2] && desk.isProbingTrouble)
+    }
+
+    @Test func afterManyProbesThatFailedTheFirstSuccessEndsTheTroubleForGood() throws {
+        var desk = desk()
+        desk.trouble = .probing(mayProbe: false)
+        send(&desk, DeskFixture.part(1, size: 20, delivery: try DeskFixture.delivery()))
+        for second in 1...8 {
+            desk.moment = .seconds(3 * second)
+            let batch = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+            _ = desk.handle(.settled(batchID: batch.id, outcomes: [refusal(0)]), now: now)
+        }
+        let batch = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+        let over = desk.handle(.settled(batchID: batch.id, outcomes: [accepted(0)]), now: now)
+        #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
+        #expect(!entered(over) && desk.trouble == .none && desk.maySend)
+    }
+
+    @Test func aMessageThatIsAlwaysRefusedHidesNoGatewayThatIsBack() throws {
+        var desk = desk()
+        desk.trouble = .probing(mayProbe: false)
+        // One message of each part is refused for its own sake. In one part another is probed, as the part stays for what was not answered.
+        send(&desk, DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery()))
+        var tried: [Int32] = []
+        for (turn, outcome) in [Outcome(index: 0, outcomeClass: .ambiguous), refusal(0), refusal(0)].enumerated() {
+            desk.moment = .seconds(turn)
+            let batch = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+            tried += desk.flights[batch.id]?.rows ?? []
+            _ = desk.handle(.settled(batchID: batch.id, outcomes: [outcome]), now: now)
+            #expect(released(desk.handle(.probeFailed, now: now)).isEmpty, "its resend has its time")
+            _ = desk.handle(.resendDue(batchID: batch.id), now: now)
+        }
+        #expect(tried == [0, 1, 2])
+        // Otherwise the part goes back, for others to go first, and its next owner takes another message.
+        for (token, row) in [Int64(1): Int32(0), 2: 1, 4: 0] {
+            var desk = self.desk()
+            desk.trouble = .probing(mayProbe: false)
+            var part = DeskFixture.part(1, size: 3, delivery: try DeskFixture.delivery())
+            part.claimed = DeskFixture.claimed(1, size: 3, token: token)
+            send(&desk, part)
+            let batch = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+            #expect(desk.flights[batch.id]?.rows == [row])
+            #expect(released(desk.handle(.probeFailed, now: now)).isEmpty, "it is on the wire")
+            _ = desk.handle(.settled(batchID: batch.id, outcomes: [refusal(0)]), now: now)
+            let recovery = try #require(released(desk.handle(.probeFailed, now: now)).first)
+            #expect(recovery.ambiguous.isEmpty && recovery.softAnswers.isEmpty)
+            #expect(desk.isEmpty && desk.unsettled == 0 && desk.isProbingTrouble)
+        }
+    }
+
+    @Test func aSliceOfMessagesThatMayHaveArrivedIsPassedByForOneThatNeverLeft() throws {
+        var desk = desk()
+        desk.trouble = .probing(mayProbe: false)
+        var part = DeskFixture.part(1, size: 6, slice: 3, delivery: try DeskFixture.delivery())
+        part.lost = [0, 1, 2]
+        send(&desk, part)
+        let batch = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+        #expect(desk.flights[batch.id]?.rows == [3])
+        var actions = desk.handle(.settled(batchID: batch.id, outcomes: [accepted(0)]), now: now)
+        desk.ramp = nil
+        while actions.contains(where: { if case .mark = $0 { true } else { false } }) {
+            actions = Array(carryOutMarks(actions, &desk).dropFirst(actions.count))
+        }
+        #expect(desk.flights.values.flatMap(\.rows).sorted() == [0, 1, 2, 4, 5], "then all go")
+    }
+
+    @Test func aMessageThatIsUnfitHereSaysNothingOfTheGateway() throws {
+        var desk = desk()
+        desk.trouble = .probing(mayProbe: false)
+        send(&desk, DeskFixture.part(1, size: 2, delivery: try DeskFixture.delivery()))
+        let batch = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+        let unfit = Outcome(index: 0, outcomeClass: .permanent, reason: "PayloadTooLarge", neverLeft: true)
+        _ = desk.handle(.settled(batchID: batch.id, outcomes: [unfit]), now: now)
+        #expect(desk.isProbingTrouble && desk.counters.failed == 1)
+    }
+
+    /// Who was silent for minutes and is back is found before the request's timeout.
+    @Test func anotherMessageIsTheProbeWhenOneIsNotAnsweredForLong() throws {
+        var desk = desk()
+        desk.trouble = .probing(mayProbe: false)
+        send(&desk, DeskFixture.part(1, size: 5, delivery: try DeskFixture.delivery()))
+        let first = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+        desk.moment = .seconds(11)
+        #expect(desk.awaitsProbe, "it waits for a connection")
+        let departure = GatewayDeparture(batch: first, ranges: [0..<1])
+        #expect(desk.departing([departure], now: now, isLeaseValid: { true }) != nil)
+        #expect(!desk.awaitsProbe)
+        let second = try #require(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).first)
+        #expect(desk.flights[second.id]?.rows == [1] && desk.awaitsProbe)
+        #expect(submitted(carryOutMarks(desk.handle(.probe, now: now), &desk)).isEmpty)
+        let late = desk.handle(.settled(batchID: first.id, outcomes: [accepted(0)]), now: now)
+        #expect(late.contains { if case .troubleOver = $0 { true } else { false } })
+        #expect(desk.trouble == .none && desk.inGateway == 1)
     }
 
     @Test func whoSeesTheTroubleOfOthersGivesEverythingBack() throws {

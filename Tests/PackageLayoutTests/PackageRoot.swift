@@ -9,7 +9,7 @@ enum PackageRoot {
     /// The targets that have a folder in `Sources`.
     static func targets() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent("Sources").path)
-            .filter { !$0.hasPrefix(".") }.sorted()
+            .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".md") }.sorted()
     }
 
     /// The source files of a target, with the given endings.

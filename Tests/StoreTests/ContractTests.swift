@@ -137,6 +137,8 @@ struct ContractTests {
         )
         let id = try await runtime.startedDelivery()
         try await runtime.prepare()
+        // The template may be of yesterday.
+        _ = try await runtime.store.ensurePartitions(daysAhead: 7)
         #expect(try await runtime.store.ensurePartitions(daysAhead: 8) == 4)
         let part = try required(try await runtime.claim().first)
         var batch = OutcomeBatch()

@@ -32,6 +32,23 @@ struct FrozenTargetTests {
         return nil
     }
 
+    @Test("Nobody unfreezes it by the setting of who forgets a user")
+    func forgetting() async throws {
+        let (fixture, started, _) = try await lists()
+        try await fixture.sql(
+            "INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key) VALUES (\(started), 'user-1')"
+        )
+        try await fixture.store.startDelivery(started)
+        for table in ["delivery_target", "delivery_exclusion"] {
+            let script = """
+                GRANT DELETE ON pushmta.\(table) TO pushmta_marketing; SET ROLE pushmta_marketing; SET pushmta.forgetting = 'on';
+                DELETE FROM pushmta.\(table) WHERE delivery_id = \(started)
+                """
+            let state = try await refusal(fixture, script)
+            #expect(state == "PM006", "\(table)")
+        }
+    }
+
     @Test("Rows can neither be taken from it nor added to it by giving them to another delivery")
     func moved() async throws {
         let (fixture, started, editing) = try await lists()

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 import TestSupport
 import Testing
 
@@ -6,50 +7,135 @@ import Testing
 
 @Suite("Migrations")
 struct MigrationTests {
+    /// A version that comes after a release.
+    private static let later = SchemaVersion(
+        number: Store.schemaVersion + 1,
+        files: [
+            SchemaFile(
+                name: "2-colours.sql",
+                text: "ALTER TABLE pushmta_engine.service ADD colour text -- no semicolon"
+            ),
+            SchemaFile(name: "2-shades.sql", text: "UPDATE pushmta_engine.service SET colour = 'grey';"),
+        ]
+    )
+
+    private static let files = SchemaVersion.all.flatMap(\.files).map(\.name)
+
+    private func refusal(_ work: () async throws -> Void) async -> String? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            #expect((error as? StoreError)?.code == .schema, "\(error)")
+            return "\(error)"
+        }
+    }
+
     @Test("A second migration finds nothing to do")
     func twice() async throws {
         let database = try await TestDatabase.create(.empty)
         let first = try await Store.migrate(database.configuration())
-        #expect(first.from == 0 && first.to == Store.schemaVersion && first.applied == Migration.all.map(\.name))
+        #expect(first.from == 0 && first.to == Store.schemaVersion && first.applied == Self.files)
         let second = try await Store.migrate(database.configuration())
-        #expect(second.from == Store.schemaVersion && second.applied.isEmpty)
+        #expect(second.from == Store.schemaVersion && second.applied.isEmpty && second.granted.isEmpty)
     }
 
-    @Test("The steps are in the order of their numbers, of which each is there once")
-    func order() {
-        let versions = Migration.all.map(\.version)
-        #expect(versions == Set(versions).sorted() && versions.last == Store.schemaVersion)
+    @Test("The versions begin with 1 and have no gap; no file is there twice or empty")
+    func versions() {
+        #expect(SchemaVersion.all.map(\.number) == Array(1...Store.schemaVersion))
+        #expect(Set(Self.files).count == Self.files.count && Self.files.count > 10)
+        for version in SchemaVersion.all {
+            #expect(version.files.map(\.name) == version.files.map(\.name).sorted())
+            for file in version.files { #expect(file.text.contains(";") && file.checksum.count == 64, "\(file.name)") }
+        }
     }
 
-    @Test("Several hosts may migrate at once; each step is applied once")
+    @Test("Several hosts may migrate at once; each file is applied once")
     func concurrently() async throws {
         let database = try await TestDatabase.create(.empty)
         let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
             for _ in 0..<4 { group.addTask { try await Store.migrate(database.configuration()) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(reports.map(\.applied.count).reduce(0, +) == Migration.all.count)
-        let store = try await Store.connect(database.configuration())
-        #expect(try await store.installedSchemaVersion() == Store.schemaVersion)
+        #expect(reports.flatMap(\.applied) == Self.files)
+        try await Store.connect(database.configuration()).checkSchema()
     }
 
-    @Test("A newer schema is refused by migrate, and by connect unless it allows this program")
-    func newer() async throws {
+    @Test("A version after a release is added to what is there, and programs before it refuse the database")
+    func laterVersion() async throws {
         let database = try await TestDatabase.create(.migrated)
         let connection = try await database.connect()
-        let next = Store.schemaVersion + 1
-        try await connection.run(
-            script:
-                "INSERT INTO pushmta_engine.schema_version (version, name, oldest_program) VALUES (\(next), 'x', \(Store.schemaVersion))"
+        try await connection.run(script: "INSERT INTO pushmta_engine.service (name) VALUES ('shop')")
+        let versions = SchemaVersion.all + [Self.later]
+        let report = try await Migrator(connection: connection).migrate(versions)
+        #expect(report.from == Store.schemaVersion && report.to == Self.later.number)
+        #expect(report.applied == ["2-colours.sql", "2-shades.sql"])
+        let colour = try await connection.execute(
+            PostgresStatement("SELECT colour FROM pushmta_engine.service", prepare: false)
         )
-        await #expect(throws: StoreError.self) { try await Store.migrate(database.configuration()) }
-        _ = try await Store.connect(database.configuration())
-        try await connection.run(
-            script: "UPDATE pushmta_engine.schema_version SET oldest_program = \(next) WHERE version = \(next)"
-        )
-        await #expect { try await Store.connect(database.configuration()) } throws: {
-            ($0 as? StoreError)?.code == .schema
+        #expect(try colour.text(0, 0) == "grey")
+        #expect(try await Migrator(connection: connection).migrate(versions).applied.isEmpty)
+        for refused in [
+            await refusal { _ = try await Store.migrate(database.configuration()) },
+            await refusal { _ = try await Store.connect(database.configuration()) },
+        ] {
+            #expect(refused?.contains("Install the newer program") == true, "\(refused ?? "taken")")
         }
+    }
+
+    @Test("A version that fails leaves nothing of itself")
+    func failing() async throws {
+        let database = try await TestDatabase.create(.migrated)
+        let connection = try await database.connect()
+        let wrong = SchemaVersion(
+            number: Self.later.number,
+            files: Self.later.files + [SchemaFile(name: "2-wrong.sql", text: "SELECT nothing FROM nowhere;")]
+        )
+        await #expect(throws: PostgresError.self) {
+            try await Migrator(connection: connection).migrate(SchemaVersion.all + [wrong])
+        }
+        let left = try await connection.execute(
+            PostgresStatement(
+                "SELECT count(*) FROM pg_attribute WHERE attrelid = 'pushmta_engine.service'::regclass AND attname = 'colour'",
+                prepare: false
+            )
+        )
+        #expect(try left.int64(0, 0) == 0)
+        try await Store.connect(database.configuration()).checkSchema()
+        #expect(try await Migrator(connection: connection).migrate(SchemaVersion.all + [Self.later]).applied.count == 2)
+    }
+
+    @Test(
+        "A database of a development version is refused in one sentence, by migrate and by connect, and stays as it is",
+        arguments: [
+            // The list of steps as it was before version 1.
+            """
+            DROP SCHEMA pushmta CASCADE; DROP SCHEMA pushmta_engine CASCADE; CREATE SCHEMA pushmta_engine;
+            CREATE TABLE pushmta_engine.schema_version (version integer PRIMARY KEY, name text, oldest_program integer);
+            INSERT INTO pushmta_engine.schema_version VALUES (1, 'foundations', 1), (38, 'resumption', 8);
+            """,
+            // Version 1 as it was at another time: a file was another one, is missing, or is gone.
+            "UPDATE pushmta_engine.schema_version SET checksum = repeat('0', 64) WHERE file = '05-parts.sql'",
+            "DELETE FROM pushmta_engine.schema_version WHERE file = '05-parts.sql'",
+            "INSERT INTO pushmta_engine.schema_version VALUES (1, '99-gone.sql', repeat('0', 64))",
+        ]
+    )
+    func development(script: String) async throws {
+        let database = try await TestDatabase.create(.migrated)
+        let connection = try await database.connect()
+        try await connection.run(script: script)
+        let count =
+            "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname ~ '^pushmta'"
+        let before = try await connection.execute(PostgresStatement(count, prepare: false)).int64(0, 0)
+        for refused in [
+            await refusal { _ = try await Store.migrate(database.configuration()) },
+            await refusal { _ = try await Store.connect(database.configuration()) },
+        ] {
+            #expect(refused?.contains("pushmta quickstart --fresh") == true, "\(refused ?? "taken")")
+            #expect(refused?.filter { $0 == "." }.count == refused?.components(of: ".sql").count.advanced(by: 1))
+        }
+        let after = try await connection.execute(PostgresStatement(count, prepare: false)).int64(0, 0)
+        #expect(before == after)
     }
 
     @Test("An empty database is refused with the command that helps")
@@ -63,6 +149,8 @@ struct MigrationTests {
     @Test("Partitions are made for the days ahead, by any number of hosts at once")
     func partitions() async throws {
         let database = try await TestDatabase.create(.migrated)
+        // The template may be of yesterday.
+        _ = try await Store(configuration: database.configuration()).ensurePartitions(daysAhead: 7)
         let made = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<3 {
                 group.addTask {
@@ -74,4 +162,8 @@ struct MigrationTests {
         // Four tables, two more days than migration made.
         #expect(made == 8)
     }
+}
+
+extension String {
+    fileprivate func components(of part: String) -> [Range<String.Index>] { ranges(of: part) }
 }

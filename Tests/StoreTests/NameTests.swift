@@ -136,44 +136,4 @@ struct NameTests {
         }
         await connection.close()
     }
-
-    @Test(
-        "What had such a name before the upgrade goes on; its label is mended, and a delivery under way does not stop for it"
-    )
-    func upgrade() async throws {
-        let database = try await TestDatabase.create(.empty)
-        let connection = try await database.connect()
-        _ = try await Migrator(connection: connection).migrate(Migration.all.filter { $0.version < 27 })
-        try await connection.run(
-            script: #"""
-                INSERT INTO pushmta_engine.service (name, label) VALUES (E'two\nlines', E'a\u001bb'), (repeat('x', 300), E'\t');
-                INSERT INTO pushmta_engine.external_account (name, connector) VALUES (E'it''s\\\tone', 'ios-http2');
-                INSERT INTO pushmta_engine.application (service_id, name, platform, integration_key, external_account_id)
-                VALUES (1, 'ios', 'ios', ' ', 1);
-                SELECT pushmta.create_delivery(repeat(E'long\n', 1000), ARRAY['ios'], '{"ios": {"title": "a"}}');
-                """#
-        )
-        let report = try await Store.migrate(database.configuration())
-        #expect(report.from == 26 && report.to == Store.schemaVersion)
-        let store = try await Store.connect(database.configuration())
-        #expect(Set(try await store.services().map(\.label)) == ["a b", ""])
-        let id = try #require(DeliveryID.nth(1))
-        try await store.startDelivery(id)
-        let progress = try await store.deliveryProgress(id)
-        #expect(progress.label.count <= 500 && progress.label.hasPrefix("long long "))
-        // Names stay, and everything else of their rows can be changed.
-        #expect(try await store.setAccount(name: "it's\\\tone", host: "other").host == "other")
-        #expect(try await store.setService(name: "two\nlines", label: "x").label == "x")
-        var change = ApplicationChange()
-        change.bundleID = "com.shop"
-        #expect(try await store.setApplication(name: "ios", change).integrationKey == " ")
-        await #expect {
-            try await connection.run(
-                script: #"INSERT INTO pushmta_engine.external_account (name, connector) VALUES (E'\t', 'ios-http2')"#
-            )
-        } throws: {
-            ($0 as? PostgresError)?.constraint == "external_account_name_form"
-        }
-        await connection.close()
-    }
 }

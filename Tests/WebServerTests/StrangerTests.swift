@@ -121,6 +121,36 @@ import Testing
         try await site.finish()
     }
 
+    @Test func aNewKeyIsTakenWhereBogusOnesComeFrom() async throws {
+        let site = try await APISite.start(Self.noProxy)
+        var random = SystemRandomNumberGenerator()
+        var last = 0
+        for _ in 0..<60 where last != 429 {
+            last = try await site.call("GET", "/applications", key: APIKey(using: &random).secretText).status
+        }
+        #expect(last == 429, "the address is told to wait")
+        // Made now, and never seen before by the process.
+        for _ in 0..<3 {
+            let key = try await site.key()
+            #expect(try await site.call("GET", "/applications", key: APIKey(using: &random).secretText).status == 429)
+            #expect(try await site.call("GET", "/applications", key: key).status == 200)
+            let wrong = String(key.dropLast()) + (key.hasSuffix("0") ? "1" : "0")
+            #expect(try await site.call("GET", "/applications", key: wrong).status == 429)
+        }
+        try await site.finish()
+    }
+
+    @Test func aTrustedProxyIsNeverToldToWait() async throws {
+        // The test comes from a trusted proxy's address, and says nothing of a client behind it.
+        let site = try await APISite.start()
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<60 {
+            let answer = try await site.call("GET", "/applications", key: APIKey(using: &random).secretText)
+            #expect(answer.status == 401)
+        }
+        try await site.finish()
+    }
+
     @Test func aWrongSecretIsAskedAboutOnce() async throws {
         let site = try await APISite.start(Self.noProxy)
         let key = try await site.key()

@@ -121,6 +121,20 @@ import Testing
         try await site.drain()
     }
 
+    @Test func aDeviceIDThatAnybodyCanSayEndsNobodysProvenRegistration() async throws {
+        let site = try await WebSite.start()
+        try await Self.trust(site, .signed)
+        #expect(try await Self.register(site, "ada-token", "ada&deviceImei=d1", Self.token("ada")).status == 200)
+        #expect(try await Self.register(site, "stranger-token", "ada&deviceImei=d1").status == 200)
+        #expect(try await Self.user(site, "ada-token") == "ada")
+        #expect(try await Self.user(site, "stranger-token") == "")
+        // Her own new token does.
+        #expect(try await Self.register(site, "ada-token-2", "ada&deviceImei=d1", Self.token("ada")).status == 200)
+        #expect(try await Self.user(site, "ada-token-2") == "ada")
+        #expect(try await Self.user(site, "ada-token") == nil)
+        try await site.drain()
+    }
+
     @Test func oneBatchDecidesAsOneAfterTheOther() throws {
         func placed(_ token: String, _ claim: UserKeyClaim) throws -> PlacedRegistration {
             var placed = try PlacedRegistration(

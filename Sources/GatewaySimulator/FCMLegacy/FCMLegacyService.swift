@@ -1,4 +1,7 @@
 import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// What the connections of the legacy gateway share.
@@ -81,5 +84,43 @@ final class FCMLegacyService: Sendable {
         for connection in state.withLock({ Array($0.connections.values) }) {
             connection.eventLoop.execute { connection.value.end() }
         }
+    }
+}
+
+/// The listening socket of the legacy gateway.
+struct FCMLegacyListener: Sendable {
+    private let channel: any Channel
+    private let service: FCMLegacyService
+
+    /// Begins to listen.
+    static func start(
+        group: MultiThreadedEventLoopGroup,
+        host: String,
+        port: Int,
+        tls: NIOSSLContext,
+        service: FCMLegacyService
+    ) async throws -> FCMLegacyListener {
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 1024)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(FCMLegacyConnection(service: service))
+                }
+            }
+            .bind(host: host, port: port).get()
+        return FCMLegacyListener(channel: channel, service: service)
+    }
+
+    var port: Int { channel.localAddress?.port ?? 0 }
+
+    /// Stops listening and ends every connection.
+    func stop() async {
+        try? await channel.close().get()
+        service.endConnections()
     }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOTLS
 
 /// A gateway that is out: it serves nobody, or a share only, until the plan is replaced. Requests and connections are counted by the
 /// second meanwhile.
@@ -11,6 +12,8 @@ public struct OutageFault: Sendable, Equatable {
         case closed
         /// The TLS handshake ends with the alert `handshake_failure`.
         case tlsAlert = "tls_alert"
+        /// After the TLS handshake come bytes that are no HTTP/2, and the socket stays open, whatever the client does.
+        case broken
     }
 
     /// What requests get; nothing when `connections` says what becomes of those, which never carry any.
@@ -84,6 +87,31 @@ final class RefusedHandshake: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: Self.alert)), promise: nil)
         context.close(promise: nil)
     }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
+
+/// Says what is no HTTP/2 after the TLS handshake, and leaves the socket open for a while: it hears nothing any more.
+final class BrokenProtocol: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// What a server of another protocol says; as an HTTP/2 frame it is longer than any may be.
+    private static let words = "HTTP/1.1 400 Bad Request\r\n\r\n"
+    /// So long the sockets of clients stay half open, far beyond what they wait for a close; then they are given back.
+    private static let length = TimeAmount.seconds(60)
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case TLSUserEvent.handshakeCompleted = event else { return }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.words)), promise: nil)
+        let channel = context.channel
+        channel.setOption(.autoRead, value: false).whenFailure { _ in channel.close(promise: nil) }
+        context.eventLoop.scheduleTask(in: Self.length) { channel.close(mode: .all, promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)

@@ -116,3 +116,30 @@ final class DeviceFleet: Sendable {
         for line in woken { line.run { $0.proceed() } }
     }
 }
+
+/// The web server of the simulated devices.
+struct FleetServer: Sendable, Equatable {
+    var host: String
+    var port: Int
+    /// Every so many pushes are clicked on, 0: none is. Negative: devices report nothing.
+    var clickEvery: Int
+
+    /// The value of a request's Host field (RFC 9110 section 7.2): an IPv6 address stands in brackets.
+    var hostField: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// What the simulated devices have told their web server; only what it answered with 200 counts.
+public struct FleetCounters: Sendable, Codable, Equatable {
+    /// Registrations that the server has taken.
+    public var registered = 0
+    /// Receipts of messages that the server has taken.
+    public var received = 0
+    /// Clicks on messages that the server has taken.
+    public var clicked = 0
+    /// Requests without an answer, or with another one than 200; devices do not repeat them.
+    public var failed = 0
+    /// Requests that are to be made.
+    public var waiting = 0
+    /// Messages whose payload carried no ids that a device could report.
+    public var untracked = 0
+}

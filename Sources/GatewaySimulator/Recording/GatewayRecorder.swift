@@ -191,3 +191,36 @@ final class GatewayRecorder: Sendable {
         )
     }
 }
+
+/// One push as it goes into the records.
+struct RecordedPush: Sendable {
+    var key: MessageKey
+    var tokenHash: UInt32
+    /// The answer's code in the gateway's catalog.
+    var answer: UInt8
+    /// The gateway took it; an accepted one may stay unanswered.
+    var isAccepted: Bool
+    /// The answer leaves with the read that brought the push; a later one is recorded when it leaves.
+    var isAnswered: Bool
+}
+
+/// What a gateway remembers of one message.
+public struct MessageRecord: Sendable, Codable, Equatable {
+    /// The gateway that it was sent to.
+    public var gateway: SimulatedGateway
+    /// The id by which it is known: a UUID in lower case, or the decimal of a number.
+    public var id: String
+    /// How often it came, accepted or not; at most 4,095 are counted.
+    public var seen: Int
+    /// How often it was accepted; at most 4,095 are counted.
+    public var accepted: Int
+    /// A hash of the device token that it came with last, as 8 hexadecimal digits.
+    public var tokenHash: String
+    /// The last answer: `Accepted`, `Unanswered` or the reason of the rejection.
+    public var answer: String
+
+    enum CodingKeys: String, CodingKey {
+        case gateway, id, seen, accepted, answer
+        case tokenHash = "token_hash"
+    }
+}

@@ -1,7 +1,9 @@
 import HTTP2
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import NIOTLS
 
 /// The listening socket of one gateway and its share of each event loop.
 final class GatewayListener<Rules: GatewayRules>: Sendable {
@@ -57,6 +59,9 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
                     case nil: break
                     case .refused, .closed: return channel.close(promise: nil)
                     case .tlsAlert: return try pipeline.addHandler(RefusedHandshake())
+                    case .broken:
+                        try pipeline.addHandler(SenderTLS.handler(tls))
+                        return try pipeline.addHandler(BrokenProtocol())
                     }
                     try pipeline.addHandler(SenderTLS.handler(tls))
                     let http2 = {
@@ -90,5 +95,63 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
     func stop() async {
         await socket.stop()
         for loop in loops { try? await loop.eventLoop.submit { loop.value.shutDown() }.get() }
+    }
+}
+
+/// Behind TLS: HTTP/2 for a client that asked for it by ALPN, HTTP/1.1 for any other.
+final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let http2: () -> any ChannelHandler
+    private let http1: () -> any ChannelHandler
+
+    /// Makes the handler of a connection when it is known which it needs.
+    init(http2: @escaping () -> any ChannelHandler, http1: @escaping () -> any ChannelHandler) {
+        self.http2 = http2
+        self.http1 = http1
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted(let negotiated) = event {
+            do {
+                let pipeline = context.pipeline.syncOperations
+                if negotiated == "h2" {
+                    try pipeline.addHandler(http2())
+                } else {
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(http1())
+                }
+            } catch {
+                return context.close(promise: nil)
+            }
+            context.fireUserInboundEventTriggered(event)
+            return context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
+
+/// TLS that asks a sender for a certificate and takes whatever it shows: APNs judges it after the handshake, with a GOAWAY.
+enum SenderTLS {
+    /// Makes the configuration of a server one that asks.
+    static func ask(_ configuration: inout TLSConfiguration) {
+        configuration.certificateVerification = .optionalVerification
+    }
+
+    /// The handler of one connection.
+    static func handler(_ context: NIOSSLContext) throws -> NIOSSLServerHandler {
+        NIOSSLServerHandler(context: context) { _, promise in promise.succeed(.certificateVerified) }
+    }
+
+    /// The certificate that the sender has shown, in DER; nil for none.
+    static func certificate(_ channel: any Channel) -> [UInt8]? {
+        let operations = channel.pipeline.syncOperations
+        guard let handler = try? operations.handler(type: NIOSSLServerHandler.self) else { return nil }
+        return try? handler.peerCertificate?.toDERBytes()
     }
 }

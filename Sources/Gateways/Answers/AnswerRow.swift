@@ -103,3 +103,87 @@ public struct AnswerRow: Sendable, Hashable {
         }
     }
 }
+
+/// The gateways whose answers the answer table knows.
+public enum AnswerGateway: String, Sendable, Hashable, Codable, CaseIterable {
+    /// APNs' provider API over HTTP/2.
+    case apnsHTTP2 = "apns-http2"
+    /// APNs' binary protocol and its feedback service.
+    case apnsBinary = "apns-binary"
+    /// FCM's HTTP v1 API.
+    case fcmV1 = "fcm-v1"
+    /// FCM's legacy HTTP API.
+    case fcmLegacy = "fcm-legacy"
+}
+
+extension AnswerGateway {
+    /// The gateway that takes payloads of this format.
+    public init(_ format: PayloadFormat) {
+        switch format {
+        case .apns: self = .apnsHTTP2
+        case .apnsBinary: self = .apnsBinary
+        case .fcmV1: self = .fcmV1
+        case .fcmLegacy: self = .fcmLegacy
+        }
+    }
+}
+
+/// What an answer says about the push token that it was given for.
+public enum TokenRule: String, Sendable, Hashable, Codable {
+    /// Nothing.
+    case none
+    /// The token is dead.
+    case invalid
+    /// The token has been dead since the time in the answer; a later registration stands.
+    case invalidSinceTimestamp = "invalid_since_timestamp"
+    /// The gateway wants another one instead, which is in the answer.
+    case replaced
+    /// It counts as a soft error of the token, once the message is given up.
+    case softError = "soft_error"
+}
+
+extension TokenRule {
+    /// Whether the token is dead.
+    var isInvalid: Bool { self == .invalid || self == .invalidSinceTimestamp }
+}
+
+/// What an answer means for all messages of the application.
+public enum ApplicationEffect: String, Sendable, Hashable, Codable {
+    /// Nothing.
+    case none
+    /// Each of them would be refused: stop sending and tell the operator.
+    case stop
+    /// The provider token or access token has to be renewed.
+    case renewToken = "renew_token"
+    /// The gateway wants less of the whole project: the child that hears it sends nothing of the application for a while. Others
+    /// hear it themselves.
+    case pause
+}
+
+/// What an answer means for the connection that it came on.
+public enum ConnectionEffect: String, Sendable, Hashable, Codable {
+    /// It stays in use.
+    case keep
+    /// It takes no more messages, and another one takes its place.
+    case replace
+}
+
+/// The failures in Adobe Campaign's table of push error types (Campaign v8, "Delivery failures", Push error types).
+extension MessageFailure {
+    /// The content is malformed.
+    static let softUndefined = MessageFailure(.soft, .undefined)
+    /// The gateway refuses the message, or its sender.
+    static let softRefused = MessageFailure(.soft, .refused)
+    /// The gateway cannot be reached, for the connectors whose table calls that soft.
+    static let softUnreachable = MessageFailure(.soft, .unreachable)
+    /// The token belongs to somebody else.
+    static let softUserUnknown = MessageFailure(.soft, .userUnknown)
+    /// The token is dead.
+    static let hardUserUnknown = MessageFailure(.hard, .userUnknown)
+    /// The gateway is in trouble, or the sender: nothing is said of the message.
+    static let ignoredRefused = MessageFailure(.ignored, .refused)
+    /// The message is malformed, and the address not to blame.
+    static let ignoredUndefined = MessageFailure(.ignored, .undefined)
+    /// The connection was lost; Adobe calls its type undefined, whose number is the same.
+    static let ignoredUnreachable = MessageFailure(.ignored, .unreachable)
+}

@@ -179,3 +179,176 @@ extension AnswerTable {
         ),
     ]
 }
+
+extension AnswerTable {
+    /// What a row says of answers that are none of the gateway's.
+    static let foreignExplanation =
+        "an answer that the gateway does not give: a page of a proxy or load balancer, or nothing where an error in JSON should be. It says "
+        + "nothing about the message. Check that the address is the gateway's and no proxy answers for it"
+    /// What a row says of reasons that nobody knows.
+    static let unknownExplanation =
+        "an unknown reason to refuse the message (Adobe: not tried again); as it may be the content, the token is not counted. When many messages of a delivery get "
+        + "it while others pass, the delivery is paused; a lone one fails in the end"
+
+    /// Reasons that are not documented.
+    static let apnsOtherResponses: [AnswerRow] = [
+        malformed(.apnsHTTP2, "a 200 without the message's apns-id, or with a body: APNs did not give it"),
+        AnswerRow(
+            .apnsHTTP2,
+            0,
+            "",
+            .retry,
+            fault: .foreign,
+            failure: .ignoredRefused,
+            foreignExplanation
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            300,
+            "",
+            .stopApplication,
+            application: .stop,
+            failure: .softRefused,
+            "a redirection, which APNs never gives: check that the address is the gateway's and no proxy answers for it"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            400,
+            "",
+            .retry,
+            fault: .unknown,
+            failure: .softRefused,
+            unknownExplanation
+        ),
+        // 401 and 403 are about who sends. Keeping messages back can be undone, failing all of them cannot.
+        AnswerRow(
+            .apnsHTTP2,
+            401,
+            "",
+            .stopApplication,
+            application: .stop,
+            failure: .softRefused,
+            "the sender is not recognised: check the credential"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            403,
+            "",
+            .stopApplication,
+            application: .stop,
+            failure: .softRefused,
+            "the sender is not allowed, for an unknown reason: check the credential"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            404,
+            "",
+            .permanent,
+            doubtful: true,
+            failure: .softRefused,
+            "the path is unknown: when many are refused, check that the address is the gateway's"
+        ),
+        AnswerRow(
+            .apnsHTTP2,
+            405,
+            "",
+            .stopApplication,
+            application: .stop,
+            failure: .softRefused,
+            "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"
+        ),
+        AnswerRow(.apnsHTTP2, 408, "", .retry, failure: .softRefused, "the request timed out at the gateway"),
+        AnswerRow(
+            .apnsHTTP2,
+            410,
+            "",
+            .permanent,
+            token: .softError,
+            failure: .softRefused,
+            "the push token is gone for an unknown reason; the token is kept, and counted"
+        ),
+        AnswerRow(.apnsHTTP2, 429, "", .retry, failure: .softRefused, "too many requests"),
+        AnswerRow(
+            .apnsHTTP2,
+            500,
+            "",
+            .retry,
+            delay: apnsServerDelay,
+            failure: .softRefused,
+            "an error of the gateway"
+        ),
+    ]
+
+    /// Messages without an answer, and messages that are not fit to be sent.
+    static let apnsUnanswered: [AnswerRow] =
+        http2Unanswered(.apnsHTTP2) + [
+            AnswerRow(
+                .apnsHTTP2,
+                0,
+                "PayloadTooLarge",
+                .permanent,
+                source: .check,
+                failure: .softRefused,
+                "the payload is larger than 4,096 bytes (VoIP 5,120) with this subscription's values: shorten the content"
+            ),
+            AnswerRow(
+                .apnsHTTP2,
+                0,
+                "FieldsUnreadable",
+                .permanent,
+                source: .check,
+                failure: .softUndefined,
+                "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"
+            ),
+            AnswerRow(
+                .apnsHTTP2,
+                0,
+                "",
+                .permanent,
+                source: .check,
+                failure: .softUndefined,
+                "the message cannot be made of the content and this subscription's values: correct the delivery's content"
+            ),
+        ]
+}
+
+extension AnswerTable {
+    /// Reasons in the debug data of GOAWAY: Apple names the strings of its responses, and one more has been seen.
+    ///
+    /// What they mean for the sender they mean here too. A word about one message says nothing of the messages above the last stream
+    /// id, which this is about: APNs has not looked at them.
+    static let apnsGoAways: [AnswerRow] =
+        apnsResponses.filter { !$0.reason.isEmpty }.map(goAway) + [
+            goAway(
+                "Maximum active streams violated for this endpoint.",
+                "the limit of concurrent streams was lowered while messages were on the wire"
+            ),
+            goAway("", "APNs ended the connection for an unknown reason"),
+        ]
+
+    /// The GOAWAY with the reason of a response.
+    private static func goAway(_ response: AnswerRow) -> AnswerRow {
+        var row = goAway(response.reason, response.explanation)
+        row.application = response.application
+        switch response.outcomeClass {
+        case .stopApplication: row.failure = response.failure
+        case .permanent: row.explanation = "APNs ended the connection over one message: " + response.explanation
+        case .retry: row.explanation = "APNs is in trouble and ended the connection"
+        case .accepted, .unprocessed, .stopDelivery, .ambiguous: break
+        }
+        return row
+    }
+
+    private static func goAway(_ reason: String, _ explanation: String) -> AnswerRow {
+        AnswerRow(
+            .apnsHTTP2,
+            0,
+            reason,
+            .unprocessed,
+            source: .goAway,
+            connection: .replace,
+            failure: .ignoredUnreachable,
+            explanation
+        )
+    }
+}

@@ -65,3 +65,160 @@ public enum AnswerTable {
             ?? AnswerRow(gateway, 0, "", .retry, fault: .foreign, failure: .ignoredRefused, foreignExplanation)
     }
 }
+
+/// Finding the row of an answer.
+extension AnswerTable {
+    /// What an APNs response other than 200 means.
+    ///
+    /// - Parameter isSuffixed: the message's topic is not the plain bundle id, but has its push type's suffix.
+    public static func apns(status: Int16, reason: String, isSuffixed: Bool = false) -> AnswerRow {
+        if isSuffixed, let row = row(.apnsHTTP2, .response, status, reason, suffixedTopicCondition) { return row }
+        return reason.isEmpty
+            ? other(.apnsHTTP2, status, isGatewaysForm: false)
+            : row(.apnsHTTP2, .response, status, reason) ?? other(.apnsHTTP2, status, isGatewaysForm: true)
+    }
+
+    /// What a GOAWAY of APNs means; the reason is that of its JSON debug data, or the debug data itself.
+    public static func apnsGoAway(reason: String) -> AnswerRow {
+        row(.apnsHTTP2, .goAway, 0, reason) ?? row(.apnsHTTP2, .goAway, 0, "") ?? foreign(.apnsHTTP2)
+    }
+
+    /// What an FCM HTTP v1 response other than 200 means.
+    ///
+    /// - Parameters:
+    ///   - reason: the FCM error code, else the reason of `google.rpc.ErrorInfo`, else the status text.
+    ///   - tokenAtFault: whether the error names the field `message.token`.
+    public static func fcmV1(status: Int16, reason: String, tokenAtFault: Bool = false) -> AnswerRow {
+        if tokenAtFault, let row = row(.fcmV1, .response, status, reason, tokenAtFaultCondition) { return row }
+        return reason.isEmpty
+            ? other(.fcmV1, status, isGatewaysForm: false)
+            : row(.fcmV1, .response, status, reason) ?? other(.fcmV1, status, isGatewaysForm: true)
+    }
+
+    /// What a GOAWAY of FCM means; the reason is its debug data.
+    public static func fcmV1GoAway(reason: String) -> AnswerRow {
+        row(.fcmV1, .goAway, 0, reason) ?? row(.fcmV1, .goAway, 0, "") ?? foreign(.fcmV1)
+    }
+
+    /// What it means that a message ended without an answer.
+    ///
+    /// - Parameter isWritten: the message may have reached the gateway.
+    public static func noAnswer(_ gateway: AnswerGateway, reason: String, isWritten: Bool) -> AnswerRow {
+        let condition = isWritten ? writtenCondition : ""
+        return row(gateway, .noAnswer, 0, reason, condition) ?? row(gateway, .noAnswer, 0, "", condition)
+            ?? foreign(gateway)
+    }
+
+    /// What it means that a message is not fit to be sent at all.
+    ///
+    /// - Parameter reason: the recorded reason; the word before its colon is looked up.
+    public static func check(_ gateway: AnswerGateway, reason: String) -> AnswerRow {
+        let word = reason.prefix { $0 != ":" }
+        return row(gateway, .check, 0, String(word)) ?? row(gateway, .check, 0, "") ?? foreign(gateway)
+    }
+
+    /// What it means that the endpoint of access tokens gave none.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status; 0 for no answer.
+    ///   - error: its OAuth 2 error, empty if it gave none.
+    public static func tokenEndpoint(_ gateway: AnswerGateway, status: Int, error: String) -> AnswerRow {
+        if let row = row(gateway, .tokenEndpoint, 0, error), !error.isEmpty { return row }
+        let status = Int16(clamping: status)
+        return row(gateway, .tokenEndpoint, status, "") ?? row(gateway, .tokenEndpoint, status / 100 * 100, "")
+            ?? row(gateway, .tokenEndpoint, 0, "") ?? foreign(gateway)
+    }
+
+    /// The condition of the rows for messages that may have reached the gateway.
+    static let writtenCondition = "written"
+}
+
+extension AnswerTable {
+    /// What ends a message on an HTTP/2 connection without an answer.
+    ///
+    /// Whether it may be sent again without a doubt is RFC 9113 section 8.7: a stream that was refused, or lies above a GOAWAY's
+    /// last stream id, was not processed; all else that was written may have been.
+    static func http2Unanswered(_ gateway: AnswerGateway) -> [AnswerRow] {
+        [
+            row(gateway, "ConnectionLost", isWritten: true, "the connection was lost before the answer came"),
+            row(gateway, "Timeout", isWritten: true, "no answer came in time"),
+            row(
+                gateway,
+                "",
+                isWritten: true,
+                "the stream was reset by the gateway or by a proxy before the answer came"
+            ),
+            row(gateway, "REFUSED_STREAM", isWritten: false, "the gateway did not look at the message"),
+            row(
+                gateway,
+                "GOAWAY",
+                isWritten: false,
+                "the gateway closed the connection before it looked at the message"
+            ),
+            row(
+                gateway,
+                NoAnswerReason.notWritten,
+                isWritten: false,
+                "the connection was lost before the message was written"
+            ),
+            row(gateway, "", isWritten: false, "the message was taken back before it was written"),
+        ]
+    }
+
+    /// A 200 that the gateway has not given: something in its place may have thrown the message away.
+    static func malformed(_ gateway: AnswerGateway, _ explanation: String) -> AnswerRow {
+        AnswerRow(
+            gateway,
+            200,
+            NoAnswerReason.malformed,
+            .ambiguous,
+            failure: .ignoredUnreachable,
+            explanation
+                + "; check that the address is the gateway's and no proxy answers for it. The message is sent again or reported as "
+                + "unknown, as the delivery says"
+        )
+    }
+
+    /// The meaning of an answer with status 200 that the gateway has not given.
+    static func malformed(_ gateway: AnswerGateway) -> AnswerRow {
+        row(gateway, .response, 200, NoAnswerReason.malformed) ?? foreign(gateway)
+    }
+
+    private static func row(
+        _ gateway: AnswerGateway,
+        _ reason: String,
+        isWritten: Bool,
+        _ explanation: String
+    ) -> AnswerRow {
+        AnswerRow(
+            gateway,
+            0,
+            reason,
+            isWritten ? .ambiguous : .unprocessed,
+            source: .noAnswer,
+            condition: isWritten ? writtenCondition : "",
+            failure: .ignoredUnreachable,
+            isWritten
+                ? explanation
+                    + ": it may have been taken, and is sent again or reported as unknown, as the delivery says"
+                : explanation + ": it is sent again"
+        )
+    }
+}
+
+/// Reasons that come from outside, made fit to be stored.
+enum ReasonText {
+    /// A reason longer than this is cut, in bytes; the longest that a gateway documents has 31.
+    static let maximumBytes = 200
+
+    /// The text without NUL bytes, which PostgreSQL does not store, cut to a storable length.
+    static func storable(_ text: String) -> String {
+        if text.utf8.count <= maximumBytes, !text.utf8.contains(0) { return text }
+        var result = ""
+        for character in text where character != "\0" {
+            if result.utf8.count + character.utf8.count > maximumBytes { break }
+            result.append(character)
+        }
+        return result
+    }
+}

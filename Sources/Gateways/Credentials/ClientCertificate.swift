@@ -1,5 +1,6 @@
 import Crypto
 import NIOSSL
+import PushCore
 import SwiftASN1
 import X509
 
@@ -38,8 +39,8 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
     /// - Parameter passphrase: "" for none.
     /// - Throws: `GatewayCredentialError` that says what is wrong and what to do, never anything of the material.
     public init(pkcs12: [UInt8], passphrase: String) throws(GatewayCredentialError) {
-        let contents: PKCS12Contents
-        do throws(PKCS12Problem) {
+        let contents: PKCS12File.Contents
+        do throws(PKCS12File.Problem) {
             contents = try PKCS12File.read(pkcs12, passphrase: passphrase)
         } catch {
             throw Self.error(error, hasPassphrase: !passphrase.isEmpty)
@@ -47,7 +48,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
         try self.init(contents)
     }
 
-    init(_ contents: PKCS12Contents) throws(GatewayCredentialError) {
+    init(_ contents: PKCS12File.Contents) throws(GatewayCredentialError) {
         guard !contents.privateKeys.isEmpty else {
             throw Self.error(
                 .missing,
@@ -118,4 +119,177 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
     private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
+}
+
+/// What can be said against a certificate before anybody connects with it.
+extension ClientCertificate {
+    /// Checks that the certificate is good at a moment.
+    public func requireValidity(at now: Date) throws(GatewayCredentialError) {
+        if now >= notAfter {
+            throw Self.error(
+                .expired,
+                "it has expired on \(Self.day(notAfter)): make a new one in Apple's developer account and set it"
+            )
+        }
+        if now < notBefore {
+            throw Self.error(
+                .expired,
+                "it is good from \(Self.day(notBefore)) on only: wait until then, or check the clock of this machine and of the database's"
+            )
+        }
+    }
+
+    /// Checks that the certificate may be used in an environment.
+    public func requireEnvironment(isSandbox: Bool) throws(GatewayCredentialError) {
+        guard isSandbox ? allowsSandbox : allowsProduction else {
+            let (given, wanted) = isSandbox ? ("production", "sandbox") : ("sandbox", "production")
+            throw Self.error(
+                .wrongApplication,
+                "it is for the \(given) environment and the application is of the \(wanted) one: set the certificate of the \(wanted) environment"
+            )
+        }
+    }
+
+    /// Checks that the certificate may send to a bundle id; one that names no topics may send to any.
+    public func requireTopic(_ bundleID: String) throws(GatewayCredentialError) {
+        guard !topics.isEmpty, !topics.contains(bundleID), !topics.contains(where: { $0.hasPrefix(bundleID + ".") })
+        else { return }
+        throw Self.error(
+            .wrongApplication,
+            "it may send to \(topics.prefix(5).joined(separator: ", ")) and the application's bundle id is \(bundleID): set the certificate of this application, or correct its bundle id"
+        )
+    }
+
+    static func error(_ problem: PKCS12File.Problem, hasPassphrase: Bool) -> GatewayCredentialError {
+        switch problem {
+        case .malformed:
+            error(
+                .malformed,
+                "it is no PKCS#12 file, is damaged, or has more than \(PKCS12File.mostBytes) bytes: export certificate and private key as .p12"
+            )
+        case .wrongPassphrase:
+            error(
+                .wrongPassphrase,
+                hasPassphrase
+                    ? "the passphrase is not the one that it was exported with: give that one"
+                    : "it is protected with a passphrase and none was given: give the one that it was exported with"
+            )
+        case .unsupported(let algorithm):
+            error(
+                .malformed,
+                "it is protected in a way that is not supported (algorithm \(ReasonText.storable(algorithm))): export it anew, for example with openssl pkcs12 -export"
+            )
+        case .noLegacyProvider(let cipher):
+            error(
+                .malformed,
+                "it is encrypted with \(ReasonText.storable(cipher)), an old cipher that OpenSSL has in its legacy provider only, which cannot be loaded on this machine: install it (ossl-modules/legacy.so; in Debian 12 the package libssl3 holds it, later openssl-provider-legacy), or open the file where it is and export it anew with openssl pkcs12 -export"
+            )
+        case .tooSlow:
+            error(
+                .malformed,
+                "its passphrase is protected with more than \(PKCS12File.mostRounds) rounds: export it anew with fewer"
+            )
+        case .noOpenSSL:
+            error(
+                .malformed,
+                "OpenSSL, which reads it, does not work on this machine: check that its program does, with openssl version -a"
+            )
+        }
+    }
+
+    static func error(_ code: GatewayCredentialError.Code, _ what: String) -> GatewayCredentialError {
+        GatewayCredentialError(code, "the certificate cannot be used: \(what)")
+    }
+
+    /// A moment's day and time in UTC, as `2026-11-21 10:00 UTC`.
+    static func day(_ date: Date) -> String {
+        let text = date.formatted(.iso8601)
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
+    }
+}
+
+/// What a certificate of Apple says about its use (*Establishing a certificate-based connection to APNs*).
+struct AppleCertificateMarks {
+    private static let sandbox: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 1]
+    private static let production: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 2]
+    private static let topicLists: [ASN1ObjectIdentifier] = [
+        [1, 2, 840, 113635, 100, 6, 3, 6], [1, 2, 840, 113635, 100, 6, 3, 4],
+    ]
+    private static let userID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
+
+    /// The subject's common name, its UID without one.
+    let name: String
+    /// The topics of the extensions, or the subject's UID, which is the bundle id, without those.
+    let topics: [String]
+    let isSandbox: Bool
+    let isProduction: Bool
+
+    init(_ certificate: Certificate) {
+        var names: [ASN1ObjectIdentifier: String] = [:]
+        for relative in certificate.subject {
+            for attribute in relative { names[attribute.type] = String(attribute.value) }
+        }
+        let user = names[Self.userID] ?? ""
+        name = ReasonText.storable(names[.RDNAttributeType.commonName] ?? user)
+        isSandbox = certificate.extensions[oid: Self.sandbox] != nil
+        isProduction = certificate.extensions[oid: Self.production] != nil
+        var found: [String] = []
+        for oid in Self.topicLists {
+            guard let list = certificate.extensions[oid: oid] else { continue }
+            for topic in Self.topics(list.value) where !found.contains(topic) { found.append(topic) }
+        }
+        topics = found.isEmpty && !user.isEmpty ? [ReasonText.storable(user)] : found
+    }
+
+    /// The topics of an extension: a list in which each is followed by the kinds of pushes that it is for, or one alone.
+    private static func topics(_ bytes: ArraySlice<UInt8>) -> [String] {
+        guard let node = try? DER.parse(bytes) else { return [] }
+        if let topic = topic(node) { return [topic] }
+        guard node.identifier == .sequence, case .constructed(let parts) = node.content else { return [] }
+        return parts.compactMap(topic)
+    }
+
+    private static func topic(_ node: ASN1Node) -> String? {
+        guard node.identifier == .utf8String, case .primitive(let bytes) = node.content else { return nil }
+        return ReasonText.storable(String(decoding: bytes, as: UTF8.self))
+    }
+}
+
+/// A `.p12` file and its passphrase as they are sealed together: one without the other is of no use.
+public struct SealedCertificate: Sendable, CustomStringConvertible, CustomReflectable {
+    private struct Fields: Codable {
+        var pkcs12: Data
+        var passphrase: String
+    }
+
+    /// The file.
+    public let pkcs12: [UInt8]
+    /// Its passphrase, "" for none.
+    public let passphrase: String
+
+    /// Puts both together.
+    public init(pkcs12: [UInt8], passphrase: String) {
+        self.pkcs12 = pkcs12
+        self.passphrase = passphrase
+    }
+
+    /// Takes both out of the material that was sealed.
+    public init(material: [UInt8]) throws(GatewayCredentialError) {
+        guard let fields = try? JSONBody.decode(Fields.self, from: material) else {
+            throw ClientCertificate.error(.malformed, "it is stored in a form that is not known here: set it again")
+        }
+        self.init(pkcs12: Array(fields.pkcs12), passphrase: fields.passphrase)
+    }
+
+    /// The material to seal: a JSON object with the file in base64 and the passphrase.
+    public var material: [UInt8] {
+        // Data and text are always JSON, so that this cannot fail.
+        (try? JSONEncoder().encode(Fields(pkcs12: Data(pkcs12), passphrase: passphrase))).map(Array.init) ?? []
+    }
+
+    /// Nothing of both.
+    public var description: String { "APNs certificate" }
+
+    /// Nothing of both.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

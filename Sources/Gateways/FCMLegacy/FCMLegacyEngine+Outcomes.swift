@@ -27,7 +27,7 @@ extension FCMLegacyEngine {
                 work.hasAccepted = true
                 outcomes.append(accepted(row, status, messageID, canonical, request.batch))
             case .refused(let reason):
-                let meaning = AnswerTable.fcmLegacy(status: status, reason: reason)
+                let meaning = AnswerTable.fcmLegacy(status: status, reason: reason, isPage: answer.isPage)
                 let verdict = Verdict(
                     outcome: refused(row, status, reason, meaning, pause),
                     row: meaning,

@@ -1,6 +1,8 @@
 import CurlClient
+import Dispatch
 import NIOCore
 import PushCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -226,5 +228,150 @@ final class FCMLegacyEngine {
 
     func tell(_ event: GatewayEvent?) {
         if let event, !isStopping { delegate.gatewayEvent(event) }
+    }
+}
+
+/// A request that libcurl has: it waits for its connection, or is on the wire.
+struct LegacyTransfer {
+    let request: LegacyRequest
+    /// libcurl's name for it.
+    var id: CurlTransferID?
+    /// When it left; nil as long as it has not.
+    var leftAt: NIODeadline?
+    /// Gives it up when no answer comes.
+    var deadline: Scheduled<Void>?
+
+    var hasLeft: Bool { leftAt != nil }
+
+    /// The time since it left, in microseconds; 0 if it has not.
+    func latency(now: NIODeadline) -> UInt32 {
+        leftAt.map { UInt32(clamping: (now - $0).nanoseconds / 1_000) } ?? 0
+    }
+}
+
+/// Requests that wait for a free connection, first in, first out.
+struct LegacyQueue {
+    private var requests: ArraySlice<LegacyRequest> = []
+    /// How many messages they carry.
+    private(set) var messages = 0
+
+    /// Queues requests behind the others.
+    mutating func append(_ more: [LegacyRequest]) {
+        requests.append(contentsOf: more)
+        messages += more.reduce(0) { $0 + $1.rows.count }
+    }
+
+    /// Puts a request that could not be sent before the others.
+    mutating func putBack(_ request: LegacyRequest) {
+        requests.insert(request, at: requests.startIndex)
+        messages += request.rows.count
+    }
+
+    /// Takes the first one.
+    mutating func popFirst() -> LegacyRequest? {
+        guard let first = requests.popFirst() else { return nil }
+        messages -= first.rows.count
+        return first
+    }
+
+    /// Takes all.
+    mutating func takeAll() -> [LegacyRequest] {
+        defer { self = LegacyQueue() }
+        return Array(requests)
+    }
+}
+
+/// Whether the gateway can be reached, as far as is known, and when it is tried again if not.
+struct LegacyReachability {
+    /// Whether the last attempt to connect succeeded; before the first and after a failed one only one request is tried.
+    private(set) var isReachable = false
+    /// Whether a pause between two attempts lasts.
+    private(set) var isPausing = false
+    private var backOff: BackOff
+
+    /// - Parameters: the first and the longest pause in milliseconds.
+    init(firstMilliseconds: Int64, maximumMilliseconds: Int64) {
+        let first = Duration.milliseconds(max(1, firstMilliseconds))
+        backOff = BackOff(initial: first, maximum: max(first, .milliseconds(maximumMilliseconds)), floor: first / 2)
+    }
+
+    /// A connection came about.
+    mutating func connected() {
+        isReachable = true
+        backOff.reset()
+    }
+
+    /// No connection came about; returns the number of the attempt and the pause to make now in milliseconds, nil when one lasts.
+    mutating func failed() -> (attempt: Int, milliseconds: Int64)? {
+        isReachable = false
+        guard !isPausing else { return nil }
+        isPausing = true
+        let pause = backOff.next()
+        return (backOff.failures, Int64(pause / .milliseconds(1)))
+    }
+
+    /// Somebody has put right what was wrong.
+    mutating func retryNow() {
+        isPausing = false
+        backOff.reset()
+    }
+
+    /// The pause is over.
+    mutating func paused() {
+        isPausing = false
+    }
+}
+
+/// A question that libcurl's thread puts to the gateway's event loop, and waits for: may this request leave?
+final class LegacyDepartureQuestion: Sendable {
+    private enum State {
+        case open
+        case beingDecided
+        case decided(Bool)
+        case abandoned
+    }
+
+    /// An event loop that is silent for so long has ended, or might as well have: its lease runs out long before.
+    private static let patience = DispatchTimeInterval.seconds(60)
+
+    private let state = Mutex(State.open)
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    /// Asks; not to be called on the event loop.
+    static func ask(on eventLoop: any EventLoop, _ decide: @escaping @Sendable () -> Bool) -> Bool {
+        let question = LegacyDepartureQuestion()
+        eventLoop.execute { question.answer(decide) }
+        return question.wait()
+    }
+
+    private func answer(_ decide: () -> Bool) {
+        let isAwaited = state.withLock { state in
+            guard case .open = state else { return false }
+            state = .beingDecided
+            return true
+        }
+        // Nobody waits any more, so the request does not leave.
+        guard isAwaited else { return }
+        let decision = decide()
+        state.withLock { $0 = .decided(decision) }
+        semaphore.signal()
+    }
+
+    private func wait() -> Bool {
+        if semaphore.wait(timeout: .now() + Self.patience) == .timedOut {
+            let isBeingDecided = state.withLock { state in
+                if case .open = state {
+                    state = .abandoned
+                    return false
+                }
+                return true
+            }
+            guard isBeingDecided else { return false }
+            semaphore.wait()
+        }
+        return state.withLock { state in
+            if case .decided(let decision) = state { return decision }
+            return false
+        }
     }
 }

@@ -35,3 +35,72 @@ struct LegacyRequest {
         return groups.map { LegacyRequest(batch: batch, rows: $0) }
     }
 }
+
+extension LegacyRequest {
+    /// The request's JSON: the messages' common body with their tokens before the rest; nil when that body is no JSON object.
+    var body: [UInt8]? {
+        let common = batch.bodies[Int(rows[0])]
+        guard common.first == UInt8(ascii: "{"), common.last == UInt8(ascii: "}") else { return nil }
+        let rest = common.dropFirst().drop { $0 <= 0x20 }
+        var output: [UInt8] = []
+        output.reserveCapacity(common.count + rows.count * 200 + 32)
+        output.append(contentsOf: "{".utf8)
+        appendTokens(to: &output)
+        if rest.first != UInt8(ascii: "}") { output.append(UInt8(ascii: ",")) }
+        output.append(contentsOf: rest)
+        return output
+    }
+
+    private func appendTokens(to output: inout [UInt8]) {
+        // Only in `to` can a token be something else than one device's.
+        if rows.count == 1, LegacyToken.isPlain(batch.tokens[Int(rows[0])]) {
+            output.append(contentsOf: "\"to\":".utf8)
+            return append(batch.tokens[Int(rows[0])], to: &output)
+        }
+        output.append(contentsOf: "\"registration_ids\":[".utf8)
+        for (position, row) in rows.enumerated() {
+            if position > 0 { output.append(UInt8(ascii: ",")) }
+            append(batch.tokens[Int(row)], to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+    }
+
+    /// Appends a token as a JSON string.
+    private func append(_ token: ArraySlice<UInt8>, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        defer { output.append(UInt8(ascii: "\"")) }
+        if LegacyToken.isPlain(token) { return output.append(contentsOf: token) }
+        for scalar in String(decoding: token, as: UTF8.self).unicodeScalars {
+            switch scalar {
+            case "\"", "\\": output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(truncatingIfNeeded: scalar.value)])
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                output.append(contentsOf: ("\\u00" + (digits.count < 2 ? "0" : "") + digits).utf8)
+            default: output.append(contentsOf: String(scalar).utf8)
+            }
+        }
+    }
+}
+
+/// What registration tokens are made of.
+enum LegacyToken {
+    /// Whether a token that FCM names can take the place of another one: none is kept that is longer than one that registers.
+    static func isCanonical(_ token: String) -> Bool {
+        (1...PushTokenForm.androidLength.upperBound).contains(token.utf8.count) && isPlain(token.utf8)
+    }
+
+    /// Whether a token has no other characters than FCM's have.
+    ///
+    /// What has others could be something else to FCM than a device, such as `/topics/news`.
+    static func isPlain(_ token: some Sequence<UInt8>) -> Bool {
+        token.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"),
+                UInt8(ascii: "."), UInt8(ascii: "%"):
+                true
+            default: false
+            }
+        }
+    }
+}

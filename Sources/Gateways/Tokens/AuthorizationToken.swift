@@ -13,3 +13,35 @@ struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// Nothing of the token.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// Whether messages can be sent now.
+enum Authorization: Sendable {
+    /// With this token.
+    case ready(AuthorizationToken)
+    /// Not yet: a token is on its way.
+    case waiting
+    /// Not before an operator acts.
+    case refused(TokenFailure)
+}
+
+/// Why there is no token to send with.
+struct TokenFailure: Error, Sendable, Hashable {
+    /// What it means for the application.
+    enum Kind: Sendable, Hashable {
+        /// The token endpoint cannot be reached or is in trouble: try again later.
+        case unavailable
+        /// The credential is refused, or no token can be made of it: only an operator can help.
+        case refused
+    }
+
+    /// What it means for the application.
+    var kind: Kind
+    /// The endpoint's error code, word for word, for example `invalid_grant`; a word of ours where it gave none.
+    var reason: String
+    /// The HTTP status of the answer; 0 for none.
+    var status: Int16 = 0
+    /// What happened, to which account, why, and what to do.
+    var message: String
+    /// How long the endpoint asked to wait, in milliseconds.
+    var retryAfterMilliseconds: Int64?
+}

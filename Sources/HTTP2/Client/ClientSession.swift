@@ -288,3 +288,103 @@ final class ClientSession {
         }
     }
 }
+
+extension ClientSession {
+    static func install(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _,
+            frame,
+            name,
+            nameLength,
+            value,
+            valueLength,
+            _,
+            user in
+            guard let frame, let session = ClientSession.from(user) else { return 0 }
+            session.noteHeader(
+                frame.pointee.hd.stream_id,
+                UnsafeBufferPointer(start: name, count: nameLength),
+                UnsafeBufferPointer(start: value, count: valueLength)
+            )
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
+            guard let slot = ClientSession.from(user)?.streams.find(streamID) else { return 0 }
+            let room = max(0, ClientSession.largestBody - slot.pointee.value.body.count)
+            slot.pointee.value.body.append(contentsOf: UnsafeBufferPointer(start: data, count: min(length, room)))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, errorCode, user in
+            guard let session = ClientSession.from(user), let slot = session.streams.find(streamID) else { return 0 }
+            session.finish(slot, errorCode: errorCode)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+            guard let frame, let session = ClientSession.from(user) else { return 0 }
+            session.note(frame.pointee)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+            guard let frame, let session = ClientSession.from(user) else { return 0 }
+            if frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+                session.streams.find(frame.pointee.hd.stream_id)?.pointee.value.isWritten = true
+            } else if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
+                session.noteOwnGoAway(frame.pointee.goaway)
+            }
+            return 0
+        }
+    }
+
+    private func note(_ frame: nghttp2_frame) {
+        switch UInt32(frame.hd.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+            streams.find(frame.hd.stream_id)?.pointee.value.isAnswered = true
+        case NGHTTP2_SETTINGS.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
+            noteSettings(frame.settings)
+        case NGHTTP2_GOAWAY.rawValue:
+            noteGoAway(frame.goaway)
+        case NGHTTP2_PING.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
+            notices.append(.pingAnswered)
+        default:
+            break
+        }
+    }
+
+    @inline(__always)
+    private static func from(_ user: UnsafeMutableRawPointer?) -> ClientSession? {
+        user.map { Unmanaged<ClientSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension ClientSession {
+    /// nghttp2's own name for a connection-level error, as a text.
+    struct SessionError: Error, CustomStringConvertible {
+        var code: Int32
+        var description: String { String(cString: nghttp2_strerror(code)) }
+    }
+}
+
+/// What a connection remembers of one open stream.
+struct StreamSlot {
+    var requestIndex: Int32 = 0
+    var batch: HTTP2RequestBatch?
+    /// When the request was handed to nghttp2, in nanoseconds of the event loop's clock.
+    var submitted: UInt64 = 0
+    var status: Int16 = 0
+    /// The request's HEADERS frame has been serialised: from now on the server may have seen it.
+    var isWritten = false
+    /// The response is complete, whatever happens to the stream afterwards.
+    var isAnswered = false
+    /// The request was given up and settled; the slot keeps its batch's memory until nghttp2 has closed the stream.
+    var isCancelled = false
+    var retryAfter: String?
+    /// See ``HTTP2Response/echoesRequest``.
+    var echoesRequest = false
+    var body: [UInt8] = []
+
+    /// The response, once it is complete.
+    var response: HTTP2Response {
+        HTTP2Response(status: status, retryAfter: retryAfter, body: body, echoesRequest: echoesRequest)
+    }
+}

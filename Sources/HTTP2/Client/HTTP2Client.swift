@@ -61,6 +61,12 @@ public final class HTTP2Client: Sendable {
         return try? await promise.futureResult.get()
     }
 
+    /// Cancels requests that were sent longer ago than that, as if their deadline were over.
+    public func giveUp(olderThanMilliseconds age: Int64) {
+        let pool = pool
+        eventLoop.execute { pool.value.giveUp(olderThanMilliseconds: age) }
+    }
+
     /// Ends the pause between attempts to connect, if there is one: somebody has put right what was wrong.
     public func retryNow() {
         let pool = pool
@@ -80,4 +86,103 @@ public final class HTTP2Client: Sendable {
         let pool = pool
         return try? await eventLoop.submit { pool.value.status }.get()
     }
+}
+
+/// What a client tells its owner; every method is called on the client's event loop.
+public protocol HTTP2ClientDelegate: AnyObject, Sendable {
+    /// Requests are about to leave: one call for all that a connection gets at once, before any of their bytes exists.
+    ///
+    /// They are announced once, in the order in which they were submitted, and each of them gets a stream at once. (If the
+    /// connection runs out of stream ids just then, the rest of them waits for another one and is not announced again.)
+    /// What the owner submits meanwhile is queued.
+    ///
+    /// - Returns: false to keep them: they, and all others that wait, come back as *unprocessed* (`cancelled`), in a task of
+    ///   the event loop of its own.
+    func departing(_ requests: [HTTP2Departure]) -> Bool
+    /// Requests have ended: one call for all that one read settled, before their stream slots are used again.
+    func completed(_ completions: [HTTP2Completion])
+    /// Something happened to a connection.
+    func connectionEvent(_ event: HTTP2ConnectionEvent)
+}
+
+extension HTTP2ClientDelegate {
+    /// Lets all requests leave.
+    public func departing(_ requests: [HTTP2Departure]) -> Bool { true }
+}
+
+/// Something that happened to one of a client's connections.
+public enum HTTP2ConnectionEvent: Sendable {
+    /// A connection is ready: TLS agreed on `h2` and the server's first SETTINGS frame came.
+    case opened(address: String)
+    /// An attempt to connect failed; the next one starts after the delay.
+    case dialFailed(reason: String, attempt: Int, nextDelayMilliseconds: Int64)
+    /// The server's limit of concurrent streams changed.
+    case limitChanged(Int)
+    /// The server sent GOAWAY. APNs puts a JSON object with the reason into the debug data, even with NO_ERROR.
+    ///
+    /// `wasInUse` is false for a connection that took no more requests already, such as one that was replaced.
+    case goAway(code: HTTP2ErrorCode, lastStreamID: Int32, debugData: [UInt8], wasInUse: Bool)
+    /// A connection ended. `reason` is nil for one that ended as it should.
+    case closed(reason: String?)
+}
+
+/// Requests of a batch that are about to get streams.
+public struct HTTP2Departure: Sendable {
+    /// The batch that the requests belong to.
+    public var batch: HTTP2RequestBatch
+    /// Their indexes in the batch; never empty.
+    public var range: Range<Int32>
+}
+
+/// The end of one request of a batch.
+public struct HTTP2Completion: Sendable {
+    /// The batch that the request belongs to.
+    public var batch: HTTP2RequestBatch
+    /// The request's index in its batch.
+    public var index: Int32
+    /// The time from handing the request to the connection to its end, in microseconds; 0 if it was never written.
+    public var latencyMicroseconds: UInt32
+    public var result: HTTP2Result
+}
+
+/// How one request ended, by what may safely be done next (RFC 9113 section 8.7).
+public enum HTTP2Result: Sendable {
+    /// The server answered.
+    case response(HTTP2Response)
+    /// The server did not process the request: it may be sent again without a duplicate.
+    case unprocessed(HTTP2Failure)
+    /// The request was written and no answer came: it may or may not have been processed.
+    case ambiguous(HTTP2Failure)
+}
+
+/// The parts of a response that a push gateway's answer consists of.
+public struct HTTP2Response: Sendable {
+    /// The `:status`, 100…599.
+    public var status: Int16
+    /// The `retry-after` field as it came: seconds or an HTTP date.
+    public var retryAfter: String?
+    /// The body, at most 64 KiB of it; empty for an accepted APNs request.
+    public var body: [UInt8]
+    /// Whether it carries the first of the header fields that only this request had, with the request's value: APNs gives every
+    /// `apns-id` back, which nothing in its place would do.
+    public var echoesRequest: Bool
+
+    public init(status: Int16, retryAfter: String? = nil, body: [UInt8] = [], echoesRequest: Bool = false) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.body = body
+        self.echoesRequest = echoesRequest
+    }
+}
+
+/// A client's figures at one moment.
+public struct HTTP2ClientStatus: Sendable {
+    /// Connections that are ready for requests.
+    public var connections: Int
+    /// Requests on the wire without an answer.
+    public var streamsInFlight: Int
+    /// Requests that wait for a stream.
+    public var queued: Int
+    /// The sum of the ready connections' limits of concurrent streams.
+    public var streamLimit: Int
 }

@@ -1,3 +1,5 @@
+import NIOSSL
+
 /// The settings of a set of connections to one server.
 public struct HTTP2ClientConfiguration: Sendable {
     public var host: String
@@ -45,5 +47,34 @@ public struct HTTP2ClientConfiguration: Sendable {
         self.connections = connections
         self.tls = tls
         self.initialMaxConcurrentStreams = initialMaxConcurrentStreams
+    }
+}
+
+/// How a client proves the server's identity, and its own where the server asks for that.
+public struct HTTP2TLS: Sendable {
+    /// A PEM file with the trusted roots; nil means the system's.
+    public var trustRootsFile: String?
+    /// The name that the certificate must carry and that is sent as SNI; nil means the host.
+    public var serverName: String?
+    /// The client's certificate; nil for none.
+    public var identity: HTTP2TLSIdentity?
+
+    public init(trustRootsFile: String? = nil, serverName: String? = nil, identity: HTTP2TLSIdentity? = nil) {
+        self.trustRootsFile = trustRootsFile
+        self.serverName = serverName
+        self.identity = identity
+    }
+}
+
+/// What a client proves its own identity with.
+public struct HTTP2TLSIdentity: Sendable {
+    /// The certificate, then those that signed it.
+    public let certificateChain: [NIOSSLCertificate]
+    /// The certificate's key.
+    public let privateKey: NIOSSLPrivateKey
+
+    public init(certificateChain: [NIOSSLCertificate], privateKey: NIOSSLPrivateKey) {
+        self.certificateChain = certificateChain
+        self.privateKey = privateKey
     }
 }

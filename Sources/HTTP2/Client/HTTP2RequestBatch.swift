@@ -165,3 +165,46 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         return indexing == .never ? noCopy | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : noCopy
     }
 }
+
+/// Finding a request's own header field in its response.
+extension HTTP2RequestBatch {
+    /// Whether a field is the first of those that only this request had, with the same value, read in place.
+    ///
+    /// Letters' case aside: identifiers are written in both.
+    func isOwnField(_ index: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let own = perRequestNames.first, isEqual(name, own) else { return false }
+        return isEqual(value, values[Int(entries[Int(index)].firstValue)])
+    }
+
+    private func isEqual(_ bytes: UnsafeBufferPointer<UInt8>, _ slice: Slice) -> Bool {
+        guard bytes.count == slice.length else { return false }
+        let known = UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length)
+        return zip(bytes, known).allSatisfy { $0 == $1 || Self.isSameLetter($0, $1) }
+    }
+
+    private static func isSameLetter(_ one: UInt8, _ other: UInt8) -> Bool {
+        one ^ other == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(one | 0x20)
+    }
+}
+
+/// One header field of an HTTP/2 request or response.
+public struct HTTP2HeaderField: Sendable, Hashable {
+    /// How HPACK (RFC 7541) may keep the field in its dynamic table.
+    public enum Indexing: Sendable, Hashable {
+        /// The field repeats from request to request: send it once, refer to it afterwards.
+        case incremental
+        /// The field differs from request to request or is a secret: it never enters a table.
+        case never
+    }
+
+    /// The lower-case name; pseudo-header fields begin with a colon.
+    public var name: String
+    public var value: String
+    public var indexing: Indexing
+
+    public init(_ name: String, _ value: String, indexing: Indexing = .incremental) {
+        self.name = name
+        self.value = value
+        self.indexing = indexing
+    }
+}

@@ -90,3 +90,57 @@ public final class HTTP2ServerHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 }
+
+/// What a server connection tells its owner; every method is called on the connection's event loop.
+public protocol HTTP2ServerDelegate: AnyObject {
+    /// A connection is about to be there: the handshake is done and SETTINGS can still be changed.
+    func willOpen(_ channel: any Channel, _ settings: inout HTTP2ServerSettings)
+    /// A connection is there; SETTINGS have been sent.
+    func opened(_ connection: HTTP2ServerConnection)
+    /// Complete requests: one call for all that one read brought. Answers given inside are flushed afterwards.
+    func received(_ connection: HTTP2ServerConnection, requests: [HTTP2ServerRequest])
+    /// The connection is gone.
+    func closed(_ connection: HTTP2ServerConnection)
+}
+
+extension HTTP2ServerDelegate {
+    /// Leaves the settings as they are.
+    public func willOpen(_ channel: any Channel, _ settings: inout HTTP2ServerSettings) {}
+}
+
+/// What a server announces in its first SETTINGS frame, and its own limits.
+public struct HTTP2ServerSettings: Sendable {
+    /// SETTINGS_MAX_CONCURRENT_STREAMS.
+    public var maxConcurrentStreams: UInt32
+    /// SETTINGS_HEADER_TABLE_SIZE; APNs announces 4,096.
+    public var headerTableSize: UInt32 = 4_096
+    /// SETTINGS_MAX_HEADER_LIST_SIZE; APNs announces 8,000.
+    public var maxHeaderListSize: UInt32 = 8_000
+    /// SETTINGS_INITIAL_WINDOW_SIZE; APNs announces 65,535.
+    public var initialWindowSize: UInt32 = 65_535
+    /// Bytes of a body that are kept; the rest is only counted.
+    public var largestBody = 16 * 1_024
+    /// The debug data of a GOAWAY (PROTOCOL_ERROR) for a client that exceeds the limit of streams, if not nghttp2's own.
+    public var violationDebugData: [UInt8]?
+
+    public init(maxConcurrentStreams: UInt32 = 1_000) {
+        self.maxConcurrentStreams = maxConcurrentStreams
+    }
+}
+
+/// A complete request, as a server received it.
+public struct HTTP2ServerRequest: Sendable {
+    public var streamID: Int32
+    public var headers: HTTP2HeaderBlock
+    /// The body, at most the settings' `largestBody` bytes of it; ``bodyLength`` says how long it was.
+    public var body: [UInt8]
+    /// The length of the body as it was sent.
+    public var bodyLength: Int
+
+    public init(streamID: Int32, headers: HTTP2HeaderBlock, body: [UInt8], bodyLength: Int) {
+        self.streamID = streamID
+        self.headers = headers
+        self.body = body
+        self.bodyLength = bodyLength
+    }
+}

@@ -70,7 +70,8 @@ final class ControlWatcher: Sendable {
             deliveries: deliveries.sorted()
         )
         sender.perform(.deliveryStates(state.deliveries))
-        if !isReporting { take(state.trouble) }
+        // Who probes the circuit sends one message: while both are on, neither probe waits for the other's end.
+        if !isReporting, circuit != .probing { take(state.trouble) }
         loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(SendDesk.Halt.init) != nil }
         // The prober, and who has just closed the circuit, know it better.
         guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }

@@ -82,15 +82,36 @@ struct TroubleProber: Sendable {
     /// So often it looks whether its probe was answered.
     private static let look = Duration.milliseconds(50)
 
+    /// What a probe has shown.
+    private enum Finding {
+        /// The gateway takes messages again.
+        case through
+        /// It does not; why.
+        case refused(String)
+        /// Nothing was sent.
+        case nothing
+    }
+
     /// Probes until the gateway takes messages, the child is to end, or there is nothing to probe with.
     func run() async {
         var random = SystemRandomNumberGenerator()
+        // Deliveries take turns: what one of them meets may be its own fault.
+        var tried: Set<Int64> = []
         while !control.isDraining {
-            if await probe() { return }
+            let finding = await probe(&tried)
+            if case .through = finding { return }
             guard !control.isDraining else { break }
             let asked = sender.desk.withLock { desk in desk.detector.notBefore.map { $0 - desk.moment } }
-            await wait(ProbePace.pause(notBefore: asked ?? .zero, using: &random))
+            let pause = ProbePace.pause(notBefore: asked ?? .zero, using: &random)
+            if case .refused(let reason) = finding { await note(reason, nextProbeIn: pause) } else { await note(nil) }
+            sender.perform(.probeFailed)
+            await wait(pause)
         }
+        // Another one goes on at once; what this one holds is not worth the time of an end in order. A probe without an answer is ambiguous
+        // soon enough: it would keep the place for the whole timeout of a request.
+        sender.perform(.hurry)
+        try? await Task.sleep(for: SendDesk.answerTime)
+        sender.gateway?.giveUp(olderThan: SendDesk.answerTime)
         try? await store.leaveTrouble(
             application: arguments.application,
             account: arguments.account,
@@ -98,40 +119,61 @@ struct TroubleProber: Sendable {
         )
     }
 
-    /// - Returns: whether the gateway takes messages again.
-    private func probe() async -> Bool {
+    private func probe(_ tried: inout Set<Int64>) async -> Finding {
+        // The answer to the last one came late.
+        guard sender.desk.withLock({ $0.isProbingTrouble }) else { return .through }
         if await sender.gateway?.ping(timeout: Self.pingTimeout) == false {
-            await note("a connection is open and does not answer a PING")
-            return false
+            return .refused("a connection is open and does not answer a PING")
         }
-        if sender.desk.withLock({ $0.parts.isEmpty }) {
-            do {
-                guard try await claimer.claimTroubleProbe() else {
-                    // Nothing is ready to be sent: who has something to send probes with it.
-                    control.drain(.gatewayTrouble)
-                    sender.claimSignal.fire()
-                    return false
-                }
-            } catch {
-                logger.warning("a message to probe with could not be claimed: \(error)")
-                return false
-            }
-        }
+        guard await claim(&tried) else { return .nothing }
         sender.perform(.probe)
+        var wasSent = false
         var said = ContinuousClock.now
         while !control.isDraining {
             try? await Task.sleep(for: Self.look)
-            let (isProbing, mayProbe, isUnderWay, holdsNothing) = sender.desk.withLock { desk in
-                (desk.isProbingTrouble, desk.mayProbe, desk.isMarking || desk.inGateway > 0, desk.parts.isEmpty)
+            let (isProbing, isOver, wasUsed, isUnused) = sender.desk.withLock { desk in
+                tried.formUnion(desk.heldDeliveries)
+                return (
+                    desk.isProbingTrouble, !desk.mayProbe && !desk.awaitsProbe, !desk.mayProbe,
+                    desk.mayProbe && desk.hasNothingToProbe
+                )
             }
-            if !isProbing { return true }
-            if holdsNothing || !mayProbe && !isUnderWay { break }
+            if !isProbing { return .through }
+            if wasUsed { wasSent = true }
+            if isOver { break }
+            // What was claimed has expired, say: the next one is the probe.
+            if isUnused, await !claim(&tried) { break }
             if ContinuousClock.now - said >= Self.heartbeat {
                 said = .now
                 await note(nil)
             }
         }
-        await note(sender.desk.withLock { $0.detector.reason })
+        return wasSent ? .refused(sender.desk.withLock { $0.detector.reason }) : .nothing
+    }
+
+    /// Claims a part to probe with if none is there, of a delivery that was not tried lately if there is one.
+    /// - Returns: false if there is none now.
+    private func claim(_ tried: inout Set<Int64>) async -> Bool {
+        let (isNeeded, holdsNothing, isReleasing) = sender.desk.withLock { desk in
+            (desk.hasNothingToProbe, desk.parts.isEmpty, !desk.releasing.isEmpty)
+        }
+        guard isNeeded else { return true }
+        // What goes back may be all that there is.
+        guard !isReleasing else { return false }
+        do {
+            if try await claimer.claimTroubleProbe(except: tried) { return true }
+            if !tried.isEmpty {
+                tried = []
+                if try await claimer.claimTroubleProbe(except: []) { return true }
+            }
+            if holdsNothing {
+                // Nothing is ready to be sent: who has something to send probes with it.
+                control.drain(.gatewayTrouble)
+                sender.claimSignal.fire()
+            }
+        } catch {
+            logger.warning("a message to probe with could not be claimed: \(error)")
+        }
         return false
     }
 
@@ -148,8 +190,10 @@ struct TroubleProber: Sendable {
         }
     }
 
-    /// - Parameter reason: what the last probe met; nil if it is still under way.
-    private func note(_ reason: String?) async {
+    /// - Parameters:
+    ///   - reason: what the last probe met; nil if it is still under way.
+    ///   - pause: how long from now the next one is, after a probe.
+    private func note(_ reason: String?, nextProbeIn pause: Duration? = nil) async {
         let words = reason ?? sender.gatewayTrouble?.message
         do {
             let isProber = try await store.renewProber(
@@ -158,7 +202,7 @@ struct TroubleProber: Sendable {
                 child: arguments.child,
                 lease: Self.lease,
                 reason: words,
-                countsProbe: reason != nil
+                nextProbeIn: pause
             )
             if !isProber {
                 control.hurry(.gatewayTrouble)

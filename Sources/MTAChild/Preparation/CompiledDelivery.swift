@@ -55,11 +55,11 @@ final class CompiledDelivery: Sendable {
             fields ?? MessageFields(names: content.fields.map(\.name), withLocale: content.isLocalised)
         (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)
-        let period = Duration.seconds(Int64(max(1, delivery.retryPeriodSeconds)))
         retryPolicy = RetryPolicy(
             maximumRetries: Int(delivery.maxRetries),
-            schedule: delivery.retrySchedule,
-            period: period
+            setting: delivery.retrySchedule,
+            isContinuous: delivery.isContinuous,
+            periodSeconds: delivery.retryPeriodSeconds
         )
         ambiguityPolicy = delivery.ambiguityPolicy
         validUntilMilliseconds = delivery.validUntil.map { $0.microsecondsSince1970 / 1_000 }

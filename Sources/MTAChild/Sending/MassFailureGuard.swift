@@ -170,3 +170,79 @@ struct MassFailureGuard: Sendable {
         return before - heldCount
     }
 }
+
+/// Keeps a delivery whose push type needs push tokens of its own from failing message by message at tokens of another kind.
+///
+/// Nothing is lost by such an answer but the message, as it does not touch the token. So one message that gets through is enough to
+/// believe the others; while there is none, refused messages stay undecided until there are so many that the delivery itself must be
+/// wrong. The answers are this child's, as in ``MassFailureGuard``, and have the same weight: a token that never worked, which anybody
+/// may have registered, says nothing about the delivery. Where only such ones were refused their parts are put aside.
+struct TopicGuard: Sendable {
+    private var held: [MassFailureGuard.Held] = []
+    private var weightless: [MassFailureGuard.Held] = []
+    /// The users whose refusals have counted.
+    private var users: Set<MassFailureGuard.Weight> = []
+    /// Messages that were refused because of their token, and count.
+    private var refused = 0
+    /// Those that do not count.
+    private var refusedWeightless = 0
+    /// Whether a message has got through: tokens are of the right kind then, but for some.
+    private(set) var hasWorked = false
+
+    /// Whether nothing is held.
+    var isEmpty: Bool { held.isEmpty && weightless.isEmpty }
+    /// All messages that were refused because of their token.
+    var allRefused: Int { refused + refusedWeightless }
+    /// Whether so many were refused that nothing is to be expected of the others.
+    var isTripped: Bool { !hasWorked && refused >= Int(MassFailureGuard.window) }
+    /// The same when no more answers come.
+    var isTrippedWhenQuiet: Bool { !hasWorked && refused > MassFailureGuard.fewest }
+    /// The same for a probe, which goes message by message.
+    var isTrippedByProbe: Bool { !hasWorked && refused >= MassFailureGuard.probeLimit }
+    /// Whether so many that do not count are held that nothing is to be expected of the others of their parts.
+    var hasManyWeightless: Bool { !hasWorked && weightless.count >= Int(MassFailureGuard.window) }
+    /// The same for a probe.
+    var hasManyWeightlessInProbe: Bool {
+        !hasWorked && !weightless.isEmpty && held.count + weightless.count >= MassFailureGuard.probeLimit
+    }
+    /// Whether refusals that do not count may be believed: a message got through, or they are few.
+    var believesWeightless: Bool { hasWorked || refusedWeightless <= MassFailureGuard.fewest }
+
+    /// Notes that a message got through.
+    mutating func noteWorking() { hasWorked = true }
+
+    /// Counts a refused message, as far as it has weight, and holds it.
+    mutating func hold(_ holding: PartToken, row: Int32, _ outcome: Outcome, weight: MassFailureGuard.Weight) {
+        let message = MassFailureGuard.Held(holding: holding, row: row, outcome: outcome)
+        let counts =
+            switch weight {
+            case .none: false
+            case .one: true
+            case .user: users.insert(weight).inserted
+            }
+        guard counts else {
+            refusedWeightless += 1
+            return weightless.append(message)
+        }
+        refused += 1
+        held.append(message)
+    }
+
+    /// Takes all that is held and does not count.
+    mutating func takeAllWeightless() -> [MassFailureGuard.Held] {
+        defer { weightless = [] }
+        return weightless
+    }
+
+    /// Takes all that is held and counts.
+    mutating func takeAll() -> [MassFailureGuard.Held] {
+        defer { held = [] }
+        return held
+    }
+
+    /// Forgets what is held of a part: it goes to another owner.
+    mutating func drop(_ holding: PartToken) {
+        held.removeAll { $0.holding == holding }
+        weightless.removeAll { $0.holding == holding }
+    }
+}

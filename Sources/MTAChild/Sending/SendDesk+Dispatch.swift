@@ -51,12 +51,13 @@ extension SendDesk {
         guard maySend else { return }
         if let ramp, !ramp.admits(at: moment) { return }
         if isProbing {
-            // One message at a time: the next only when the last has its answer.
-            guard mayProbe, inGateway == 0, !isMarking else { return }
-            splitForProbe()
+            // One message at a time: the next only when the last has its answer, or is not waited for any more.
+            guard mayProbe, !isMarking, isProbingTrouble ? !awaitsProbe : inGateway == 0 else { return }
         }
-        sendDue(&actions)
-        guard !isMarking, !wantsCut, !waiting.isEmpty, !isProbing || mayProbe && inGateway == 0 else { return }
+        // A message that was refused as a probe lets others go first: it may be refused for its own sake.
+        let hasFresh = isProbing && splitForProbe()
+        if !isProbingTrouble || !hasFresh { sendDue(&actions) }
+        guard !isMarking, !wantsCut, !waiting.isEmpty, mayProbe, circuit != .probing || inGateway == 0 else { return }
         var marks: [PartMark] = []
         let before = unsettled
         var bytes = bytesInGateway
@@ -115,25 +116,37 @@ extension SendDesk {
     }
 
     /// Leaves one message in the slice that goes next.
-    private mutating func splitForProbe() {
+    ///
+    /// Where only the answers are lost, nobody is to get a message with every probe: one that may have arrived is none as long as there is
+    /// another. Each owner of a part takes the next of these, so that one that is refused for its own sake hides no gateway that is back.
+    /// - Returns: whether there is a message that has never left without an answer.
+    private mutating func splitForProbe() -> Bool {
         guard let holding = waiting.first(where: { parts[$0].map { halt(of: $0) == nil } == true }),
-            let slice = parts[holding]?.slices.first, slice.rows.count > 1
-        else { return }
-        // Where only the answers are lost, nobody is to get a message with every probe: one that may have arrived is none.
-        let index = slice.rows.firstIndex { parts[holding]?.isInDoubt($0) == false } ?? 0
+            let part = parts[holding], !part.slices.isEmpty
+        else { return false }
+        let isClean = { (row: Int32) in !part.isInDoubt(row) }
+        let place = part.slices.firstIndex { $0.rows.contains(where: isClean) }
+        var slices = Array(part.slices)
+        let slice = slices.remove(at: (place ?? part.slices.startIndex) - part.slices.startIndex)
+        let clean = slice.rows.indices.filter { isClean(slice.rows[$0]) }
+        let index = clean.isEmpty ? 0 : clean[Int(max(0, part.claimed.fencingToken - 1) % Int64(clean.count))]
+        guard slice.rows.count > 1 else {
+            parts[holding]?.slices = [slice] + slices
+            return place != nil
+        }
         let others = slice.rows.indices.filter { $0 != index }.map { Int32($0) }
         let first = PreparedPart.Slice(
             rows: [slice.rows[index]],
             batch: slice.batch.subset([Int32(index)], id: newBatchID()),
             markThrough: slice.rows[index] + 1
         )
-        let last = PreparedPart.Slice(
+        let rest = PreparedPart.Slice(
             rows: others.map { slice.rows[Int($0)] },
             batch: slice.batch.subset(others, id: newBatchID()),
             markThrough: slice.markThrough
         )
-        let later = parts[holding]?.slices.dropFirst() ?? []
-        parts[holding]?.slices = [first, last] + later
+        parts[holding]?.slices = [first, rest] + slices
+        return place != nil
     }
 
     private mutating func newBatchID() -> Int64 {
@@ -197,5 +210,74 @@ extension SendDesk {
             attempt: attempt
         )
         submit(again, &actions)
+    }
+}
+
+/// The last moment: messages get their streams.
+extension SendDesk {
+    /// The intents of the messages that are about to leave, to be journaled first.
+    ///
+    /// Nothing leaves for which anything speaks against it now: the lease has run out, a delivery is halted or expired, a
+    /// part is fenced, sending is paused, or the child is leaving.
+    ///
+    /// - Parameter isLeaseValid: asked here, so that no renewal comes between the answer and what follows from it.
+    /// - Returns: the journal's records; nil if the messages, and all that wait in the gateway, have to come back.
+    mutating func departing(
+        _ departures: [GatewayDeparture],
+        now: Int64,
+        isLeaseValid isValid: () -> Bool
+    ) -> [UInt8]? {
+        guard isValid() else {
+            isLeaseValid = false
+            return nil
+        }
+        guard maySend, departures.allSatisfy({ mayLeave($0.batch.id, now) }) else { return nil }
+        var journal: [UInt8] = []
+        for departure in departures {
+            guard let flight = flights[departure.batch.id], let part = parts[flight.holding] else { continue }
+            var ranges: [ClosedRange<Int32>] = []
+            for range in departure.ranges where !range.isEmpty {
+                flights[departure.batch.id]?.depart(range)
+                let sequences = range.lazy.map { part.sequences[Int(flight.rows[Int($0)])] }
+                ranges += Self.ranges(sequences)
+            }
+            JournalEncoder.appendIntent(
+                part: flight.holding.part,
+                token: flight.holding.token,
+                ranges: ranges,
+                to: &journal
+            )
+        }
+        return journal
+    }
+
+    private func mayLeave(_ batchID: Int64, _ now: Int64) -> Bool {
+        guard let flight = flights[batchID], let part = parts[flight.holding], !part.isFenced else { return false }
+        return halts[part.claimed.deliveryID] == nil && part.refusal == nil && !part.isExpired(atMilliseconds: now)
+    }
+}
+
+extension GatewayRequestBatch {
+    /// Some of the messages again, as a batch of their own.
+    func subset(_ indexes: [Int32], id: Int64) -> GatewayRequestBatch {
+        var tokens = ByteColumn()
+        var bodies = ByteColumn()
+        var collapseIDs: ByteColumn? = self.collapseIDs == nil ? nil : ByteColumn()
+        for index in indexes {
+            tokens.append(self.tokens[Int(index)])
+            bodies.append(self.bodies[Int(index)])
+            if let column = self.collapseIDs {
+                column.isNull(Int(index)) ? collapseIDs?.appendNull() : collapseIDs?.append(column[Int(index)])
+            }
+        }
+        return GatewayRequestBatch(
+            id: id,
+            tokens: tokens,
+            messageIDs: indexes.map { messageIDs[Int($0)] },
+            bodies: bodies,
+            attributes: attributes,
+            collapseIDs: collapseIDs,
+            isUrgent: isUrgent
+        )
     }
 }

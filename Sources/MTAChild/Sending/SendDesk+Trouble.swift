@@ -29,9 +29,25 @@ extension SendDesk {
     /// Whether a probe may go now.
     var mayProbe: Bool { if case .probing(let mayProbe) = trouble { mayProbe } else { true } }
 
+    /// So long the answer to a probe is waited for before another message may find out: answers take a second, and nobody is to wait for a
+    /// request's timeout when a gateway that was silent is back.
+    static let probeTimeout = Duration.seconds(8)
+
+    /// Whether a probe is on its way whose answer is still waited for; one that has not left waits for a connection.
+    var awaitsProbe: Bool {
+        guard inGateway > 0, !isMarking else { return isMarking }
+        return moment - probedAt < Self.probeTimeout
+            || flights.values.contains { $0.departed.isEmpty && $0.open > $0.waiting }
+    }
+
+    /// Whether a part is needed to probe with.
+    var hasNothingToProbe: Bool { waiting.isEmpty && flights.values.allSatisfy { $0.waiting == 0 } }
+
     /// A message leaves as a probe: the next one waits for the next permission.
     mutating func useProbe() {
-        if isProbingTrouble { trouble = .probing(mayProbe: false) }
+        guard isProbingTrouble else { return }
+        trouble = .probing(mayProbe: false)
+        probedAt = moment
     }
 
     /// What this refusal means was said of the gateway: the message keeps its attempts.
@@ -45,6 +61,7 @@ extension SendDesk {
         _ answer: inout JournalAnswer
     ) {
         let row = flight.rows[Int(outcome.index)]
+        silence.answered(at: moment)
         detector.failed(
             Self.words(outcome),
             retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
@@ -76,24 +93,47 @@ extension SendDesk {
         postpone(&part, row, now + pause, now, countsAttempt: false)
     }
 
+    /// Gives back what the last probe was taken from, so that the next one is of another delivery, or another message: a refusal that is one
+    /// message's own must not stand for the gateway's. What holds a message without an answer stays: its resend counts, and has its time.
+    mutating func probeFailed(_ actions: inout [Action]) {
+        guard isProbingTrouble else { return }
+        for holding in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
+            guard let part = parts[holding], part.inGateway == 0, !part.isFenced, !part.isClosing,
+                part.lastBatch <= storedBatch, part.retries.isEmpty, part.reported.isEmpty
+            else { continue }
+            forget(holding)
+            giveBack(holding, part.recovery, &actions)
+        }
+    }
+
+    /// What is answered later than this after a limit of a device was sent after it: gateways answer within 300 ms, and answers that were
+    /// under way when a limit of all began say nothing about it.
+    static let answerTime = Duration.seconds(1)
+
     /// Holds a limit of one device back until it is known to be no limit of all.
     mutating func holdSoft(_ outcome: Outcome, _ flight: inout Flight, _ part: HeldPart) {
         let row = flight.rows[Int(outcome.index)]
         let subscription = part.subscriptionIDs[Int(row)]
         if !soft.contains(where: { $0.subscription == subscription }) { detector.suspected(Self.words(outcome)) }
-        othersPass = false
         flight.open -= 1
         unsettled -= 1
         soft.append(
-            HeldSoft(subscription: subscription, message: .init(holding: part.holding, row: row, outcome: outcome))
+            HeldSoft(
+                subscription: subscription,
+                message: .init(holding: part.holding, row: row, outcome: outcome),
+                since: moment
+            )
         )
     }
 
     /// Others pass, or nobody else is there: these limits are the devices' own.
-    mutating func decideSoft(_ now: Int64, _ actions: inout [Action]) {
-        let held = soft
-        soft = []
-        for message in held.map(\.message) {
+    ///
+    /// - Parameter answered: when the last of the others passed; nil if there are none.
+    mutating func decideSoft(answered: Duration? = nil, _ now: Int64, _ actions: inout [Action]) {
+        let isDecided = { (held: HeldSoft) in answered.map { $0 - held.since >= Self.answerTime } ?? true }
+        let decided = soft.filter(isDecided)
+        soft.removeAll(where: isDecided)
+        for message in decided.map(\.message) {
             guard var part = parts[message.holding] else { continue }
             var answer = JournalAnswer(
                 sequence: part.sequences[Int(message.row)],
@@ -117,7 +157,8 @@ extension SendDesk {
     /// The gateway has said something about a message: the way to it works.
     mutating func gatewayAnswered(_ outcome: Outcome, _ part: HeldPart) {
         detector.answered()
-        othersPass = true
+        lastAnswer = moment
+        silence.answered(at: moment)
         if outcome.outcomeClass == .accepted, !unknownReasons.isEmpty { unknownReasons[part.claimed.deliveryID] = nil }
     }
 
@@ -126,10 +167,16 @@ extension SendDesk {
         switch trouble {
         case .probing where detector.isWell && detector.hasAnswers:
             trouble = .none
+            // The probes that failed before are no reason to think the gateway in trouble again.
+            detector.forget()
             ramp = OpeningRamp(start: moment, at: moment)
+            silence.answered(at: moment)
             actions.append(.troubleOver)
         case .probing, .left: break
-        case .none: if othersPass, !soft.isEmpty, !detector.isTrouble(at: moment) { decideSoft(now, &actions) }
+        case .none:
+            if let lastAnswer, !soft.isEmpty, !detector.isTrouble(at: moment) {
+                decideSoft(answered: lastAnswer, now, &actions)
+            }
         }
         holdUnexplained(&actions)
     }
@@ -148,7 +195,9 @@ extension SendDesk {
 
     /// Looks whether what has failed is trouble by now.
     mutating func watchTrouble(_ now: Int64, _ actions: inout [Action]) {
+        silence.look(isWaiting: inGateway > 0 && !takesInSilence, at: moment)
         guard trouble == .none, circuit != .open, !isHurrying else { return }
+        if let since = silence.since { detector.silent(since: since, at: moment) }
         guard !parts.isEmpty || !flights.isEmpty else {
             if !detector.isWell { detector.forget() }
             return
@@ -191,5 +240,7 @@ extension SendDesk {
     struct HeldSoft: Sendable {
         let subscription: Int64
         let message: MassFailureGuard.Held
+        /// When its answer came, on the owner's monotonic clock.
+        let since: Duration
     }
 }

@@ -70,7 +70,10 @@ final class Sender: GatewayDelegate {
 
     var gateway: (any Gateway)? {
         get { gatewayBox.withLock { $0 } }
-        set { gatewayBox.withLock { $0 = newValue } }
+        set {
+            gatewayBox.withLock { $0 = newValue }
+            desk.withLock { $0.takesInSilence = newValue?.takesInSilence ?? false }
+        }
     }
 
     /// The present trouble with the gateway or, if there is none, with the database; empty when all is well.
@@ -126,6 +129,7 @@ final class Sender: GatewayDelegate {
         case .troubleOver:
             trouble.withLock { $0.application = nil }
             troubleReport.end()
+            gateway?.giveUp(olderThan: SendDesk.probeTimeout)
             claimSignal.fire()
         case .openCircuit(let reason, let holdsTokenEffects): openCircuit(reason, holdsTokenEffects)
         case .closeCircuit:
@@ -195,5 +199,209 @@ final class Sender: GatewayDelegate {
         isStopped.withLock { $0 = true }
         storeSignal.fire()
         marksContinuation.finish()
+    }
+}
+
+/// What the gateway tells and asks; all of it on the event loop.
+extension Sender {
+    func departing(_ departures: [GatewayDeparture]) -> Bool {
+        let now = clock.nowMilliseconds
+        let journal = desk.withLock { $0.departing(departures, now: now, isLeaseValid: { lease.isValid }) }
+        guard let journal, write(journal) else { return false }
+        CrashPoint.afterIntent.reached()
+        return true
+    }
+
+    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
+        latencies.withLock { window in
+            for latency in latencyMicroseconds where latency > 0 { window.record(latency) }
+        }
+        if trouble.withLock({ $0.application != nil }), outcomes.contains(where: { $0.outcomeClass == .accepted }) {
+            trouble.withLock { $0.application = nil }
+        }
+        perform(.settled(batchID: batch.id, outcomes: outcomes))
+        CrashPoint.afterAnswer.reached()
+    }
+
+    func gatewayEvent(_ event: GatewayEvent) {
+        switch event.kind {
+        case .connected, .recovered, .tokenRenewed:
+            logger.info("\(event.message)")
+            trouble.withLock { $0.connection = nil }
+            if event.kind != .tokenRenewed, gateway?.takesInSilence == true {
+                eventLoop.execute { self.perform(.gatewayReached) }
+            }
+        case .goAway, .connectionLost:
+            logger.notice("\(event.message)")
+            if event.kind == .connectionLost, gateway?.takesInSilence == false { failed(event) }
+        case .unproved:
+            logger.warning("\(event.message)")
+            trouble.withLock { $0.note(event) }
+        case .unreachable, .untrusted, .tokenUnavailable:
+            logger.warning("\(event.message)")
+            trouble.withLock { $0.connection = event }
+            failed(event)
+        case .applicationThrottled:
+            logger.warning("\(event.message)")
+            trouble.withLock { $0.application = event }
+        case .applicationStopped:
+            logger.error("\(event.message)")
+            trouble.withLock { $0.application = event }
+            perform(.applicationStopped)
+        }
+    }
+
+    /// The way to the gateway has failed. What is told in the middle of a call from the gateway is taken up after it.
+    private func failed(_ event: GatewayEvent) {
+        let reason = event.reason.isEmpty ? event.kind.rawValue : event.reason
+        eventLoop.execute { self.perform(.gatewayFailed(reason)) }
+    }
+
+    /// Says that the gateway takes nothing, and has the child leave: one of all hosts goes on trying.
+    func enterTrouble(_ reason: String, _ notBefore: Duration?) {
+        control.hurry(.gatewayTrouble)
+        troubleReport.enter(reason: gatewayTrouble?.message ?? reason, notBefore: notBefore)
+        claimSignal.fire()
+    }
+
+    /// Says why every message would fail, and has the child leave.
+    func openCircuit(_ reason: String, _ holdsTokenEffects: Bool) {
+        control.hurry(.circuitOpen)
+        // The gateway says more about an answer in an event that follows it in the same turn of the loop.
+        let message = eventLoop.submit { () -> String in
+            let event = self.trouble.withLock { $0.application }
+            let stop = event?.kind == .applicationStopped ? event : nil
+            return holdsTokenEffects ? reason : stop?.message ?? "the gateway refuses every message: \(reason)"
+        }
+        circuit.open(
+            remedy: holdsTokenEffects ? HealthReporter.mixUpRemedy : HealthReporter.stopRemedy,
+            holdsTokenEffects: holdsTokenEffects
+        ) { try await message.get() }
+        claimSignal.fire()
+    }
+}
+
+/// What the database is told: marks, outcomes, parts that go back.
+extension Sender {
+    /// Gives a part back, until the database has it or the child leaves.
+    ///
+    /// - Parameters:
+    ///   - problem: why its messages cannot be read or sent now, if so: then it waits.
+    ///   - alone: whether its push tokens were refused, so that it is judged by itself next time.
+    func release(_ part: PartToken, _ recovery: PartRecovery, problem: String? = nil, alone: Bool = false) {
+        Task {
+            // Nobody should claim it, and fail as this child did, before the circuit is known to be open, or the delivery held back.
+            while circuit.isOpening || troubleReport.isUnderWay || holder.isHolding {
+                await circuit.settled()
+                await troubleReport.finished()
+                await holder.settled()
+                await Task.yield()
+            }
+            var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
+            while true {
+                do {
+                    _ = try await store.releasePart(part, recovery: recovery, problem: problem, alone: alone)
+                    if alone, let problem { try await holdIfRefused(part, problem) }
+                    break
+                } catch {
+                    logger.warning("part \(part.part) could not be given back: \(error)")
+                    // The lease runs out by itself then; the next owner learns the rest from mark, outcomes and journal.
+                    guard !isStopped.withLock({ $0 }) else { return }
+                    try? await Task.sleep(for: backOff.next())
+                }
+            }
+            released.add(1, ordering: .relaxed)
+            perform(.released(part))
+            idleSignal.fire()
+        }
+    }
+
+    /// Holds the delivery of a part back if nothing of it gets through, as every message of it would be refused.
+    private func holdIfRefused(_ part: PartToken, _ problem: String) async throws {
+        guard let delivery = try await store.refusedDelivery(ofPart: part.part) else { return }
+        holder.hold(
+            delivery,
+            reason:
+                "Next to nothing of the delivery gets through: \(problem). Check the environment and the key of the application and "
+                + "where the push tokens come from. Stop the delivery, or resume it to try again."
+        )
+    }
+
+    /// Grows with everything that the database has taken.
+    var storedSoFar: UInt64 {
+        UInt64(desk.withLock { $0.storedBatch }) + released.load(ordering: .relaxed)
+    }
+
+    /// Commits marks, one call after the other, until ``stop()``.
+    func markLoop() async {
+        var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
+        for await marks in marks {
+            do {
+                let held = try await store.mark(marks)
+                CrashPoint.afterMark.reached()
+                perform(.marked(marks, held: held))
+                backOff.reset()
+            } catch {
+                logger.warning("the dispatch marks of \(marks.count) parts could not be committed: \(error)")
+                try? await Task.sleep(for: backOff.next())
+                perform(.markFailed)
+            }
+        }
+    }
+
+    /// Stores outcomes, one transaction after the other, until ``stop()`` and nothing is left, or the task is cancelled.
+    func storeLoop() async {
+        while !Task.isCancelled {
+            await storeSignal.wait()
+            while let (batch, windowRows) = desk.withLock({ $0.takeOutcomes() }) {
+                guard let report = await storeUntilDone(batch) else { return }
+                perform(.stored(report, holdings: batch.holdings, windowRows: windowRows))
+            }
+            if isStopped.withLock({ $0 }) { return }
+        }
+    }
+
+    /// Repeats a batch until the database has it: outcomes are facts, and the journal keeps them meanwhile.
+    /// - Returns: nil if the task was cancelled.
+    private func storeUntilDone(_ batch: OutcomeBatch) async -> StoreReport? {
+        var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(10))
+        if !batch.closing.isEmpty { CrashPoint.beforePartEnd.reached() }
+        while !Task.isCancelled {
+            do {
+                // The whole transaction travels in one message: just before it nothing is committed.
+                CrashPoint.beforeCommit.reached()
+                let report = try await store.storeOutcomes(batch)
+                CrashPoint.afterCommit.reached()
+                databaseTrouble.withLock { $0 = "" }
+                return report
+            } catch {
+                databaseTrouble.withLock { $0 = "outcomes cannot be stored: \(error)" }
+                logger.warning("\(batch.count) outcomes could not be stored, trying again: \(error)")
+                try? await Task.sleep(for: backOff.next())
+            }
+        }
+        return nil
+    }
+}
+
+/// What is wrong with the way to the gateway.
+struct GatewayTrouble: Sendable {
+    /// No connection, or no access token; over when there is one.
+    var connection: GatewayEvent?
+    /// Every message of the application is refused; over when one is accepted.
+    var application: GatewayEvent?
+    /// Messages whose outcome may be wrong: over when it is told, so that it keeps nothing from being sent.
+    private var last: (event: GatewayEvent, at: ContinuousClock.Instant)?
+    /// Nothing takes such a notice back: it is shown for so long, as long as a child lives by default.
+    static let noticeTime = Duration.seconds(600)
+
+    /// Keeps a notice to be shown; the last one counts.
+    mutating func note(_ event: GatewayEvent, at moment: ContinuousClock.Instant = .now) {
+        last = (event, moment)
+    }
+
+    /// The notice that is to be shown; nil if there is none.
+    func notice(at moment: ContinuousClock.Instant = .now) -> GatewayEvent? {
+        last.flatMap { moment - $0.at < Self.noticeTime ? $0.event : nil }
     }
 }

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(UIKit) && !os(watchOS)
+import UIKit
+#endif
+
 /// What a registration says about the device.
 public struct DeviceDescription: Sendable, Equatable, Codable {
     /// The device's name.
@@ -21,4 +25,40 @@ public struct DeviceDescription: Sendable, Equatable, Codable {
         self.systemVersion = systemVersion
         self.language = language.replacingOccurrences(of: "_", with: "-")
     }
+}
+
+extension DeviceDescription {
+    /// Describes the device that the program runs on.
+    public static func current() async -> DeviceDescription {
+        #if canImport(UIKit) && !os(watchOS)
+        // UIDevice may be asked on the main actor only.
+        return await MainActor.run {
+            let device = UIDevice.current
+            return DeviceDescription(
+                name: device.name,
+                model: device.model,
+                systemName: device.systemName,
+                systemVersion: device.systemVersion,
+                language: Locale.current.identifier
+            )
+        }
+        #else
+        let version = ProcessInfo.processInfo.operatingSystemVersion
+        return DeviceDescription(
+            name: ProcessInfo.processInfo.hostName,
+            model: "computer",
+            systemName: systemName,
+            systemVersion: "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)",
+            language: Locale.current.identifier
+        )
+        #endif
+    }
+
+    #if os(Linux)
+    private static let systemName = "Linux"
+    #elseif os(macOS)
+    private static let systemName = "macOS"
+    #else
+    private static let systemName = "unknown"
+    #endif
 }

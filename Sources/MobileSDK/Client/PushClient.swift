@@ -95,3 +95,109 @@ extension PushClient {
         var seed: UInt64
     }
 }
+
+extension PushClient {
+    /// Registers the device and tells the delegate how that ended.
+    ///
+    /// Call it whenever the system hands out a token, so at each start: a request is sent only if token, user key, parameters,
+    /// server, or integration key changed. If the server cannot be reached, the registration is kept, also when the app
+    /// ends, and tried again.
+    ///
+    /// - Parameters:
+    ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
+    ///   - userKey: The key that matches the device to a recipient, such as a customer number.
+    ///   - parameters: The subscription parameters that the service declares.
+    ///   - userKeyProof: The token with which your backend proves the user key, where the service asks for one
+    ///     (`user_key_trust` signed); see <doc:GettingStarted>.
+    public func registerDevice(
+        token: Data,
+        userKey: String? = nil,
+        parameters: [String: ParameterValue] = [:],
+        userKeyProof: String? = nil
+    ) {
+        register(token, userKey, parameters, userKeyProof, reply: nil)
+    }
+
+    /// Registers the device and returns how the first try ended.
+    ///
+    /// A registration that a newer one overtakes before it was sent gets the newer one's outcome. Cancelling the task does not
+    /// cancel the registration.
+    @discardableResult public func registerDevice(
+        token: Data,
+        userKey: String? = nil,
+        parameters: [String: ParameterValue] = [:],
+        userKeyProof: String? = nil
+    ) async -> RegistrationOutcome {
+        await withCheckedContinuation { continuation in
+            register(token, userKey, parameters, userKeyProof) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func register(
+        _ token: Data,
+        _ userKey: String?,
+        _ parameters: [String: ParameterValue],
+        _ userKeyProof: String?,
+        reply: (@Sendable (RegistrationOutcome) -> Void)?
+    ) {
+        var parameters = parameters
+        // An additional parameter, as every SDK can carry one; the server takes it out.
+        if let userKeyProof { parameters["userKeyProof"] = .string(userKeyProof) }
+        commands.yield(
+            .register(
+                token: RegistrationForm.hex(token),
+                userKey: userKey ?? "",
+                parametersXML: ParametersXML.document(parameters),
+                reply: reply
+            )
+        )
+    }
+}
+
+extension PushClient {
+    /// Tells the server what happened to a notification.
+    ///
+    /// Silent notifications, and those that a service extension handles, are tracked with ``TrackingAction/receive``; a click
+    /// with ``TrackingAction/click``.
+    public func track(_ userInfo: [AnyHashable: Any], _ action: TrackingAction) {
+        track(PushMessage(userInfo: userInfo), action)
+    }
+
+    /// Tells the server what happened to a notification that was read before.
+    public func track(_ message: PushMessage, _ action: TrackingAction) {
+        commands.yield(.track(path: TrackingPath.path(message, action), reply: nil))
+    }
+
+    /// Tells the server what happened to a notification, and returns when the server has it or cannot be reached.
+    ///
+    /// Await it before the completion handler of a silent notification, or the system may suspend the app first.
+    @discardableResult public nonisolated(nonsending) func track(
+        _ userInfo: [AnyHashable: Any],
+        _ action: TrackingAction
+    ) async -> TrackingOutcome {
+        await track(PushMessage(userInfo: userInfo), action)
+    }
+
+    /// Tells the server what happened to a notification that was read before, and returns when the server has it or cannot be
+    /// reached.
+    @discardableResult public nonisolated(nonsending) func track(
+        _ message: PushMessage,
+        _ action: TrackingAction
+    ) async -> TrackingOutcome {
+        await withCheckedContinuation { continuation in
+            commands.yield(.track(path: TrackingPath.path(message, action)) { continuation.resume(returning: $0) })
+        }
+    }
+}
+
+/// Hears how registrations end.
+@MainActor public protocol PushClientDelegate: AnyObject, Sendable {
+    /// Called once for each call of `registerDevice`, and once more when a registration that was queued has got through or was
+    /// refused.
+    func registerDeviceStatus(_ outcome: RegistrationOutcome)
+}
+
+/// A delegate that the client does not keep alive.
+struct WeakDelegate: Sendable {
+    weak var delegate: (any PushClientDelegate)?
+}

@@ -45,3 +45,58 @@ public struct URLSessionTransport: PushTransport {
         )
     }
 }
+
+/// Collects the answers of a session's requests, and takes a redirect as the answer that it is.
+///
+/// A registration becomes a GET of some page on its way: the page's 200 would say that the server has it. On Linux a session asks
+/// its delegate about redirects only when nothing but the delegate gets the answer.
+final class AnswerCollector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    typealias Answer = Result<(body: Data, response: HTTPURLResponse), any Error>
+
+    private struct Exchange {
+        var body = Data()
+        let continuation: CheckedContinuation<Answer, Never>
+    }
+
+    /// An SDK looks at the first line of an answer only.
+    private static let mostBytes = 4 * TransportResult.longestReason
+
+    // The lock guards what changes, which is why this may be sent; Mutex is of iOS 18.
+    private let lock = NSLock()
+    private var exchanges: [Int: Exchange] = [:]
+
+    /// Starts a task and waits for its answer, or for the end of its time. It is not cancelled with whoever waits: on Linux the
+    /// system's code traps when a task is cancelled that has just ended.
+    func answer(to task: URLSessionDataTask) async -> Answer {
+        await withCheckedContinuation { continuation in
+            lock.withLock { exchanges[task.taskIdentifier] = Exchange(continuation: continuation) }
+            task.resume()
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock {
+            guard let count = exchanges[dataTask.taskIdentifier]?.body.count, count < Self.mostBytes else { return }
+            exchanges[dataTask.taskIdentifier]?.body.append(data.prefix(Self.mostBytes - count))
+        }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let exchange = lock.withLock({ exchanges.removeValue(forKey: task.taskIdentifier) }) else { return }
+        let answer: Answer =
+            if let error { .failure(error) } else if let response = task.response as? HTTPURLResponse {
+                .success((exchange.body, response))
+            } else { .failure(URLError(.badServerResponse)) }
+        exchange.continuation.resume(returning: answer)
+    }
+}

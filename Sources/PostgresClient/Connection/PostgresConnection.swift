@@ -101,3 +101,137 @@ public final class PostgresConnection: Sendable {
         return results
     }
 }
+
+extension PostgresConnection {
+    /// Runs the closure in a transaction that has the connection to itself: COMMIT when it returns, ROLLBACK when it
+    /// throws.
+    ///
+    /// A COMMIT that the server turned into a rollback (the closure swallowed an error) throws SQLSTATE 25P02. When the
+    /// connection is lost during COMMIT nobody knows whether it happened: the error's `isConnectionLost` is true. Inside,
+    /// use only the transaction: awaiting the connection itself would wait for ever.
+    public func transaction<T: Sendable>(
+        _ mode: PostgresTransactionMode = .readCommitted,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        let session = mailbox.newSession()
+        _ = try await mailbox.perform(.open([PostgresStatement(mode.begin, prepare: false)]), session: session)
+        let value: T
+        do {
+            value = try await body(PostgresTransaction(connection: self, session: session))
+        } catch {
+            // The first error is the one to report; a lost connection rolls back by itself.
+            let rollback = Request.Work.close([PostgresStatement("ROLLBACK", prepare: false)])
+            _ = try? await mailbox.performUncancelled(rollback, session: session)
+            throw error
+        }
+        let commit = Request.Work.close([PostgresStatement("COMMIT", prepare: false)])
+        if case .results(let results) = try await mailbox.performUncancelled(commit, session: session),
+            results.last?.commandTag == "ROLLBACK"
+        {
+            throw PostgresError(
+                code: .sqlState("25P02"),
+                message: "the transaction was rolled back at COMMIT, because one of its statements had failed"
+            )
+        }
+        return value
+    }
+}
+
+/// The inside of a transaction block; valid until the closure that got it returns.
+public struct PostgresTransaction: Sendable {
+    let connection: PostgresConnection
+    let session: UInt64
+
+    /// Runs one statement in the transaction.
+    @discardableResult
+    public func execute(_ statement: PostgresStatement) async throws -> PostgresResult {
+        try await connection.execute([statement], session: session)[0]
+    }
+
+    /// Runs statements in order, sent at once. After an error the transaction can only be rolled back, or back to a
+    /// savepoint.
+    @discardableResult
+    public func execute(_ group: [PostgresStatement]) async throws -> [PostgresResult] {
+        try await connection.execute(group, session: session)
+    }
+
+    /// Copies rows into a table, as the connection's own `copyIn` does, as a part of the transaction.
+    ///
+    /// - Returns: the number of rows stored.
+    @discardableResult
+    public func copyIn<Rows: AsyncSequence>(
+        _ sql: String,
+        rows: Rows,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Int64 where Rows.Element == [UInt8] {
+        try await connection.copyIn(sql, rows: rows, session: session, isolation: isolation)
+    }
+
+    /// Copies one buffer of rows into a table with a `COPY … FROM STDIN` statement.
+    ///
+    /// - Returns: the number of rows stored.
+    @discardableResult
+    public func copyIn(_ sql: String, rows: [UInt8]) async throws -> Int64 {
+        try await connection.copyIn(sql, rows: PostgresConnection.stream(of: rows), session: session)
+    }
+}
+
+/// How a transaction sees other transactions.
+public enum PostgresTransactionMode: Sendable, Hashable {
+    /// Each statement sees what was committed before it; PostgreSQL's default.
+    case readCommitted
+    /// All statements see the snapshot of the first; a write conflict fails with SQLSTATE 40001.
+    case repeatableRead
+    /// All statements see one snapshot and nothing is written: for counts that must agree.
+    case snapshot
+    /// As if transactions ran one after the other; may fail with SQLSTATE 40001.
+    case serializable
+
+    var begin: String {
+        switch self {
+        case .readCommitted: "BEGIN"
+        case .repeatableRead: "BEGIN ISOLATION LEVEL REPEATABLE READ"
+        case .snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE"
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Listens to a channel, until the connection ends or ``unlisten(_:)``.
+    public func listen(_ channel: String) async throws {
+        try await execute(PostgresStatement("LISTEN \(Self.quoted(channel))", prepare: false))
+    }
+
+    /// Stops listening to a channel.
+    public func unlisten(_ channel: String) async throws {
+        try await execute(PostgresStatement("UNLISTEN \(Self.quoted(channel))", prepare: false))
+    }
+
+    /// Waits for the next notification of any channel listened to; nil at the deadline.
+    ///
+    /// Notifications that came while nobody waited are kept (the newest 10,000) and returned first. Statements can run
+    /// meanwhile, but a running transaction at the server holds notifications back.
+    public func nextNotification(deadline: ContinuousClock.Instant) async throws -> PostgresNotification? {
+        guard case .notification(let notification) = try await mailbox.perform(.notification(deadline: deadline)) else {
+            return nil
+        }
+        return notification
+    }
+
+    /// An SQL identifier in quotes.
+    static func quoted(_ identifier: String) -> String {
+        "\"" + identifier.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}
+
+/// A NOTIFY that arrived on a channel the connection listens to.
+public struct PostgresNotification: Sendable, Hashable {
+    /// The channel's name.
+    public let channel: String
+    /// The payload, empty when there was none.
+    public let payload: String
+    /// The server process that notified; compare with ``PostgresConnection/backendPID`` to find one's own.
+    public let senderPID: Int32
+}

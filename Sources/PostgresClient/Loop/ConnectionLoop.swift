@@ -1,5 +1,11 @@
 import CLibPQ
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// The thread's side of one connection: takes requests from the mailbox, drives libpq, and answers.
 ///
 /// Everything here runs on the connection's own thread, so libpq never sees two threads at once. It waits in `poll` for
@@ -163,5 +169,175 @@ final class ConnectionLoop {
         while let group = inFlight.popFirst() { group.submission?.fail(error) }
         exclusive?.fail(error)
         for submission in queue.removeAll() { submission.fail(error) }
+    }
+}
+
+extension ConnectionLoop {
+    /// Takes note of what callers do not want any more: what still waits is dropped, what runs is cancelled at the server.
+    func noteCancellations(_ mail: Mailbox.Mail) {
+        for request in mail.cancelled {
+            if let submission = queue.remove(request) {
+                submission.fail(CancellationError())
+            } else if let index = notificationWaiters.firstIndex(where: { $0.submission.request === request }) {
+                notificationWaiters.remove(at: index).submission.fail(CancellationError())
+            } else if let operation = exclusive, operation.waiting?.request === request {
+                operation.cancelWanted = true
+                // A chunk's waiter then ends the COPY itself.
+                if case .copyChunk = request.work { operation.fail(CancellationError()) }
+            } else {
+                for index in inFlight.indices where inFlight[index].submission?.request === request {
+                    inFlight[index].cancelWanted = true
+                }
+            }
+        }
+        if mail.cancelRunning { cancelRunning() }
+        startCancelIfWanted()
+    }
+
+    private func cancelRunning() {
+        guard !isCancelling else { return }
+        if let group = inFlight.first {
+            group.cancelOrdered = true
+        } else if exclusive == nil {
+            return
+        }
+        sendCancel()
+    }
+
+    /// Sends a cancel request when the server is working on something that is not wanted.
+    ///
+    /// The server cancels whatever it is running when the request arrives. So a request is sent only for the first group,
+    /// nothing else is sent until it was delivered, and groups behind that were hit by it are sent again.
+    func startCancelIfWanted() {
+        guard !isCancelling else { return }
+        if let operation = exclusive {
+            guard operation.cancelWanted, !operation.cancelSent else { return }
+            operation.cancelSent = true
+        } else {
+            guard let group = inFlight.first, group.cancelWanted, !group.cancelSent else { return }
+            group.cancelSent = true
+        }
+        sendCancel()
+    }
+
+    private func sendCancel() {
+        isCancelling = true
+        for index in inFlight.indices { inFlight[index].isExposed = true }
+        canceller.send()
+    }
+}
+
+extension ConnectionLoop {
+    /// Notifications kept while nobody waits; a wake-up that is lost beyond costs nothing, because polling goes on.
+    private static let maximumKept = 10_000
+
+    /// Takes in a caller that waits for a notification.
+    func addNotificationWaiter(_ submission: Submission, _ deadline: ContinuousClock.Instant) {
+        if submission.request.isCancelled {
+            submission.fail(CancellationError())
+        } else {
+            notificationWaiters.append(NotificationWaiter(submission: submission, deadline: deadline))
+            deliverNotifications()
+        }
+    }
+
+    /// Collects what libpq has read.
+    func receiveNotifications() {
+        while let notification = PQnotifies(connection) {
+            let channel = String(cString: notification.pointee.relname)
+            let payload = notification.pointee.extra.map { String(cString: $0) } ?? ""
+            let sender = notification.pointee.be_pid
+            PQfreemem(notification)
+            notifications.append(PostgresNotification(channel: channel, payload: payload, senderPID: sender))
+            if notifications.count > Self.maximumKept { _ = notifications.popFirst() }
+        }
+        deliverNotifications()
+    }
+
+    /// Answers those whose deadline has passed.
+    func expireNotificationWaiters() {
+        guard !notificationWaiters.isEmpty else { return }
+        let now = ContinuousClock.now
+        notificationWaiters.removeAll { waiter in
+            guard waiter.deadline <= now else { return false }
+            waiter.submission.succeed(.notification(nil))
+            return true
+        }
+    }
+
+    private func deliverNotifications() {
+        while !notificationWaiters.isEmpty, let notification = notifications.popFirst() {
+            notificationWaiters.removeFirst().submission.succeed(.notification(notification))
+        }
+    }
+}
+
+/// Sends cancel requests for one connection, over connections of their own.
+///
+/// `@unchecked Sendable`: a `PGcancel` never changes, and libpq allows its use from any thread; only `deinit` frees it.
+final class Canceller: @unchecked Sendable {
+    private let handle: OpaquePointer?
+    private let mailbox: Mailbox
+
+    init(connection: OpaquePointer, mailbox: Mailbox) {
+        handle = PQgetCancel(connection)
+        self.mailbox = mailbox
+    }
+
+    deinit { PQfreeCancel(handle) }
+
+    /// Sends a cancel request from a thread of its own, because `PQcancel` waits until the server has acted on it, then
+    /// reports to the mailbox.
+    func send() {
+        do {
+            try WorkerThread.start { [self] in
+                var reason = [CChar](repeating: 0, count: 256)
+                _ = PQcancel(handle, &reason, Int32(reason.count))
+                mailbox.reportCancelDelivered()
+            }
+        } catch {
+            // Without a thread the statement just runs on.
+            mailbox.reportCancelDelivered()
+        }
+    }
+}
+
+/// A caller that waits for a notification.
+struct NotificationWaiter {
+    let submission: Submission
+    let deadline: ContinuousClock.Instant
+}
+
+/// What `poll` found on a connection's socket.
+struct Readiness {
+    var canRead = false
+    var canWrite = false
+
+    /// Waits until the socket or the wake-up is ready, or the milliseconds are over (-1: no limit).
+    ///
+    /// Errors and hang-ups of the socket count as readable, so that libpq finds out what it is.
+    static func wait(
+        socket: Int32,
+        reading: Bool,
+        writing: Bool,
+        wakeUp: WakeUp,
+        milliseconds: Int32
+    ) -> Readiness {
+        let watched = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0)
+        // A negative descriptor is skipped; a socket that nobody wants to hear of would report hang-ups for ever.
+        let first = pollfd(fd: watched == 0 ? -1 : socket, events: Int16(watched), revents: 0)
+        let second = pollfd(fd: wakeUp.readDescriptor, events: Int16(POLLIN), revents: 0)
+        var descriptors = (first, second)
+        let count = withUnsafeMutableBytes(of: &descriptors) { bytes in
+            poll(bytes.baseAddress?.assumingMemoryBound(to: pollfd.self), 2, milliseconds)
+        }
+        guard count > 0 else { return Readiness() }
+        if descriptors.1.revents != 0 { wakeUp.drain() }
+        let found = Int32(descriptors.0.revents)
+        let trouble = found & Int32(POLLERR | POLLHUP | POLLNVAL) != 0
+        return Readiness(
+            canRead: found & Int32(POLLIN) != 0 || trouble,
+            canWrite: found & Int32(POLLOUT) != 0 || trouble && writing
+        )
     }
 }

@@ -1,5 +1,11 @@
 import Synchronization
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// What callers and the connection's thread share: requests on one side, the connection's state on the other.
 final class Mailbox: Sendable {
     /// What arrived since the thread last looked.
@@ -137,5 +143,47 @@ final class Mailbox: Sendable {
         }
         if mustSignal { wakeUp.signal() }
         return value
+    }
+}
+
+/// A pipe by which other threads wake one that waits in `poll`.
+final class WakeUp: Sendable {
+    /// Becomes readable after ``signal()``.
+    let readDescriptor: Int32
+    private let writeDescriptor: Int32
+
+    /// Makes the pipe.
+    init() throws(PostgresError) {
+        var descriptors: [Int32] = [-1, -1]
+        guard pipe(&descriptors) == 0 else {
+            throw PostgresError(
+                code: .connection,
+                message: "no pipe for a connection's wake-up: \(String(cString: strerror(errno)))"
+            )
+        }
+        for descriptor in descriptors {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        }
+        readDescriptor = descriptors[0]
+        writeDescriptor = descriptors[1]
+    }
+
+    deinit {
+        _ = close(readDescriptor)
+        _ = close(writeDescriptor)
+    }
+
+    /// Wakes the thread; a full pipe wakes it just as well.
+    func signal() {
+        var byte: UInt8 = 1
+        _ = write(writeDescriptor, &byte, 1)
+    }
+
+    /// Forgets the signals so far.
+    func drain() {
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+            while let base = buffer.baseAddress, read(readDescriptor, base, buffer.count) == buffer.count {}
+        }
     }
 }

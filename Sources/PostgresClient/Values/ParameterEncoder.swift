@@ -92,3 +92,94 @@ final class ParameterEncoder {
         )
     }
 }
+
+/// Writes big-endian values one after the other into memory that is known to be large enough.
+struct BinaryWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    /// The bytes written so far.
+    private(set) var count = 0
+
+    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+
+    @inline(__always)
+    mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) {
+        memory.storeBytes(of: value.bigEndian, toByteOffset: count, as: T.self)
+        count += MemoryLayout<T>.size
+    }
+
+    mutating func bytes(_ source: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: source)
+        count += source.count
+    }
+
+    mutating func bytes(_ source: [UInt8]) { source.withUnsafeBytes { bytes($0) } }
+
+    mutating func text(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A text with its length before it, as array elements have it.
+    mutating func element(_ text: String?) {
+        guard let text else { return integer(Int32(-1)) }
+        integer(Int32(truncatingIfNeeded: text.utf8.count))
+        self.text(text)
+    }
+
+    /// The head of an array (`array_recv` of the server): dimensions, whether there are NULLs, element type, length, lower
+    /// bound.
+    mutating func arrayHeader(_ element: PostgresType, count elements: Int, hasNulls: Bool = false) {
+        integer(Int32(elements == 0 ? 0 : 1))
+        integer(Int32(hasNulls ? 1 : 0))
+        integer(element.rawValue)
+        guard elements > 0 else { return }
+        integer(Int32(truncatingIfNeeded: elements))
+        integer(Int32(1))
+    }
+
+    /// An array of integers without NULLs: the quick path of stores.
+    @inline(__always)
+    mutating func array<T: FixedWidthInteger & BitwiseCopyable>(_ elements: [T], _ type: PostgresType) {
+        arrayHeader(type, count: elements.count)
+        let size = MemoryLayout<T>.size
+        let lengthWord = Int32(truncatingIfNeeded: size).bigEndian
+        elements.withUnsafeBufferPointer { elements in
+            var offset = count
+            for element in elements {
+                memory.storeBytes(of: lengthWord, toByteOffset: offset, as: Int32.self)
+                memory.storeBytes(of: element.bigEndian, toByteOffset: offset + 4, as: T.self)
+                offset += 4 + size
+            }
+            count = offset
+        }
+    }
+
+    mutating func array<T: FixedWidthInteger & BitwiseCopyable>(_ elements: [T?], _ type: PostgresType) {
+        arrayHeader(type, count: elements.count, hasNulls: elements.contains { $0 == nil })
+        for element in elements {
+            if let element {
+                integer(Int32(truncatingIfNeeded: MemoryLayout<T>.size))
+                integer(element)
+            } else {
+                integer(Int32(-1))
+            }
+        }
+    }
+
+    /// An array of values that lie back to back.
+    mutating func column(_ source: [UInt8], _ ends: [Int32], _ isNull: [Bool], _ type: PostgresType) {
+        arrayHeader(type, count: ends.count, hasNulls: isNull.contains(true))
+        source.withUnsafeBytes { source in
+            var start = 0
+            for (row, end) in ends.enumerated() {
+                if !isNull.isEmpty, isNull[row] {
+                    integer(Int32(-1))
+                } else {
+                    integer(end - Int32(truncatingIfNeeded: start))
+                    bytes(UnsafeRawBufferPointer(rebasing: source[start..<Int(end)]))
+                }
+                start = Int(end)
+            }
+        }
+    }
+}

@@ -70,3 +70,132 @@ extension JSONText {
         return output
     }
 }
+
+extension JSONText {
+    /// A value's JSON text without spaces.
+    static func compact(_ value: JSONValue) -> String {
+        var output: [UInt8] = []
+        append(value, indent: nil, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// A value's JSON text with a line for each entry, for people to read, and a line feed at the end.
+    static func pretty(_ value: JSONValue) -> String {
+        var output: [UInt8] = []
+        append(value, indent: 0, to: &output)
+        return String(decoding: output, as: UTF8.self) + "\n"
+    }
+
+    private static func append(_ value: JSONValue, indent: Int?, to output: inout [UInt8]) {
+        switch value {
+        case .null: output.append(contentsOf: "null".utf8)
+        case .boolean(let flag): output.append(contentsOf: (flag ? "true" : "false").utf8)
+        case .number(let digits): output.append(contentsOf: digits.utf8)
+        case .string(let text): appendString(text, to: &output)
+        case .array(let elements):
+            // A list of words and numbers stays in one line.
+            let isFlat = elements.allSatisfy { if case .array = $0 { false } else { !$0.isObject } }
+            let separator = indent != nil && isFlat ? ", " : ","
+            list("[", "]", elements, separator, indent: isFlat ? nil : indent, to: &output) { element, inner, output in
+                append(element, indent: inner, to: &output)
+            }
+        case .object(let entries):
+            list("{", "}", entries, ",", indent: indent, to: &output) { entry, inner, output in
+                appendString(entry.name, to: &output)
+                output.append(contentsOf: (indent == nil ? ":" : ": ").utf8)
+                append(entry.value, indent: inner, to: &output)
+            }
+        }
+    }
+
+    private static func list<Element>(
+        _ open: Unicode.Scalar,
+        _ close: Unicode.Scalar,
+        _ elements: [Element],
+        _ separator: String,
+        indent: Int?,
+        to output: inout [UInt8],
+        append: (Element, Int?, inout [UInt8]) -> Void
+    ) {
+        output.append(UInt8(ascii: open))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { output.append(contentsOf: separator.utf8) }
+            newLine(indent.map { $0 + 1 }, to: &output)
+            append(element, indent.map { $0 + 1 }, &output)
+        }
+        if !elements.isEmpty { newLine(indent, to: &output) }
+        output.append(UInt8(ascii: close))
+    }
+
+    private static func newLine(_ indent: Int?, to output: inout [UInt8]) {
+        guard let indent else { return }
+        output.append(UInt8(ascii: "\n"))
+        output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: indent * 2))
+    }
+}
+
+extension JSONValue {
+    /// Whether it is an object.
+    var isObject: Bool { if case .object = self { true } else { false } }
+}
+
+/// One multi-byte UTF-8 sequence, or the longest beginning of one (the Unicode Standard, table 3-7).
+struct UTF8Sequence {
+    /// U+FFFD in UTF-8.
+    static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
+
+    /// The number of bytes of the sequence, or of its valid beginning; at least 1.
+    let length: Int
+    /// Whether it is complete and valid.
+    let isValid: Bool
+
+    /// Examines the sequence that begins at an index with a byte of at least 0x80.
+    @inline(__always)
+    init(_ bytes: [UInt8], at start: Int, before end: Int) {
+        let lead = bytes[start]
+        let following: Int
+        var allowed: ClosedRange<UInt8> = 0x80...0xBF
+        switch lead {
+        case 0xC2...0xDF: following = 1
+        case 0xE0: (following, allowed) = (2, 0xA0...0xBF)
+        case 0xED: (following, allowed) = (2, 0x80...0x9F)
+        case 0xE1...0xEF: following = 2
+        case 0xF0: (following, allowed) = (3, 0x90...0xBF)
+        case 0xF4: (following, allowed) = (3, 0x80...0x8F)
+        case 0xF1...0xF3: following = 3
+        default: following = 0
+        }
+        var index = start + 1
+        let needed = start + 1 + following
+        while index < needed, index < end, allowed.contains(bytes[index]) {
+            allowed = 0x80...0xBF
+            index += 1
+        }
+        length = index - start
+        isValid = following > 0 && index == needed
+    }
+}
+
+/// Writes JSON objects whose values are all texts.
+public enum JSONObjectText {
+    /// The object with its members in the order of their names; nil for no members.
+    public static func write(_ values: [String: String]) -> String? {
+        guard !values.isEmpty else { return nil }
+        var output: [UInt8] = [UInt8(ascii: "{")]
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            if output.count > 1 { output.append(UInt8(ascii: ",")) }
+            JSONText.appendString(name, to: &output)
+            output.append(UInt8(ascii: ":"))
+            JSONText.appendString(value, to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// A text as a JSON string with its quotes.
+    public static func quoted(_ text: String) -> String {
+        var output: [UInt8] = []
+        JSONText.appendString(text, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+}

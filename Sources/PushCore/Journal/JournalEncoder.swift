@@ -10,7 +10,7 @@ public enum JournalEncoder {
     public static func append(_ header: JournalHeader, to output: inout [UInt8]) {
         let start = output.count
         append(JournalFormat.magic, to: &output)
-        append(header.version, to: &output)
+        append(JournalHeader.version, to: &output)
         append(UInt16(0), to: &output)
         append(header.childID, to: &output)
         append(header.generation, to: &output)
@@ -45,21 +45,17 @@ public enum JournalEncoder {
     }
 
     /// Appends the answers of one read.
-    ///
-    /// - Parameter version: that of the journal's header; what an older one cannot say is left out.
     public static func appendAnswers(
         part: Int64,
         token: Int64,
         timeMilliseconds: Int64,
         _ answers: [JournalAnswer],
-        version: UInt16 = JournalHeader.version,
         to output: inout [UInt8]
     ) {
-        let known: JournalFormat.AnswerFlags = version < 3 ? .beforeVersion3 : .all
         frame(JournalFormat.answers, part, token, &output) { output in
             append(timeMilliseconds, to: &output)
             append(UInt32(truncatingIfNeeded: answers.count), to: &output)
-            for answer in answers { append(answer, flags(of: answer).intersection(known), to: &output) }
+            for answer in answers { append(answer, flags(of: answer), to: &output) }
         }
     }
 
@@ -80,7 +76,7 @@ public enum JournalEncoder {
         if let id = answer.gatewayMessageID { append(id, to: &output) }
         if let time = answer.notBeforeMilliseconds { append(time, to: &output) }
         if case .invalid(let since?) = answer.tokenEffect { append(since, to: &output) }
-        if flags.isDisjoint(with: .sinceVersion3) { return }
+        if flags.isDisjoint(with: .details) { return }
         if flags.contains(.failure), let failure = answer.failure { append(failure.code, to: &output) }
         if flags.contains(.tokenReplaced), case .replaced(let token) = answer.tokenEffect { append(token, to: &output) }
         if flags.contains(.tokenNotes) { output.append(notes(of: answer).rawValue) }

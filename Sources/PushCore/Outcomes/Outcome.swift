@@ -64,3 +64,151 @@ public struct Outcome: Sendable, Hashable {
         self.isCollateral = isCollateral
     }
 }
+
+/// What an answer of a gateway, or its absence, means for the message.
+public enum OutcomeClass: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The gateway never processed it: send it again for free.
+    case unprocessed
+    /// The gateway took it.
+    case accepted
+    /// It will never be taken.
+    case permanent
+    /// It may be taken later.
+    case retry
+    /// Every message of the application would be refused: keep it pending and open the circuit.
+    case stopApplication = "stop_application"
+    /// Every message of the delivery would be refused, and no other one: keep it pending and hold the delivery back.
+    case stopDelivery = "stop_delivery"
+    /// It was written and no answer came: it may have been taken.
+    case ambiguous
+
+    /// Whose failure an outcome of this class is, where its answer says nothing else.
+    public var usualFault: AnswerFault {
+        switch self {
+        case .accepted: .none
+        case .permanent: .message
+        case .retry, .unprocessed: .gateway
+        case .stopApplication, .stopDelivery: .application
+        case .ambiguous: .ambiguous
+        }
+    }
+}
+
+/// Whose a failed attempt is: what an answer, or its absence, says something about.
+///
+/// It decides whether the attempt counts against the message (`max_retries`), and who waits for whom.
+public enum AnswerFault: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Nothing failed.
+    case none
+    /// The message's or its token's: the attempt counts.
+    case message
+    /// The gateway's: it says nothing about the message, which keeps its attempts and waits until the gateway is well or its validity
+    /// is over.
+    case gateway
+    /// Nobody's that is known: no gateway gives such an answer, but a proxy, a load balancer or a page in its place does. As the
+    /// gateway's; a lone message that keeps getting it while others pass fails in the end.
+    case foreign
+    /// The gateway's own form with a reason that nobody knows. While others pass it holds its delivery when it comes often, and fails
+    /// a lone message in the end.
+    case unknown
+    /// The application's, or its delivery's: credential, topic, address. All messages wait until it is put right.
+    case application
+    /// Written, and not answered: the delivery's policy decides, and each resend counts as an attempt.
+    case ambiguous
+
+    /// Whether a message keeps its attempts.
+    public var sparesAttempt: Bool {
+        switch self {
+        case .gateway, .foreign, .unknown, .application: true
+        case .none, .message, .ambiguous: false
+        }
+    }
+}
+
+/// What an answer says about the push token that it was given for.
+public enum TokenEffect: Sendable, Hashable {
+    /// Nothing.
+    case none
+    /// The token is dead.
+    ///
+    /// `sinceMilliseconds` is the gateway's own time of the fact in milliseconds since 1970 (APNs' 410 gives one), so
+    /// that a registration after it is not undone; nil when the gateway gave none.
+    case invalid(sinceMilliseconds: Int64?)
+    /// The token was taken, and the gateway names the one that it wants instead (FCM legacy's canonical id).
+    case replaced(by: String)
+    /// It counts as a soft error of the token, once the message is given up; several of them, days apart, quarantine the token.
+    case softError
+
+    /// What gateways say only of a token that they have known as one of this application: no mix-up of keys or environments causes it.
+    public static let certainReasons: Set<String> = ["UNREGISTERED", "NotRegistered", "Unregistered", "ExpiredToken"]
+
+    /// A gateway's time of a fact, in milliseconds since 1970, or nil if it lies before 1970 or after the year 9999.
+    ///
+    /// Such a time says nothing, a wrong unit for example; and one that the database cannot represent would keep everything that is
+    /// stored with it from being stored, each time anew.
+    public static func credibleTime(_ milliseconds: Int64?) -> Int64? {
+        milliseconds.flatMap { (0...253_402_300_799_999).contains($0) ? $0 : nil }
+    }
+}
+
+/// What kind of failure an answer is, as it is kept with the message's outcome.
+public struct MessageFailure: Sendable, Hashable {
+    /// How grave it is for the address.
+    public var type: FailureType
+    /// Why it failed.
+    public var reason: FailureReason
+
+    /// Makes a failure.
+    public init(_ type: FailureType, _ reason: FailureReason) {
+        self.type = type
+        self.reason = reason
+    }
+
+    /// Both as one number, for journals and the database: type × 256 + reason.
+    public var code: Int16 { type.rawValue << 8 | reason.rawValue }
+
+    /// The failure with a code, or nil.
+    public init?(code: Int16) {
+        guard let type = FailureType(rawValue: code >> 8), let reason = FailureReason(rawValue: code & 0xFF) else {
+            return nil
+        }
+        self.init(type, reason)
+    }
+}
+
+/// How grave a failure is for the address, in Adobe Campaign's words and numbers (broad log, `failureType`).
+public enum FailureType: Int16, Sendable, Hashable, Codable, CaseIterable {
+    /// It says nothing about the address.
+    case ignored = 0
+    /// It may pass; where the answer is about the address, several of them, days apart, quarantine it.
+    case soft = 1
+    /// The address is dead.
+    case hard = 2
+
+    /// Its name in tables and JSON.
+    public var name: String {
+        switch self {
+        case .ignored: "ignored"
+        case .soft: "soft"
+        case .hard: "hard"
+        }
+    }
+}
+
+/// Why a message failed, in Adobe Campaign's words and numbers (broad log, `failureReason`); those that a push can have.
+public enum FailureReason: Int16, Sendable, Hashable, Codable, CaseIterable {
+    case undefined = 0
+    case userUnknown = 1
+    case unreachable = 3
+    case refused = 20
+
+    /// Its name in tables and JSON, as Adobe writes it.
+    public var name: String {
+        switch self {
+        case .undefined: "Undefined"
+        case .userUnknown: "User unknown"
+        case .unreachable: "Unreachable"
+        case .refused: "Refused"
+        }
+    }
+}

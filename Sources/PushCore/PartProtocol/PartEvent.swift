@@ -58,3 +58,39 @@ public enum PartEvent: Sendable, Hashable {
     /// A stop or the end of the validity takes a ready part: what may have arrived of it is unknown, the rest is canceled.
     case stop(part: Int)
 }
+
+/// What an event brought about.
+public enum PartAction: Sendable, Hashable {
+    /// A part was claimed under a new token.
+    case claimed(part: Int, token: Int)
+    /// Messages reached their devices.
+    case delivered(MessageSet)
+    /// Outcome rows came into being.
+    case recorded(MessageSet, MessageStatus)
+    /// Gateway answers of an owner that has lost its part were recorded all the same.
+    case recordedLate(MessageSet)
+    /// Outcomes were there already; the batch was repeated without them.
+    case uniqueViolation(MessageSet)
+    /// Messages may or may not have been delivered, and the policy was applied to them.
+    case ambiguous(MessageSet)
+    /// An owner found that it has lost its part.
+    case fenced(owner: Int)
+    /// A part went back to the queue.
+    case released(part: Int)
+    /// Messages went from a part to a new one.
+    case handedOver(MessageSet, part: Int)
+    /// A part ended.
+    case closed(part: Int)
+}
+
+/// What the model's gateway says to a message that it has processed.
+public enum GatewayAnswer: Sendable, Hashable, CaseIterable {
+    /// It was delivered to the device.
+    case accepted
+    /// It will never be.
+    case permanent
+    /// It was not delivered, and may be tried again later.
+    case retry
+    /// Nothing of the application is delivered for now, and nothing of it is said by that about the message.
+    case stop
+}

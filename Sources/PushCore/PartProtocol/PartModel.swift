@@ -104,3 +104,87 @@ public struct PartModel: Sendable, Hashable {
         return true
     }
 }
+
+/// What must hold after every event.
+extension PartModel {
+    /// A promise of the protocol that is broken in the present state, or nil when all hold.
+    public var violation: String? {
+        var unfinished = MessageSet.empty
+        var overlap = MessageSet.empty
+        // An index, not an iterator: a debug build checks this some ten million times.
+        var index = 0
+        while index < parts.count {
+            if parts[index].state != .done {
+                overlap |= unfinished & parts[index].messages
+                unfinished |= parts[index].messages
+            }
+            index += 1
+        }
+        let recorded = recorded
+        if !overlap.isEmpty { return "messages \(overlap) are in two unfinished parts" }
+        let lost = target - unfinished - recorded - canceledRest
+        if !lost.isEmpty { return "messages \(lost) have no outcome and are in no unfinished part" }
+        if !doubled.isEmpty { return "messages \(doubled) have two outcomes" }
+        if counted != recorded.count { return "the counters say \(counted) and there are \(recorded.count) rows" }
+        let both = canceledRest & recorded
+        if !both.isEmpty { return "messages \(both) are canceled and have an outcome" }
+        return deliveryViolation
+    }
+
+    private var deliveryViolation: String? {
+        if !sent.isSubset(of: delivered.once) { return "messages \(sent - delivered.once) are sent and never arrived" }
+        if !failed.isSubset(of: refused) { return "messages \(failed - refused) failed and were never refused" }
+        let canceled = canceledRest & delivered.once
+        if !canceled.isEmpty { return "messages \(canceled) are canceled and arrived" }
+        let twice = policy == .report ? delivered.twice : delivered.twice - ambiguous.once
+        if !twice.isEmpty { return "messages \(twice) arrived twice" }
+        let thrice = delivered.thrice - ambiguous.twice
+        if !thrice.isEmpty { return "messages \(thrice) arrived three times and were ambiguous only once" }
+        return nil
+    }
+
+    /// Whether every message has its outcome and every part has ended.
+    public var isFinished: Bool {
+        target.isSubset(of: recorded | canceledRest) && parts.allSatisfy { $0.state == .done }
+    }
+}
+
+/// The measures that make the part protocol safe. Each can be left out, so that tests show what it is needed for.
+public struct PartGuards: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: UInt16
+
+    /// Makes a set of measures.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// A decision is made only under the part's present fencing token.
+    public static let token = PartGuards(rawValue: 1 << 0)
+    /// A decision is made only while the part is claimed, so a repeated closing transaction does nothing.
+    public static let claimedState = PartGuards(rawValue: 1 << 1)
+    /// The dispatch mark is committed before a message is sent.
+    public static let mark = PartGuards(rawValue: 1 << 2)
+    /// The intent is journaled before a message is sent.
+    public static let intent = PartGuards(rawValue: 1 << 3)
+    /// The journal is cut only after the commit is acknowledged.
+    public static let cutAfterCommit = PartGuards(rawValue: 1 << 4)
+    /// The outcomes already known are read after the claim.
+    public static let knownOutcomes = PartGuards(rawValue: 1 << 5)
+    /// A second outcome row for a message is impossible.
+    public static let uniqueOutcome = PartGuards(rawValue: 1 << 6)
+    /// Counters grow by the rows that were really inserted.
+    public static let countInserted = PartGuards(rawValue: 1 << 7)
+    /// The retry part is made in the transaction that closes the part.
+    public static let atomicHandOver = PartGuards(rawValue: 1 << 8)
+    /// A journal is replayed only when its process is dead, which the file lock proves.
+    public static let journalLock = PartGuards(rawValue: 1 << 9)
+    /// What was ambiguous or refused is noted in the transaction that releases the part.
+    public static let noteAtRelease = PartGuards(rawValue: 1 << 10)
+
+    /// What may have arrived gets an outcome of its own before the rest of its part gets one for all.
+    public static let settleDoubt = PartGuards(rawValue: 1 << 11)
+
+    /// All measures: the protocol as it is.
+    public static let all = PartGuards(rawValue: (1 << 12) - 1)
+}

@@ -12,3 +12,42 @@ public struct NMACSettings: Sendable, Equatable {
     /// Creates the settings with their defaults.
     public init() {}
 }
+
+/// How the gateways are reached (Adobe's node `nmac/relay`).
+public struct RelaySettings: Sendable, Equatable {
+    /// A PEM file of certificate authorities for external accounts that name none. Empty: the system's.
+    public var trustedCertsChain = ""
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+/// The HTTP proxy (the parameters of Adobe's node `proxyConfig/proxyHTTP`).
+public struct ProxyHTTPSettings: Sendable, Equatable {
+    /// Its name or IP address; `environment` takes proxy and exceptions from `https_proxy` and `no_proxy`.
+    public var address = ""
+    /// Its port.
+    public var port = 8_080
+    /// The name to give it. Empty: none.
+    public var login = ""
+    /// The password to give it.
+    public var password = ""
+    /// Hosts that are reached without it, separated with semicolons; `*` stands for anything.
+    public var override = ""
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+/// What concerns APNs' binary protocol only.
+public struct BinarySettings: Sendable, Equatable {
+    /// How long nothing must be heard of a message until it counts as accepted, in milliseconds.
+    public var presumedAcceptedMs = 5_000
+    /// The most messages of one child of a connector `ios-binary` that are sent or about to be sent and not stored.
+    public var dispatchWindow = 30_000
+    /// The time between two readings of a feedback service, in seconds.
+    public var feedbackPeriodSec = 21_600
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}

@@ -92,3 +92,105 @@ public struct SettingDefinition: Sendable {
         }
     }
 }
+
+/// The type of a setting and where in ``Settings`` its value is.
+public enum SettingAccess: Sendable {
+    /// A whole number within a range.
+    case integer(any WritableKeyPath<Settings, Int> & Sendable, ClosedRange<Int>)
+    /// A text.
+    case text(any WritableKeyPath<Settings, String> & Sendable)
+    /// One word of a list.
+    case choice(any WritableKeyPath<Settings, String> & Sendable, [String])
+    /// `true` or `false`.
+    case flag(any WritableKeyPath<Settings, Bool> & Sendable)
+    /// A ``TimeOfDay`` as text; empty: never.
+    case timeOfDay(any WritableKeyPath<Settings, String> & Sendable)
+}
+
+/// The value of a setting as a file, the environment or a flag gives it.
+public enum SettingValue: Sendable, Equatable {
+    /// A whole number.
+    case integer(Int)
+    /// A text.
+    case text(String)
+}
+
+/// A setting that cannot be used, with the way out.
+public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of trouble.
+    public enum Code: String, Sendable {
+        /// No setting has this key.
+        case unknownKey
+        /// The value has the wrong type.
+        case type
+        /// The value is outside what is allowed.
+        case range
+        /// The file cannot be read or is not YAML.
+        case file
+    }
+
+    /// The kind of trouble.
+    public let code: Code
+    /// What is wrong, with which key, and what to do.
+    public let message: String
+
+    /// Describes what is wrong with a setting.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// A time of day on a host's own clock and in its time zone.
+public struct TimeOfDay: Sendable, Equatable {
+    /// 0 to 23.
+    public let hour: Int
+    /// 0 to 59.
+    public let minute: Int
+    /// 0 to 59.
+    public let second: Int
+
+    /// Reads `HH:MM:SS`, two digits each; `nil` if the text is anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let areDigits = parts.allSatisfy { $0.utf8.count == 2 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        guard parts.count == 3, areDigits, let hour = Int(parts[0]), let minute = Int(parts[1]),
+            let second = Int(parts[2]), hour < 24, minute < 60, second < 60
+        else { return nil }
+        self.hour = hour
+        self.minute = minute
+        self.second = second
+    }
+}
+
+/// Leaves secrets out of text that people see.
+public enum SecretRedaction {
+    /// What stands in the place of a secret.
+    public static let mark = "<redacted>"
+
+    /// A libpq connection string or URI as it may be shown: as it is without a password, the mark with one.
+    ///
+    /// The whole string goes, and not the password alone, because libpq's quoting has many forms and a half-hidden password
+    /// is worse than a hidden host name.
+    public static func connectionString(_ text: String) -> String {
+        let lower = text.lowercased()
+        if lower.contains("password") { return mark }
+        guard lower.hasPrefix("postgres://") || lower.hasPrefix("postgresql://") else { return text }
+        let authority = lower.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return authority[..<at].contains(":") ? mark : text
+    }
+
+    /// A secret as it may be shown: whether there is one.
+    public static func secret(_ text: String) -> String {
+        text.isEmpty ? "" : mark
+    }
+
+    /// An address without what stands before an `@`, which may be a name and a password.
+    public static func userInfo(_ text: String) -> String {
+        guard let at = text.lastIndex(of: "@") else { return text }
+        return mark + text[at...]
+    }
+}

@@ -22,3 +22,51 @@ public struct Settings: Sendable, Equatable {
     /// Creates the settings with their defaults.
     public init() {}
 }
+
+/// Where the database is and how long one statement may take.
+public struct DatabaseSettings: Sendable, Equatable {
+    /// The libpq connection string or URI. Empty: libpq's own environment (`PGHOST`, `PGSERVICE`, …).
+    public var url = ""
+    /// The longest time of one statement, in seconds (0 = no limit).
+    public var statementTimeoutSec = 60
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+/// What is written to standard error.
+public struct LogSettings: Sendable, Equatable {
+    /// The least serious level that is written: trace, debug, info, notice, warning, error or critical.
+    public var level = "info"
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+/// The feedback worker: token events, statistics, retention.
+public struct FeedbackSettings: Sendable, Equatable {
+    /// How much of the time it works while messages are sent, in percent of one processor.
+    public var shareWhileSendingPercent = 20
+    /// How long things are kept.
+    public var retention = FeedbackRetentionSettings()
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+/// How long the feedback worker keeps things, in days; 0: forever.
+public struct FeedbackRetentionSettings: Sendable, Equatable {
+    /// The outcome of each message, and whom it was for.
+    public var broadLogDays = 180
+    /// Receipts and clicks.
+    public var trackingLogDays = 180
+    /// Who was left out of a delivery, and why.
+    public var exclusionLogDays = 180
+    /// What was said about tokens and was decided.
+    public var tokenEventDays = 180
+    /// Subscriptions that were disabled and not opted out (Adobe's option `NmsCleanup_AppSubscriptionRcpPurgeDelay`).
+    public var disabledSubscriptionDays = 180
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}

@@ -56,3 +56,59 @@ public enum TargetField: Sendable, Hashable, CustomStringConvertible {
         return group + "." + (isPlain ? name : "\"" + name.replacing("\"", with: "\"\"") + "\"")
     }
 }
+
+/// What is known of every subscription, by the name that a filter has for it.
+public enum TargetColumn: String, Sendable, Hashable, CaseIterable {
+    case subscriptionID = "subscription_id"
+    case application
+    case platform
+    case environment
+    case userKey = "user_key"
+    case locale
+    case timeZone = "time_zone"
+    case deviceID = "device_id"
+    case registeredAt = "registered_at"
+    case createdAt = "created_at"
+    case enabled
+    case optedOut = "opted_out"
+    case quarantineStatus = "quarantine_status"
+    case quarantineReason = "quarantine_reason"
+    case quarantinedAt = "quarantined_at"
+    case softErrors = "soft_errors"
+    case lastErrorAt = "last_error_at"
+
+    /// All texts that it can hold, where these are few; nil where it can hold any.
+    public var words: [String]? {
+        switch self {
+        case .platform: Platform.allCases.map(\.rawValue)
+        case .environment: ApplicationEnvironment.allCases.map(\.rawValue)
+        // As the view pushmta.subscription writes them.
+        case .quarantineStatus: ["valid", "with_errors", "quarantine", "denylisted"]
+        default: nil
+        }
+    }
+
+    /// What it holds.
+    public var kind: TargetKind {
+        switch self {
+        case .subscriptionID, .softErrors: .number
+        case .enabled, .optedOut: .boolean
+        case .registeredAt, .createdAt, .quarantinedAt, .lastErrorAt: .time
+        case .application, .platform, .environment, .userKey, .locale, .timeZone, .deviceID, .quarantineStatus,
+            .quarantineReason:
+            .text
+        }
+    }
+}
+
+/// What a field of a subscriber holds, as far as a filter can compare it.
+public enum TargetKind: String, Sendable, Hashable, CaseIterable {
+    /// A text, which may also be compared as a number, a boolean or a time if it reads as one.
+    case text
+    case number
+    case boolean
+    case time
+
+    /// The kind with its article, for messages to people.
+    public var words: String { "a \(rawValue)" }
+}

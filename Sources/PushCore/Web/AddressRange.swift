@@ -37,3 +37,51 @@ public struct AddressRange: Sendable, Hashable {
         return IPAddress(high: high, low: low)
     }
 }
+
+/// Whom a request comes from, when proxies may stand in between.
+public struct ProxyTrust: Sendable, Hashable {
+    /// The proxies whose word is taken.
+    public let trusted: [AddressRange]
+
+    /// Trusts the proxies of these ranges.
+    public init(trusted: [AddressRange]) {
+        self.trusted = trusted
+    }
+
+    /// Whether an address is that of a trusted proxy.
+    public func trusts(_ address: IPAddress) -> Bool {
+        trusted.contains { $0.contains(address) }
+    }
+
+    /// The client of a request that came from an address with this `X-Forwarded-For`.
+    ///
+    /// Each proxy adds whom it heard from at the end, so the list is read from there, for as long as trusted proxies speak: what
+    /// stands before the first stranger is that stranger's own invention.
+    public func client(of peer: IPAddress, forwardedFor: String?) -> ForwardedClient {
+        guard trusts(peer) else { return ForwardedClient(address: peer, isProxy: false) }
+        var client = peer
+        for word in (forwardedFor ?? "").split(separator: ",").reversed() {
+            // A name, or nonsense: in whose name the proxy speaks cannot be told, but it is not its own.
+            guard let address = Self.address(word) else { return ForwardedClient(address: client, isProxy: false) }
+            client = address
+            guard trusts(address) else { return ForwardedClient(address: address, isProxy: false) }
+        }
+        return ForwardedClient(address: client, isProxy: true)
+    }
+
+    /// An address, perhaps with a port, and with blanks around it.
+    private static func address(_ word: Substring) -> IPAddress? {
+        let plain = word.drop { $0 == " " }.prefix { $0 != " " }
+        if let address = IPAddress(plain) { return address }
+        if plain.first == "[" { return IPAddress(plain.dropFirst().prefix { $0 != "]" }) }
+        return IPAddress(plain.prefix { $0 != ":" })
+    }
+}
+
+/// Whom a request comes from, as trusted proxies say.
+public struct ForwardedClient: Sendable, Hashable {
+    /// The client, or the last trusted proxy if that named none.
+    public let address: IPAddress
+    /// Whether a trusted proxy asks in its own name: its requests have no limit.
+    public let isProxy: Bool
+}

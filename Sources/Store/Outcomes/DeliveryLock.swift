@@ -23,9 +23,6 @@ enum DeliveryLock {
     /// the delivery: two of the same hash wait for each other now and then, no more.
     static let advisoryClass = 578_628_450
 
-    /// The class of the advisory locks under which continuous deliveries get their days, one after the other.
-    static let dayClass = 578_628_451
-
     /// A condition that holds as soon as it is this transaction's turn: whoever waits to pause or end one of the deliveries goes
     /// first. It is a scalar subquery, so it is evaluated once and before any row is locked.
     ///

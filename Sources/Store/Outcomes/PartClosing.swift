@@ -175,3 +175,88 @@ enum PartClosing {
         SELECT k.id, (SELECT count(*) FROM made m WHERE m.id = k.id), k.fencing_token FROM closed k
         """
 }
+
+/// A part that ends with this batch: all its messages have a final outcome or are handed to retry parts.
+public struct ClosingPart: Sendable {
+    /// The part and the owner's token.
+    public var holding: PartToken
+    /// What goes into retry parts. Messages that got an outcome meanwhile are left out.
+    public var retries: [RetrySet]
+    /// Messages that were sent again although the gateway may have had them.
+    public var resentAfterAmbiguity: Int32
+    /// Messages whose last send may have reached the gateway without an answer, and which a retry part sends again: kept on
+    /// record. Those of a part that ends with `restStatus` get the outcome `unknown` from whoever holds it instead.
+    public var ambiguous: [Int32]
+    /// The outcome of all messages that have no row of their own: a stopped or expired part writes none for them, except
+    /// `unknown` for those that are on record as ambiguous. Then there are no retries.
+    public var restStatus: MessageStatus?
+    /// Why, for `restStatus`.
+    public var restReason: String
+
+    /// The end of a part.
+    public init(
+        part: Int64,
+        token: Int64,
+        retries: [RetrySet] = [],
+        resentAfterAmbiguity: Int32 = 0,
+        ambiguous: [Int32] = [],
+        restStatus: MessageStatus? = nil,
+        restReason: String = ""
+    ) {
+        holding = PartToken(part: part, token: token)
+        self.retries = retries
+        self.resentAfterAmbiguity = resentAfterAmbiguity
+        self.ambiguous = ambiguous
+        self.restStatus = restStatus
+        self.restReason = restReason
+    }
+
+    /// Whether anything goes into retry parts.
+    var hasRetries: Bool {
+        restStatus == nil && retries.contains { !$0.sequences.isEmpty }
+    }
+}
+
+/// Messages of an ending part that go into one retry part.
+public struct RetrySet: Sendable {
+    /// The messages, by sequence number.
+    public var sequences: [Int32]
+    /// Milliseconds from now, on the database's clock, before which they are not sent.
+    public var delayMilliseconds: Int64
+    /// Whether the attempt counts; one that failed for the gateway's sake does not.
+    public var countsAttempt: Bool
+
+    /// A retry part to be.
+    public init(sequences: [Int32], delayMilliseconds: Int64, countsAttempt: Bool = true) {
+        self.countsAttempt = countsAttempt
+        self.sequences = sequences
+        self.delayMilliseconds = delayMilliseconds
+    }
+}
+
+/// The common table `target` of statements that look messages of a few parts up in their frozen targets.
+enum PartTargets {
+    /// The arrays are taken out of line once (`|| '{}'`), not for each message that is looked up.
+    static func sql(parts: String) -> String {
+        """
+        target AS MATERIALIZED (
+            SELECT p.id AS part_id, p.delivery_id, p.log_day, t.first_sequence, t.sequences || '{}'::integer[] AS sequences,
+                t.subscription_ids || '{}'::bigint[] AS subscription_ids, t.target_ids || '{}'::bigint[] AS target_ids,
+                t.variables
+            FROM pushmta_engine.delivery_part p
+            JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+            WHERE p.id = ANY(ARRAY(\(parts)))
+        )
+        """
+    }
+
+    /// Where a sequence number stands in the arrays of `t`; outside of them, or null, if it is not of the part.
+    ///
+    /// `t.sequences || '{}'` of no array is empty, so contiguous parts are known by it.
+    static func place(of sequence: String) -> String {
+        """
+        CASE WHEN cardinality(t.sequences) = 0 THEN \(sequence) - t.first_sequence + 1
+            ELSE array_position(t.sequences, \(sequence)) END
+        """
+    }
+}

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 
 /// The messages of a part in sequence order, one row each, column by column.
@@ -26,4 +27,97 @@ public struct LoadedPart: Sendable {
 
     /// Number of messages.
     public var count: Int { sequences.count }
+}
+
+extension LoadedPart {
+    mutating func reserve(_ rows: Int, _ wanted: MessageFields) {
+        verdicts.reserveCapacity(rows)
+        userHashes.reserveCapacity(rows)
+        // An APNs token has 64 characters, an FCM token about 160; a field is a word, a language tag two to five letters.
+        tokens.reserve(rows: rows, bytes: rows * 64)
+        fields = Array(repeating: ByteColumn(), count: wanted.names.count)
+        for field in fields.indices { fields[field].reserve(rows: rows, bytes: rows * 12) }
+        if wanted.withLocale { locales.reserve(rows: rows, bytes: rows * 5) }
+    }
+
+    /// The hash of the user key stands behind the token.
+    mutating func append(
+        _ rows: PostgresResult,
+        _ row: Int,
+        verdict: Int,
+        token: Int,
+        firstField: Int,
+        _ wanted: MessageFields
+    ) throws {
+        let code = try rows.int16(row, verdict)
+        guard let verdict = LoadVerdict(rawValue: code) else {
+            throw StoreError(
+                .unexpectedAnswer,
+                "A subscription is excluded for reason \(code), which this program does not know."
+            )
+        }
+        verdicts.append(verdict)
+        tokens.append { rows.append(row, token, to: &$0) }
+        userHashes.append(try rows.int32(row, token + 1))
+        for field in fields.indices {
+            fields[field].append { rows.append(row, firstField + field, to: &$0) }
+        }
+        if wanted.withLocale { locales.append { rows.append(row, firstField + fields.count, to: &$0) } }
+    }
+
+    /// A message whose fields cannot be read, with the verdict and the token that can.
+    mutating func appendUnreadable(_ rows: PostgresResult, reason: String, _ wanted: MessageFields) throws {
+        guard rows.rowCount > 0, !rows.isNull(0, 1) else { return appendMissing(wanted) }
+        let bare = MessageFields(names: [])
+        unreadable[verdicts.count] = reason
+        let (columns, languages) = (fields, locales)
+        fields = []
+        try append(rows, 0, verdict: 0, token: 1, firstField: 3, bare)
+        (fields, locales) = (columns, languages)
+        for field in fields.indices { fields[field].appendNull() }
+        if wanted.withLocale { locales.appendNull() }
+    }
+
+    mutating func appendMissing(_ wanted: MessageFields) {
+        verdicts.append(.missing)
+        tokens.appendNull()
+        userHashes.append(0)
+        for field in fields.indices { fields[field].appendNull() }
+        if wanted.withLocale { locales.appendNull() }
+    }
+}
+
+/// Whether a message of a part can still be sent, by the state of its subscription at loading.
+public enum LoadVerdict: Int16, Sendable, CaseIterable {
+    /// Send it.
+    case sendable = 0
+    /// The subscription was disabled (a newer one took its token, or the gateway refused it).
+    case disabled = 1
+    /// The person opted out.
+    case optedOut = 2
+    /// The subscription is in quarantine or on the deny list.
+    case quarantined = 3
+    /// The subscription does not exist any more.
+    case missing = 4
+    /// Send it, and say so if it gets through: the subscription has soft errors, which that heals.
+    case sendableWithErrors = 10
+
+    /// Whether it is sent.
+    public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
+
+    /// The verdict on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.
+    static let sql = """
+        CASE WHEN s.quarantine_status = 1 AND s.exclusion = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE s.exclusion END
+        """
+
+    /// The reason that a `not_applicable` outcome is stored with; empty when sendable.
+    public var reason: String {
+        switch self {
+        case .sendable, .sendableWithErrors: ""
+        case .disabled: "subscription_disabled"
+        case .optedOut: "opted_out"
+        case .quarantined: "quarantined"
+        case .missing: "subscription_missing"
+        }
+    }
 }

@@ -1,3 +1,6 @@
+import PostgresClient
+import PushCore
+
 /// What is known of the messages that a lost owner of a part may have sent; kept until the part ends.
 public struct PartRecovery: Sendable {
     /// A message that was answered softly: it takes part in the retry, not in another send.
@@ -64,4 +67,24 @@ extension PartRecovery.SoftAnswer {
         guard attempt == other.attempt, notBefore == other.notBefore else { return attempt >= other.attempt }
         return (longestDelayMilliseconds ?? 0) <= (other.longestDelayMilliseconds ?? 0)
     }
+}
+
+extension Store {
+    /// The messages that the part before handed over in doubt: a send of theirs may have arrived, and the part that is claimed here
+    /// sends them again.
+    ///
+    /// They stand under the parent's last token, with which it was closed, as long as the parent is kept. Among them may be messages
+    /// of other retry parts and such as have an outcome. To be read of every part with an attempt above 1.
+    public func inheritedDoubt(_ part: ClaimedPart) async throws -> Set<Int32> {
+        let result = try await query(Self.inheritedDoubtSQL, [.int64(part.id)])
+        return result.rowCount > 0 ? Set(try result.int32Array(0, 0)) : []
+    }
+
+    static let inheritedDoubtSQL = """
+        SELECT r.ambiguous
+        FROM pushmta_engine.delivery_part p
+        JOIN pushmta_engine.delivery_part q ON q.id = p.parent_part_id
+        JOIN pushmta_engine.delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
+        WHERE p.id = $1
+        """
 }

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 
 /// Parts that wait for a child of one kind, now due.
@@ -34,5 +35,105 @@ public struct ReadyWork: Sendable, Hashable {
         self.readyMessages = readyMessages
         self.highestPriority = highestPriority
         self.oldestSeconds = oldestSeconds
+    }
+}
+
+/// What a child serves: one application over one routing.
+public struct ChildKind: Sendable, Hashable {
+    /// The application.
+    public let applicationID: Int32
+    /// The routing.
+    public let accountID: Int32
+    /// The routing's connector.
+    public let connector: Connector
+
+    /// A kind of children.
+    public init(applicationID: Int32, accountID: Int32, connector: Connector) {
+        self.applicationID = applicationID
+        self.accountID = accountID
+        self.connector = connector
+    }
+}
+
+extension Store {
+    /// What waits for children now, by application and routing.
+    ///
+    /// Of an application whose circuit is open, or whose gateway is in trouble, it is one part when the next probe is due, and nothing
+    /// before.
+    public func readyWork() async throws -> [ReadyWork] {
+        let result = try await query(Self.readyWorkSQL)
+        return try all(result) { rows, row in
+            ReadyWork(
+                applicationID: try rows.int32(row, 0),
+                accountID: try rows.int32(row, 1),
+                connector: try choice(rows, row, 2),
+                readyParts: Int(try rows.int64(row, 3)),
+                readyMessages: try rows.int64(row, 4),
+                highestPriority: try rows.int16(row, 5),
+                oldestSeconds: try rows.double(row, 6)
+            )
+        }
+    }
+
+    /// The account and the circuit are looked at once for each kind, not for each part.
+    static let readyWorkSQL = """
+        SELECT w.application_id, w.external_account_id, e.connector,
+            CASE WHEN h.application_id IS NULL AND t.application_id IS NULL THEN w.parts ELSE 1 END, w.messages, w.priority,
+            extract(epoch FROM now() - w.oldest)::double precision
+        FROM (
+            SELECT p.application_id, p.external_account_id, count(*) AS parts, sum(p.size)::bigint AS messages,
+                max(p.priority) AS priority, min(p.not_before) AS oldest
+            FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.not_before <= now()
+            GROUP BY p.application_id, p.external_account_id
+        ) w
+        JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
+        LEFT JOIN pushmta_engine.application_health h ON h.application_id = w.application_id AND \(CircuitSQL.isOpen)
+        LEFT JOIN pushmta_engine.gateway_trouble t ON t.application_id = w.application_id
+            AND t.external_account_id = w.external_account_id AND \(TroubleSQL.isTrouble)
+        WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now()) AND (t.application_id IS NULL OR \(TroubleSQL.isDue))
+        ORDER BY w.priority DESC, w.oldest
+        """
+
+    /// Whether any delivery is under way, ends, or begins within the minute: then poll often, since a retry part or a scheduled
+    /// start comes due without a notification.
+    public func hasOpenDeliveries() async throws -> Bool {
+        try await query(
+            """
+            SELECT EXISTS (SELECT FROM pushmta_engine.delivery
+                WHERE state IN ('preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute'
+                    OR state IN ('stopped', 'failed') AND finished_at IS NULL)
+            """
+        ).bool(0, 0)
+    }
+
+    /// The kinds of children that deliveries may ask for, most recently used first: every application with an active
+    /// account and a closed circuit.
+    public func childKinds() async throws -> [ChildKind] {
+        let result = try await query(
+            """
+            SELECT a.id, e.id, e.connector
+            FROM pushmta_engine.application a JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
+            WHERE e.active AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
+                WHERE h.application_id = a.id AND \(CircuitSQL.isOpen))
+                AND NOT \(TroubleSQL.isTrouble(application: "a.id", account: "e.id"))
+            ORDER BY (SELECT max(d.delivery_id) FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id)
+                DESC NULLS LAST, a.id
+            """
+        )
+        return try all(result) { rows, row in
+            ChildKind(
+                applicationID: try rows.int32(row, 0),
+                accountID: try rows.int32(row, 1),
+                connector: try choice(rows, row, 2)
+            )
+        }
+    }
+
+    /// Listens for wake-ups on a connection of its own.
+    public func listen() async throws -> WakeUpListener {
+        let listener = WakeUpListener(configuration: configuration)
+        try await listener.start()
+        return listener
     }
 }

@@ -13,6 +13,8 @@ struct ChunkTarget {
     var filter: FilterSQL?
     /// A condition in SQL beside it.
     var rawSQL: String?
+    /// Whether that condition is tried for each subscription by itself: some value makes it fail.
+    var triesEach = false
     /// The view that the filter reads.
     var mapping: TargetMapping?
 
@@ -21,8 +23,38 @@ struct ChunkTarget {
 
     /// Who is chosen, as a condition over `s` and `m`; nil: everybody.
     var condition: String? {
-        let tests = [filter?.condition, rawSQL.map { "((\($0)\n)) IS TRUE" }].compactMap(\.self)
+        let tests = [filter?.condition, rawCondition].compactMap(\.self)
         return tests.isEmpty ? nil : tests.joined(separator: " AND ")
+    }
+
+    private var rawCondition: String? {
+        rawSQL.map { triesEach ? "\(Self.triedSQL) = 0" : "((\($0)\n)) IS TRUE" }
+    }
+
+    /// What the condition says of a subscription `s` by itself: 0, or why it gets no message.
+    private static let triedSQL = "pushmta_engine.try_condition($1, s.id)"
+
+    /// Why a subscription `s` of a slice or a pool is not chosen.
+    var choiceCases: [String] {
+        guard triesEach else { return condition.map { ["WHEN NOT (\($0)) THEN -1"] } ?? [] }
+        return (filter.map { ["WHEN NOT (\($0.condition)) THEN -1"] } ?? []) + ["WHEN s.choice <> 0 THEN s.choice"]
+    }
+
+    /// For how many of the subscriptions `scanned` the condition failed, and how many there are, of those that count: a token that never
+    /// worked may be a stranger's, unless none has worked yet.
+    var failuresSQL: String {
+        guard triesEach else { return "" }
+        let proven = """
+            SELECT FROM pushmta_engine.subscription_acceptance a WHERE a.application_id IN (
+                SELECT x.application_id FROM pushmta_engine.delivery_application x WHERE x.delivery_id = $1)
+            """
+        let counts = """
+            (NOT EXISTS (\(proven)) OR EXISTS (\(proven) AND a.block = j.id >> 10
+                AND get_bit(a.accepted, (j.id & 1023)::integer) = 1))
+            """
+        return """
+            , (SELECT count(*) FROM scanned j WHERE j.exclusion = 8 AND \(counts)), (SELECT count(*) FROM scanned j WHERE \(counts))
+            """
     }
 
     /// Whether it goes to all subscribers, whoever they are.
@@ -67,7 +99,7 @@ struct ChunkTarget {
 
     /// The columns that a slice of the subscriptions must have.
     var sliceColumns: String {
-        if rawSQL != nil { return "s.*" }
+        if rawSQL != nil { return triesEach ? "s.*, \(Self.triedSQL) AS choice" : "s.*" }
         var columns = exclusions.columns.union(filter?.columns ?? [])
         if isGrouped {
             columns.formUnion(["application_id", "user_key", "push_token", "registered_at", "disabled_at"])
@@ -75,5 +107,169 @@ struct ChunkTarget {
         if readMapping != nil { columns.insert("user_key") }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
+    }
+}
+
+extension ChunkTarget {
+    /// What else is read of a delivery `d` whose chunk is made; the columns begin at a place of the caller's.
+    static let columnsSQL = """
+        d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, coalesce(d.started_at, now()),
+            EXISTS (SELECT FROM pushmta_engine.delivery_application x
+                JOIN pushmta_engine.application a ON a.id = x.application_id
+                JOIN pushmta_engine.delivery_application y ON y.delivery_id = x.delivery_id AND y.application_id > x.application_id
+                JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
+                    AND b.environment = a.environment
+                WHERE x.delivery_id = d.id),
+            \(ExclusionSources.columnSQL)
+        """
+
+    /// Reads what ``columnsSQL`` brought, from a column on.
+    ///
+    /// Throws `invalid` with the reason if the filter cannot be used, `unavailable` if it cannot be used now, as the view lacks a column.
+    init(
+        _ rows: PostgresResult,
+        _ row: Int,
+        from column: Int,
+        mapping: () async throws -> TargetMapping
+    ) async throws {
+        onePerUser = try rows.bool(row, column)
+        let allowsDuplicates = try rows.bool(row, column + 1)
+        hasSharedTokens = try rows.bool(row, column + 5) && !allowsDuplicates
+        exclusions = ExclusionSources(rawValue: Int(try rows.int32(row, column + 6)))
+        rawSQL = try rows.textOrNil(row, column + 3)
+        guard let text = try rows.textOrNil(row, column + 2) else { return }
+        let parsed = try Self.parse(text)
+        if !parsed.mappingColumns.isEmpty {
+            let found = try await mapping()
+            try found.require(parsed.mappingColumns.sorted())
+            self.mapping = found
+        }
+        filter = try FilterSQL(
+            parsed,
+            firstParameter: Self.firstFilterParameter,
+            mapping: self.mapping,
+            start: try rows.time(row, column + 4)
+        )
+    }
+
+    private static func parse(_ text: String) throws -> TargetFilter {
+        do {
+            return try TargetFilter(parsing: text)
+        } catch {
+            throw StoreError(.invalid, "\(error)")
+        }
+    }
+}
+
+extension Store {
+    /// Whether a filter can be used for these applications: its text, its fields, and the columns of their mapping.
+    ///
+    /// Throws `invalid` with the place and the reason if it cannot.
+    public func checkFilter(_ text: String, applications names: [String]) async throws {
+        let filter: TargetFilter
+        do {
+            filter = try TargetFilter(parsing: text)
+        } catch {
+            throw StoreError(.invalid, "\(error)")
+        }
+        var ids: [Int32] = []
+        for name in names { ids.append(try await application(named: name).id) }
+        let mapping = filter.mappingColumns.isEmpty ? nil : try await targetMapping(applications: ids)
+        let now = try await databaseClock()
+        _ = try FilterSQL(filter, firstParameter: 1, mapping: mapping, start: now)
+    }
+
+    /// The one mapping of all applications of a delivery.
+    func targetMapping(delivery id: Int64) async throws -> TargetMapping {
+        let rows = try await query(
+            "SELECT application_id FROM pushmta_engine.delivery_application WHERE delivery_id = $1 ORDER BY 1",
+            [.int64(id)]
+        )
+        return try await targetMapping(applications: try all(rows) { rows, row in try rows.int32(row, 0) })
+    }
+
+    /// A plan takes some milliseconds.
+    private static let longestPlan = Duration.seconds(2)
+
+    /// Whom a delivery goes to, compiled.
+    ///
+    /// Throws `invalid`, or the database's own error, with the reason if its filter or its condition cannot be used.
+    func chunkTarget(of id: Int64) async throws -> ChunkTarget {
+        let rows = try await query(
+            "SELECT \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = $1",
+            [.int64(id)]
+        )
+        guard rows.rowCount > 0 else { throw StoreError(.notFound, "There is no delivery \(id).") }
+        let target = try await ChunkTarget(rows, 0, from: 0) { try await targetMapping(delivery: id) }
+        guard let condition = target.rawSQL else { return target }
+        // One expression fits into both kinds of brackets. What closes a bracket to get out of its place fits into one at most.
+        for shape in ["(\(condition)\n)", "ARRAY[\(condition)\n]::boolean[] = '{}'"] {
+            let sql = "EXPLAIN SELECT FROM pushmta_engine.subscription s WHERE \(shape)"
+            do {
+                // What a plan computes beforehand may take any time, too.
+                try await group([Self.limit(Self.longestPlan), PostgresStatement(sql, prepare: false)])
+            } catch let error as PostgresError where error.sqlState?.hasPrefix("42") == true {
+                throw StoreError(.invalid, "The condition in SQL of delivery \(id) cannot be used: \(error.message)")
+            }
+        }
+        return target
+    }
+}
+
+/// By what the exclusions of a delivery name people: a statement looks up only what there can be.
+struct ExclusionSources: OptionSet, Sendable, Hashable {
+    let rawValue: Int
+
+    /// Lists with names, which may get entries of every kind at any time.
+    static let lists = ExclusionSources(rawValue: 1)
+    /// In `pushmta.delivery_exclusion`, which is frozen with the delivery's start.
+    static let users = ExclusionSources(rawValue: 2)
+    static let subscriptions = ExclusionSources(rawValue: 4)
+    static let tokens = ExclusionSources(rawValue: 8)
+
+    /// The columns by which people are named, and those of a subscription that they stand for.
+    private static let keys: [(source: ExclusionSources, column: String, key: String)] = [
+        (.users, "user_key", "user_key"), (.subscriptions, "subscription_id", "id"),
+        (.tokens, "push_token", "push_token"),
+    ]
+
+    /// The sources that delivery `d` has, as one number.
+    static let columnSQL: String = {
+        let own = keys.map { source, column, _ in
+            """
+            + CASE WHEN EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = d.id AND e.\(column) IS NOT NULL)
+                THEN \(source.rawValue) ELSE 0 END
+            """
+        }
+        return """
+            CASE WHEN EXISTS (SELECT FROM pushmta_engine.delivery_exclusion_list l WHERE l.delivery_id = d.id)
+                THEN \(lists.rawValue) ELSE 0 END \(own.joined(separator: " "))
+            """
+    }()
+
+    /// Whether alias `subject`, a subscription, is excluded from delivery $1; nil if nobody can be.
+    func condition(subject: String) -> String? {
+        var tests: [String] = []
+        for (_, column, key) in Self.keys where contains(.lists) {
+            tests.append(
+                """
+                EXISTS (SELECT FROM pushmta_engine.delivery_exclusion_list l JOIN pushmta_engine.exclusion_entry e
+                    ON e.list_id = l.list_id AND e.\(column) = \(subject).\(key) WHERE l.delivery_id = $1)
+                """
+            )
+        }
+        for (source, column, key) in Self.keys where contains(source) {
+            tests.append(
+                """
+                EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1 AND e.\(column) = \(subject).\(key))
+                """
+            )
+        }
+        return tests.isEmpty ? nil : "(" + tests.joined(separator: " OR ") + ")"
+    }
+
+    /// The columns of a subscription that the condition reads.
+    var columns: Set<String> {
+        Set(Self.keys.filter { contains($0.source) || contains(.lists) }.map(\.key))
     }
 }

@@ -36,12 +36,13 @@ extension PreparationChunk {
             UNION ALL
             SELECT r.id, r.application_id, CASE WHEN r.exclusion = 0 AND r.place > 1 THEN 5::smallint ELSE r.exclusion END
             FROM ranked r WHERE r.in_range OR r.exclusion = 0 AND r.place = 1 AND r.has_replaced
-        ), \(partsSQL)
+        ), \(partsSQL(target))
         """
     }
 
     /// Numbers the messages and makes parts of them. Those of other applications, and those behind this chunk, lie far apart.
-    private static let partsSQL = """
+    private static func partsSQL(_ target: ChunkTarget) -> String {
+        """
         kept AS MATERIALIZED (
             SELECT k.id, k.application_id, k.is_near,
                 row_number() OVER (ORDER BY k.is_near DESC, k.application_id, k.id)::integer AS place,
@@ -85,8 +86,9 @@ extension PreparationChunk {
                 changed_at = now()
             FROM totals t WHERE d.id = $1
         )
-        SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered) FROM totals t
+        SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered)\(target.failuresSQL) FROM totals t
         """
+    }
 
     /// The subscriptions that are judged: those of the slice that have no group, and all of each group that the slice is the first to
     /// come to. A group is a number: of a user above zero, of a token below.

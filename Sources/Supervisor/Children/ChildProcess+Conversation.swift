@@ -1,5 +1,6 @@
 import ProcessProtocol
 import Subprocess
+import Synchronization
 
 extension ChildProcess {
     typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
@@ -54,5 +55,99 @@ extension ChildProcess {
             // A process that is gone already needs no signal.
             try? execution.send(signal: Signal(rawValue: number))
         }
+    }
+}
+
+/// Takes what a child writes: status lines from its standard output, log lines from its standard error.
+final class ChildEar: Sendable {
+    private let words = Mutex(LastWords())
+    private let parser = Mutex(LineParser<ChildMessage>())
+    private let heard: @Sendable (ChildStatus) -> Void
+    private let forward: @Sendable ([UInt8]) -> Void
+
+    init(heard: @escaping @Sendable (ChildStatus) -> Void, forward: @escaping @Sendable ([UInt8]) -> Void) {
+        self.heard = heard
+        self.forward = forward
+    }
+
+    /// Takes the next bytes of standard output; an empty array is its end.
+    func output(_ bytes: [UInt8]) {
+        let messages = parser.withLock { parser in
+            if bytes.isEmpty { parser.finish() }
+            return parser.parse(bytes)
+        }
+        for message in messages { heard(message.status) }
+    }
+
+    /// Takes the next bytes of standard error; an empty array is its end.
+    func error(_ bytes: [UInt8]) {
+        let lines = words.withLock { $0.append(bytes) + (bytes.isEmpty ? $0.finish() : []) }
+        if !lines.isEmpty { forward(lines) }
+    }
+
+    /// All that is known when the process is gone.
+    func result(_ termination: ChildTermination) -> ChildProcess.Result {
+        let (garbage, last) = parser.withLock { ($0.garbageLines, $0.lastGarbage) }
+        return ChildProcess.Result(
+            termination: termination,
+            lastWords: words.withLock(\.text),
+            garbageLines: garbage,
+            lastGarbage: last
+        )
+    }
+}
+
+/// The last lines that a process wrote to its standard error, for the day it dies.
+struct LastWords: Sendable, Equatable {
+    /// The most lines that are kept: a crash of the Swift runtime with its head line and first frames.
+    static let maximumLines = 20
+    /// The most bytes of one line that are kept.
+    static let maximumLineLength = 400
+
+    private var lines: [String] = []
+    private var partial: [UInt8] = []
+
+    /// Takes the next bytes and returns the lines that they complete, newline included, ready to be passed on whole.
+    mutating func append(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var complete: [UInt8] = []
+        for byte in bytes {
+            partial.append(byte)
+            // A line that does not end is passed on in pieces, so that it costs no memory.
+            if byte == UInt8(ascii: "\n") || partial.count == 8_192 {
+                complete += partial
+                endLine()
+            }
+        }
+        return complete
+    }
+
+    /// Says that the pipe has ended, and returns what was left of an unfinished line.
+    mutating func finish() -> [UInt8] {
+        guard !partial.isEmpty else { return [] }
+        let rest = partial + [UInt8(ascii: "\n")]
+        endLine()
+        return rest
+    }
+
+    private mutating func endLine() {
+        let line = String(decoding: partial.prefix(Self.maximumLineLength), as: UTF8.self)
+        let printable = line.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) }
+        let text = String(printable).trimmedAtEnd
+        partial.removeAll(keepingCapacity: true)
+        if text.isEmpty { return }
+        lines.append(text)
+        if lines.count > Self.maximumLines { lines.removeFirst() }
+    }
+
+    /// The kept lines, one below the other.
+    var text: String { lines.joined(separator: "\n") }
+}
+
+extension String {
+    /// The string without the blanks at its end.
+    fileprivate var trimmedAtEnd: String {
+        var rest = self[...]
+        while rest.last == " " { rest.removeLast() }
+        return String(rest)
     }
 }

@@ -65,3 +65,79 @@ struct JournalFile: Sendable {
         try FileManager.default.moveItem(atPath: path.string, toPath: place)
     }
 }
+
+/// A journal as it was read.
+struct JournalContents: Sendable {
+    var header: JournalHeader
+    /// What the records say, up to the damage if there is one.
+    var summary: JournalSummary
+    /// Where and why reading ended early; nil for a journal that is whole or merely torn at its end.
+    var damage: JournalError?
+
+    init(_ bytes: [UInt8]) throws {
+        var decoder = try JournalDecoder(bytes)
+        header = decoder.header
+        summary = JournalSummary()
+        while let record = decoder.next() { summary.add(record) }
+        if decoder.isDamaged { damage = JournalError(code: .damaged(offset: decoder.validLength)) }
+    }
+}
+
+/// Whose journals this supervisor may replay: those that children of this folder wrote for this database.
+///
+/// A folder may be copied to another machine, restored from a backup, or given to a supervisor of another database; what
+/// its journals say would then be stored as the outcomes of messages that have nothing to do with them.
+struct JournalIdentity: Sendable, Equatable {
+    /// The id of the folder.
+    var hostID: UUID?
+    /// The running system's boot.
+    var bootID: UUID?
+    /// The identity of the database.
+    var installationID: UUID?
+
+    /// Judges a header by the name of its file; what either side does not know is not held against it.
+    func judge(_ header: JournalHeader, ofChild child: Int64) -> JournalVerdict {
+        if header.childID != child {
+            return .foreign("its header names child \(header.childID)")
+        }
+        if let hostID, header.hostID != hostID {
+            return .foreign("it is of host \(header.hostID.uuidString.lowercased())")
+        }
+        if let installationID, let other = header.installationID, other != installationID {
+            return .foreign("it is of the database with the installation id \(other.uuidString.lowercased())")
+        }
+        if let bootID, let other = header.bootID, other != bootID { return .ofEarlierBoot }
+        return .ours
+    }
+}
+
+/// What may be done with a journal, as its header says.
+enum JournalVerdict: Sendable, Equatable {
+    /// It is complete but for a record that was being written when its child died.
+    case ours
+    /// The machine went down since: what is in it is true, but its last records may be lost.
+    case ofEarlierBoot
+    /// It is not ours to replay, for the reason given.
+    case foreign(String)
+}
+
+/// A journal is there and the system does not let it be opened, locked or read: the disk is broken, or the rights are wrong.
+///
+/// Unlike trouble with the database this may last for ever, so the parts of its child are left to their leases.
+struct JournalAccessError: Error, CustomStringConvertible {
+    let path: FilePath
+    let cause: any Error
+
+    var description: String { "the journal \(path) cannot be read: \(cause)" }
+
+    /// Does something with a journal's file; what is wrong with its content is not of this kind.
+    static func wrapping<Result>(_ path: FilePath, _ access: () throws -> Result) throws -> Result {
+        do {
+            return try access()
+        } catch let error as JournalError {
+            throw error
+        } catch {
+            throw JournalAccessError(path: path, cause: error)
+        }
+    }
+}

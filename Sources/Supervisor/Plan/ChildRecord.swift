@@ -1,4 +1,11 @@
 import ProcessProtocol
+import PushCore
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// What the supervisor knows about one child.
 struct ChildRecord: Sendable, Equatable {
@@ -90,4 +97,69 @@ struct ChildRecord: Sendable, Equatable {
         status = new
         if phase == .starting { phase = .running }
     }
+}
+
+/// What a child is bound to for its whole life: one application through one external account.
+struct ChildKind: Sendable, Hashable, Comparable, CustomStringConvertible {
+    var applicationID: Int32
+    var accountID: Int32
+    var connector: Connector
+
+    var description: String { "application \(applicationID) through account \(accountID) (\(connector.rawValue))" }
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.applicationID, left.accountID) < (right.applicationID, right.accountID)
+    }
+}
+
+/// A child's end, judged: the enumerated reason, and the detail that a reader of `mta_child` needs besides.
+struct ChildEnd: Sendable, Equatable {
+    var reason: ChildExitReason
+    var detail: String
+
+    init(reason: ChildExitReason, detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    /// Judges an end from what the system says, what the child said last and what the supervisor did to it.
+    ///
+    /// What the supervisor did counts first, as a signal of ours explains every status. One that was stuck is so too when it
+    /// obeys SIGTERM and calls its end an orderly one; one that ran out of drain time and got done all the same may say so.
+    /// What the child said counts only when its exit status agrees, as it may announce an orderly end and crash on the way.
+    init(
+        _ termination: ChildTermination,
+        announced: ChildExitReason?,
+        endedBecause cause: ChildExitReason?,
+        outOfMemoryKillSeen: Bool
+    ) {
+        switch termination {
+        case .notStarted(let why):
+            self.init(reason: .notStarted, detail: why)
+        case .exited(let status):
+            let byStatus = ChildExitReason(exitStatus: status)
+            let said = announced.flatMap { $0.exitStatus == status ? $0 : nil }
+            self.init(reason: cause == .stuck ? .stuck : said ?? byStatus, detail: "exit status \(status)")
+        case .signalled(let signal):
+            let killed = signal == Signals.kill
+            let guess: ChildExitReason = killed && outOfMemoryKillSeen ? .outOfMemory : .signalled
+            self.init(reason: cause ?? guess, detail: "signal \(signal)")
+        }
+    }
+}
+
+/// How the operating system says a child ended.
+enum ChildTermination: Sendable, Equatable {
+    case exited(status: Int32)
+    case signalled(Int32)
+    /// The process was never there: no executable, no memory, no descriptors. The text says why.
+    case notStarted(String)
+}
+
+/// The numbers of the signals that the supervisor deals with.
+enum Signals {
+    static let terminate: Int32 = SIGTERM
+    static let kill: Int32 = SIGKILL
+    /// Signals with which the system ends a program for what it did itself.
+    static let crashes: Set<Int32> = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
 }

@@ -1,6 +1,12 @@
+import Logging
+import ProcessProtocol
+
 extension SupervisorPlan {
     /// At most one child a second is started, so that a mistake cannot become a storm of processes…
     static let spawnInterval = Duration.seconds(1)
+    /// …of each kind that has work and no child, as when many gateways are in trouble at once and each wants its probe: these follow one
+    /// another as fast as a process starts…
+    static let firstChildInterval = Duration.milliseconds(100)
     /// …except in the first second of work, when the machine has nothing else to do.
     static let startUpBurst = Duration.seconds(1)
     /// A child more is worth its start when this many parts wait for each one: about half a second's work of a fast child.
@@ -16,7 +22,7 @@ extension SupervisorPlan {
                 makeRoom(at: now, &actions)
                 return
             }
-            guard maySpawn(at: now) else { return }
+            guard maySpawn(at: now) || mayStartFirst(kind, at: now) else { return }
             _ = start(kind, at: now, &actions)
         }
     }
@@ -31,6 +37,7 @@ extension SupervisorPlan {
         children[generation] = ChildRecord(generation: generation, kind: kind, settingsEpoch: settingsEpoch, at: now)
         starvingSince[kind] = nil
         lastSpawnAt = now
+        lastSpawns[kind] = now
         actions.append(.spawn(generation: generation, kind))
         return generation
     }
@@ -47,6 +54,13 @@ extension SupervisorPlan {
     private func maySpawn(at now: ContinuousClock.Instant) -> Bool {
         guard let lastSpawnAt else { return true }
         return isStartUp(now) || lastSpawnAt.advanced(by: Self.spawnInterval) <= now
+    }
+
+    /// Whether a kind that has work and no child may have its first one now.
+    private func mayStartFirst(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+        guard activeCount(kind) == 0, work.contains(where: { $0.kind == kind }) else { return false }
+        return (lastSpawnAt.map { $0.advanced(by: Self.firstChildInterval) <= now } ?? true)
+            && (lastSpawns[kind].map { $0.advanced(by: Self.spawnInterval) <= now } ?? true)
     }
 
     private func isStartUp(_ now: ContinuousClock.Instant) -> Bool {
@@ -67,7 +81,8 @@ extension SupervisorPlan {
     private func kindWithWork(at now: ContinuousClock.Instant) -> ChildKind? {
         let candidates = work.filter { offer in
             let wanted = (offer.readyParts + Self.readyPartsPerChild - 1) / Self.readyPartsPerChild
-            return activeCount(offer.kind) < wanted && isOpen(offer.kind, at: now)
+            let count = activeCount(offer.kind)
+            return count < wanted && isOpen(offer.kind, at: now) && (count == 0 || hasPlaceForMore(at: now))
         }
         return candidates.min { left, right in
             let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
@@ -77,6 +92,16 @@ extension SupervisorPlan {
             if left.priority != right.priority { return left.priority > right.priority }
             return (leftCount, left.kind) < (rightCount, right.kind)
         }?.kind
+    }
+
+    /// Whether a place is left when each kind that has work and no child, or will have some in a moment, has one: a second child of a kind
+    /// does not take the place of a prober.
+    private func hasPlaceForMore(at now: ContinuousClock.Instant) -> Bool {
+        let soon = probesSoon.filter { $0.value > now }.keys
+        let missing = Set(work.lazy.map(\.kind).filter { isOpen($0, at: now) }).union(soon).filter {
+            activeCount($0) == 0
+        }
+        return aliveCount + missing.count < settings.maxSpareServers
     }
 
     /// A kind without a child for which a message may come at any moment: a process takes far longer to start than a message may
@@ -98,4 +123,151 @@ extension SupervisorPlan {
             (activeCount($0.element), $0.offset) < (activeCount($1.element), $1.offset)
         }?.element
     }
+}
+
+extension SupervisorPlan {
+    /// Asks one child to leave when a kind with work has no child and every place is taken.
+    ///
+    /// Places are few (`maxSpareServers`) and children stay for one kind, so without this a long delivery of one application
+    /// would keep all others waiting.
+    mutating func makeRoom(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
+        let starving = work.filter { offer in
+            activeCount(offer.kind) == 0 && isOpen(offer.kind, at: now)
+        }
+        starvingSince = starvingSince.filter { entry in starving.contains { $0.kind == entry.key } }
+        for offer in starving where starvingSince[offer.kind] == nil { starvingSince[offer.kind] = now }
+        // One at a time: the place of a child that is leaving already is the next one to be free.
+        guard !children.values.contains(where: \.isLeaving) else { return }
+        for offer in starving.sorted(by: { $0.priority > $1.priority }) {
+            if let victim = victim(for: offer, at: now) {
+                actions.append(
+                    .log(.info, "Child \(victim) makes room for \(offer.kind), which has work and no child.")
+                )
+                setBack(victim, at: now)
+                askToDrain(victim, at: now, &actions)
+                // What it has loaded can be sent by the next child of its kind; somebody waits for its place, and at a slow gateway
+                // the rest of its parts takes the whole drain time.
+                children[victim]?.isHurried = true
+                actions.append(.command(generation: victim, .hurry, detail: nil))
+                return
+            }
+        }
+    }
+
+    /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
+    private func victim(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
+        let active = children.values.filter { $0.phase == .running }.sorted { $0.generation < $1.generation }
+        // One that could send nothing before takes no place from others, but from those that find out whether a gateway is back: there
+        // may be more of them than places, and each has its turn.
+        if isStandingBack(offer.kind, at: now) { return active.last { $0.isProbing }?.generation }
+        if let idle = active.first(where: { record in record.isIdle && !work.contains { $0.kind == record.kind } }) {
+            return idle.generation
+        }
+        // A place in which nothing is sent costs nobody anything; the youngest is the one that gave the least so far.
+        if let barren = active.last(where: { $0.isBarren }) { return barren.generation }
+        let since = starvingSince[offer.kind] ?? now
+        let hasWaited = since.advanced(by: Self.rotationTime) <= now
+        let candidates = active.filter { hasWaited || priority(of: $0.kind) < offer.priority }
+        return candidates.max { left, right in
+            let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
+            return (leftCount, right.generation) < (rightCount, left.generation)
+        }?.generation
+    }
+
+    /// A child that leaves because it could send nothing is no reason for the next of its kind to take a place again at once.
+    private mutating func setBack(_ victim: Int32, at now: ContinuousClock.Instant) {
+        guard let child = children[victim], child.isBarren else { return }
+        setBacks[child.kind, default: SetBack()].gaveWay(wasProbing: child.isProbing, at: now)
+    }
+
+    func isStandingBack(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+        setBacks[kind]?.isStandingBack(at: now) ?? false
+    }
+
+    /// The urgency of what a kind's children have to do; a kind that is not on offer works on its last parts.
+    private func priority(of kind: ChildKind) -> Int {
+        work.first { $0.kind == kind }?.priority ?? Int.max
+    }
+}
+
+/// Keeps a kind of child that dies before its first message from being started over and over.
+///
+/// The times are Postfix's `service_throttle_time` (60 s), doubled with each death in a row up to ten minutes. A child that
+/// only found the database away says so, and waits for seconds: it is no fault of its kind, and the delivery has to go on
+/// soon after the database is back. One that was killed from outside begins with a second, too.
+struct SpawnThrottle: Sendable, Equatable {
+    /// No child of the kind is started before.
+    private(set) var until: ContinuousClock.Instant?
+    private var lastDeath: EarlyDeath?
+    private var lastDeathAt: ContinuousClock.Instant?
+    private var deathsInARow = 0
+
+    /// Says that a child died before its first message, and returns the pause that this costs.
+    mutating func diedEarly(_ death: EarlyDeath, at now: ContinuousClock.Instant) -> Duration {
+        if death != lastDeath { deathsInARow = 0 }
+        let (first, longest) = Self.pauses(after: death)
+        let pause = min(first * (1 << min(deathsInARow, 10)), longest)
+        lastDeath = death
+        lastDeathAt = now
+        deathsInARow += 1
+        until = now.advanced(by: pause)
+        return pause
+    }
+
+    /// Whether a child of the kind may be started.
+    func isOpen(at now: ContinuousClock.Instant) -> Bool { until.map { $0 <= now } ?? true }
+
+    /// Whether a message of a child that was started then ends the series: an older child says nothing about those that died.
+    func isRefuted(byChildOf start: ContinuousClock.Instant) -> Bool { lastDeathAt.map { $0 <= start } ?? true }
+
+    private static func pauses(after death: EarlyDeath) -> (first: Duration, longest: Duration) {
+        switch death {
+        case .surroundings: (.seconds(1), .seconds(10))
+        case .outside: (.seconds(1), .seconds(60))
+        case .own: (.seconds(60), .seconds(600))
+        }
+    }
+}
+
+/// What the death of a child before its first message says about the next one of its kind.
+enum EarlyDeath: Sendable, Equatable {
+    /// It could not work with the database or its journal, which are away or full for a while: no fault of its kind.
+    case surroundings
+    /// Somebody outside has ended it with a signal, which says nothing about the next one as long as it does not go on.
+    case outside
+    /// It failed by itself, and the next one will do the same.
+    case own
+
+    init(_ reason: ChildExitReason, _ termination: ChildTermination) {
+        switch (reason, termination) {
+        case (.database, _), (.journal, _): self = .surroundings
+        case (.signalled, .signalled(let signal)) where !Signals.crashes.contains(signal): self = .outside
+        default: self = .own
+        }
+    }
+}
+
+/// Keeps a kind of child that could send nothing from taking places from others over and over.
+///
+/// While a place is free it gets one as ever; only to ask another child to leave for it has to wait. The time doubles with each
+/// child that gave way in a row, and the first message that is settled ends it.
+struct SetBack: Sendable, Equatable {
+    static let firstPause = Duration.seconds(10)
+    /// As long as the longest interval between two probes of an application's circuit.
+    static let longestPause = Duration.seconds(300)
+
+    private var until: ContinuousClock.Instant?
+    private var timesInARow = 0
+
+    /// Says that a child of the kind has given way.
+    ///
+    /// - Parameter wasProbing: a gateway in trouble was probed: nobody is to wait for minutes for one that is back.
+    mutating func gaveWay(wasProbing: Bool = false, at now: ContinuousClock.Instant) {
+        if wasProbing { timesInARow = 0 }
+        until = now.advanced(by: min(Self.firstPause * (1 << min(timesInARow, 10)), Self.longestPause))
+        timesInARow += 1
+    }
+
+    /// Whether the kind has to stand back now.
+    func isStandingBack(at now: ContinuousClock.Instant) -> Bool { until.map { now < $0 } ?? false }
 }

@@ -37,6 +37,10 @@ struct SupervisorPlan: Sendable {
     /// When the database answered for the first time, from which on children can be of use.
     var startedAt: ContinuousClock.Instant?
     var lastSpawnAt: ContinuousClock.Instant?
+    /// The same by kind.
+    var lastSpawns: [ChildKind: ContinuousClock.Instant] = [:]
+    /// Kinds whose last child left a gateway in trouble, and until when their next one may come to probe it.
+    var probesSoon: [ChildKind: ContinuousClock.Instant] = [:]
     var ending = Ending.no
     private var lastGeneration: Int32 = 0
     private var lastEventAt: ContinuousClock.Instant?
@@ -130,4 +134,71 @@ struct SupervisorPlan: Sendable {
         lastGeneration += 1
         return lastGeneration
     }
+}
+
+/// Everything that can happen to a supervisor.
+enum SupervisorEvent: Sendable, Equatable {
+    /// Time has passed; comes several times a second.
+    case tick
+    /// The kinds that could be asked for: enabled applications with their enabled accounts, likely ones first.
+    case kinds([ChildKind])
+    /// The kinds of open continuous deliveries: a message of theirs may come at any moment, and finds a child.
+    case standing([ChildKind])
+    /// What accounts and applications say now; children that took over something else are replaced.
+    case routes(RouteVersions)
+    /// An operator has put right what kept these applications from sending.
+    case resumed(applications: Set<Int32>)
+    /// What can be claimed now, as the last look at the database showed it.
+    case work([WorkOnOffer])
+    /// The database has answered, or cannot be reached.
+    case databaseAvailable(Bool)
+    /// Why the disk of the journals takes nothing, nil if it does; said when that changes.
+    case journalDisk(trouble: String?)
+    /// Messages wait for the children of their kinds.
+    case messages(Set<ReadyMessagePart>)
+    /// Something in the database has changed, so children should look.
+    case wake(detail: String?)
+    /// A child wrote a status line.
+    case childStatus(generation: Int32, ChildStatus)
+    /// A child's process has ended and is reaped, or could not be started.
+    case childEnded(generation: Int32, ChildTermination, outOfMemoryKillSeen: Bool)
+    /// A child could not be registered in the database, so it was not started.
+    case childNotRegistered(generation: Int32)
+    /// A dead child's exit is recorded, its journal replayed and its parts released.
+    case childSettled(generation: Int32)
+    /// Asked to end in order; asked again, it hurries.
+    case drain
+    /// The database's row of this host asks it to end in order; said again and again, and heard once.
+    case drainRequested
+    /// Asked to end now.
+    case hurry
+    /// The time of day has come at which children are replaced.
+    case restartDue
+    /// The settings have been read again.
+    case reload(SupervisorSettings)
+}
+
+/// What the plan wants done.
+enum SupervisorAction: Sendable, Equatable {
+    /// Register a child in the database and start its process.
+    case spawn(generation: Int32, ChildKind)
+    /// Write a command to a child's standard input.
+    case command(generation: Int32, SupervisorCommand, detail: String?)
+    /// Send a signal to a child.
+    case signal(generation: Int32, Int32)
+    /// Record a dead child's end, replay its journal, release its parts.
+    case settle(generation: Int32, ChildEnd)
+    /// Say something to the operator.
+    case log(Logger.Level, String)
+    /// Every child is gone and settled: end the supervisor.
+    case finish
+}
+
+/// Parts that are ready to be claimed by children of one kind.
+struct WorkOnOffer: Sendable, Equatable {
+    var kind: ChildKind
+    /// Parts whose time has come and that nobody has claimed.
+    var readyParts: Int
+    /// The highest priority among them; larger is more urgent.
+    var priority: Int
 }

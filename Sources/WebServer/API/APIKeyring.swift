@@ -7,8 +7,9 @@ import Synchronization
 ///
 /// A key that the database accepted is taken for ``keptFor`` without asking again: so long a revoked key goes on working at most. What
 /// is no key costs the database nothing: its public id is none of those that there are, which are read again at most ten times a
-/// second, however many ask; a wrong secret is remembered for as long as an accepted key is; and an address that goes on with such
-/// keys is told to wait. So nobody without a key keeps those waiting who have one.
+/// second, however many ask; a wrong secret is remembered for as long as an accepted key is; and who invents secrets for an id that
+/// there is has one comparison at a time for all such addresses. An address that goes on with such keys is told to wait, and a key
+/// that holds is accepted from there nevertheless, its first time included: others may share the address.
 final class APIKeyring: Sendable {
     /// How long an answer of the database holds.
     static let keptFor = Duration.seconds(5)
@@ -21,6 +22,8 @@ final class APIKeyring: Sendable {
     private static let mostAddresses = 10_000
     /// Secrets that were never accepted and are compared by the database at once: one connection serves all keys.
     private static let mostUnproven = 4
+    /// How many of these may be from addresses that have sent too many refused keys.
+    private static let mostSuspect = 1
 
     private struct Entry {
         let hash: [UInt8]
@@ -44,6 +47,7 @@ final class APIKeyring: Sendable {
             capacity: APIKeyring.mostAddresses
         )
         var unproven = 0
+        var suspect = 0
     }
 
     private let state = Mutex(State())
@@ -72,63 +76,72 @@ final class APIKeyring: Sendable {
 
     /// The key of an `Authorization` header; throws what is wrong with it.
     ///
-    /// - Parameter client: whom the request comes from.
+    /// - Parameter client: the address whose refused keys are counted; nil if none are.
     func verify(_ authorization: String?, from client: IPAddress?) async throws(APIProblem) -> VerifiedAPIKey {
         guard let authorization else { throw .missingKey }
         let words = authorization.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else { throw .missingKey }
         guard let key = APIKey(String(words[1])) else { throw .refusedKey("it has not the form of a key") }
         let hash = key.hash
-        switch known(key.publicID, hash, client) {
+        switch known(key.publicID, hash) {
         case .accepted(let kept): return kept
-        case .refused(let cause): throw .refusedKey(cause)
-        case .tooMany: throw .tooManyRefusals
-        case .unknown(let wasAccepted): return try await ask(key.publicID, hash, client, wasAccepted: wasAccepted)
+        case .refused(let cause): throw refuse(hash, client, cause, isNew: false)
+        case .wasAccepted: return try await compare(key.publicID, hash, client)
+        case .unknown: return try await compareFirst(key.publicID, hash, client)
         }
     }
 
     private enum Known {
         case accepted(VerifiedAPIKey)
         case refused(String)
-        case tooMany
-        case unknown(wasAccepted: Bool)
+        case wasAccepted
+        case unknown
     }
 
-    private func known(_ publicID: String, _ hash: [UInt8], _ client: IPAddress?) -> Known {
+    private func known(_ publicID: String, _ hash: [UInt8]) -> Known {
         let now = ContinuousClock.now
         return state.withLock { state in
             if let entry = state.accepted[publicID], APIKey.isSame(entry.hash, hash) {
-                return entry.until > now ? .accepted(entry.key) : .unknown(wasAccepted: true)
+                return entry.until > now ? .accepted(entry.key) : .wasAccepted
             }
-            if let client, state.refusals.isExhausted(client, seconds: Self.seconds) { return .tooMany }
             // The digest of 256 random bits is looked up: how long that takes tells nothing of other keys.
-            if let refusal = state.refused[hash], refusal.until > now {
-                Self.count(client, &state)
-                return .refused(refusal.cause)
-            }
-            return .unknown(wasAccepted: false)
+            if let refusal = state.refused[hash], refusal.until > now { return .refused(refusal.cause) }
+            return .unknown
         }
     }
 
-    private func ask(
+    /// Compares a secret that was never accepted: if there is such a public id, and when it is its turn.
+    private func compareFirst(
         _ publicID: String,
         _ hash: [UInt8],
-        _ client: IPAddress?,
-        wasAccepted: Bool
+        _ client: IPAddress?
     ) async throws(APIProblem) -> VerifiedAPIKey {
-        if !wasAccepted, !ids.current.contains(publicID) {
+        if !ids.current.contains(publicID) {
             guard await ids.refresh() else { throw .unavailable("The database is away.") }
             guard ids.current.contains(publicID) else { throw refuse(hash, client, "there is no such key") }
         }
-        if !wasAccepted {
-            let enters = state.withLock { state in
-                guard state.unproven < Self.mostUnproven else { return false }
-                state.unproven += 1
-                return true
-            }
-            guard enters else { throw .unavailable("Too many keys are being looked at.", retryAfter: 1) }
+        let suspect = isSuspect(client) ? 1 : 0
+        let enters = state.withLock { state in
+            guard state.unproven < Self.mostUnproven, state.suspect + suspect <= Self.mostSuspect else { return false }
+            state.unproven += 1
+            state.suspect += suspect
+            return true
         }
-        defer { if !wasAccepted { state.withLock { $0.unproven -= 1 } } }
+        guard enters else { throw .unavailable("Too many keys are being looked at.", retryAfter: 1) }
+        defer {
+            state.withLock { state in
+                state.unproven -= 1
+                state.suspect -= suspect
+            }
+        }
+        return try await compare(publicID, hash, client)
+    }
+
+    private func compare(
+        _ publicID: String,
+        _ hash: [UInt8],
+        _ client: IPAddress?
+    ) async throws(APIProblem) -> VerifiedAPIKey {
         let begun = ContinuousClock.now
         asked.add(1, ordering: .relaxed)
         let verified = try await database.run { try await $0.verifyAPIKey(publicID: publicID, hash: hash) }
@@ -142,19 +155,23 @@ final class APIKeyring: Sendable {
         return verified
     }
 
-    private func refuse(_ hash: [UInt8], _ client: IPAddress?, _ cause: String) -> APIProblem {
-        let now = ContinuousClock.now
-        state.withLock { state in
-            Self.count(client, &state)
-            if state.refused.count >= Self.most { state.refused = state.refused.filter { $0.value.until > now } }
-            if state.refused.count >= Self.most { state.refused = [:] }
-            state.refused[hash] = Refusal(cause: cause, until: now + Self.keptFor)
-        }
-        return .refusedKey(cause)
+    private func isSuspect(_ client: IPAddress?) -> Bool {
+        guard let client else { return false }
+        return state.withLock { $0.refusals.isExhausted(client, seconds: Self.seconds) }
     }
 
-    private static func count(_ client: IPAddress?, _ state: inout State) {
-        if let client { _ = state.refusals.allow(client, seconds: seconds) }
+    /// Remembers and counts a key that is refused; gives what its sender is told.
+    private func refuse(_ hash: [UInt8], _ client: IPAddress?, _ cause: String, isNew: Bool = true) -> APIProblem {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            if isNew {
+                if state.refused.count >= Self.most { state.refused = state.refused.filter { $0.value.until > now } }
+                if state.refused.count >= Self.most { state.refused = [:] }
+                state.refused[hash] = Refusal(cause: cause, until: now + Self.keptFor)
+            }
+            let isFew = client.map { state.refusals.allow($0, seconds: Self.seconds) } ?? true
+            return isFew ? .refusedKey(cause) : .tooManyRefusals
+        }
     }
 
     private static var seconds: Double { Double(NIODeadline.now().uptimeNanoseconds) / 1e9 }

@@ -164,3 +164,159 @@ extension Store {
         return row
     }
 }
+
+/// The body of a delivery's creation.
+struct DeliveryBody: Sendable {
+    /// The kinds of deliveries.
+    enum Kind: String, CaseIterable {
+        case batch, continuous
+    }
+
+    private enum Policy: String, CaseIterable {
+        case resend, report
+    }
+
+    let delivery: NewDelivery
+    let isContinuous: Bool
+    let filter: String?
+    let exclude: [String]?
+
+    private static let longestName = 1_000
+    /// A character has at most four bytes.
+    private static let mostLabelBytes = 4 * NameRule.longestLabel
+    private static let mostNames = 1_000
+    /// The limit of the database's function.
+    private static let longestFilter = 65_536
+
+    init(_ body: JSONValue) throws(APIProblem) {
+        var reader = JSONReader(body)
+        let label = reader.text("label", required: true, most: Self.mostLabelBytes, mayBeEmpty: false) ?? ""
+        if let problem = NameRule.problem(label: label) { reader.note("label", "it \(problem)") }
+        let applications =
+            reader.textList("applications", required: true, 1...Self.mostNames, most: Self.longestName) ?? []
+        let content = reader.object("content", required: true)?.compactText ?? "{}"
+        var delivery = NewDelivery(label: label, applications: applications, content: content)
+        let kind = reader.choice("kind", of: Kind.self) ?? .batch
+        isContinuous = kind == .continuous
+        delivery.explicitTargets = reader.flag("explicitTargets") ?? false
+        delivery.onePerUser = reader.flag("onePerUser") ?? false
+        delivery.priority = reader.integer("priority", -100...100) ?? delivery.priority
+        delivery.validitySeconds =
+            reader.integer("validitySeconds", 1...DeliveryLimits.longestValidity) ?? delivery.validitySeconds
+        delivery.maxRetries = reader.integer("maxRetries", 0...1_000) ?? delivery.maxRetries
+        delivery.retryPeriodSeconds = reader.integer("retryPeriodSeconds", 1...31_536_000)
+        delivery.retrySchedule = reader.choice("retrySchedule", of: RetryPolicy.ScheduleSetting.self) ?? .byKind
+        switch reader.choice("ambiguityPolicy", of: Policy.self) {
+        case .report: delivery.ambiguityPolicy = .report
+        case .resend: delivery.ambiguityPolicy = .resend
+        case nil: break
+        }
+        filter = reader.text("filter", most: Self.longestFilter)
+        exclude = reader.textList("exclude", 0...Self.mostNames, most: Self.longestName)
+        if let filter, !filter.isEmpty {
+            do {
+                _ = try TargetFilter(parsing: filter)
+            } catch {
+                let place = error.position.map { "character \($0): " } ?? ""
+                reader.note("filter", "\(place)\(error.cause); \(error.remedy)")
+            }
+        }
+        if isContinuous, delivery.explicitTargets || filter != nil || exclude != nil {
+            reader.note("kind", "a continuous delivery has no target, so neither explicitTargets, filter nor exclude")
+        }
+        if delivery.explicitTargets, filter != nil {
+            reader.note("filter", "explicit targets are not chosen by a filter")
+        }
+        self.delivery = delivery
+        var faults = reader.finish()
+        if faults.isEmpty {
+            faults = PushContent.validate(json: content).prefix(20).map {
+                APIProblem.Fault(
+                    path: "/content"
+                        + ($0.key.isEmpty ? "" : "/" + $0.key.split(separator: ".").joined(separator: "/")),
+                    problem: "\($0.cause); \($0.remedy)"
+                )
+            }
+        }
+        if !faults.isEmpty { throw .invalid(faults) }
+    }
+}
+
+/// The body of a delivery's start.
+struct StartBody: Sendable {
+    /// When it is to start, an RFC 3339 text; nil: now.
+    let startAt: String?
+
+    init(_ body: JSONValue) throws(APIProblem) {
+        var reader = JSONReader(body)
+        startAt = reader.text("startAt", most: 40)
+        if let startAt, !Self.isMoment(startAt) {
+            reader.note("startAt", "a moment as in 2026-11-21T18:00:00Z is expected")
+        }
+        try reader.close()
+    }
+
+    /// Whether a text is a moment of RFC 3339; whether there is such a day the database says. It understands other words too, which
+    /// nobody should get used to.
+    private static func isMoment(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        func take(_ form: String) -> Bool {
+            for wanted in form.utf8 {
+                guard let byte = rest.first else { return false }
+                let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                guard wanted == UInt8(ascii: "0") ? isDigit : byte == wanted else { return false }
+                rest.removeFirst()
+            }
+            return true
+        }
+        guard take("0000-00-00T00:00:00") else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard (1...6).contains(digits.count) else { return false }
+            rest = rest.dropFirst(digits.count)
+        }
+        if rest.elementsEqual("Z".utf8) { return true }
+        guard rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") else { return false }
+        rest.removeFirst()
+        return take("00:00") && rest.isEmpty
+    }
+}
+
+/// Deliveries as JSON.
+enum DeliveryJSON {
+    static func json(_ row: APIDeliveryRow) -> JSONValue {
+        .members(
+            ("id", .integer(row.id)),
+            ("label", .string(row.label)),
+            ("kind", .string(row.kind)),
+            ("parentId", row.parentID.map { JSONValue.integer($0) } ?? .null),
+            ("state", .string(row.state.rawValue)),
+            ("stateReason", .filledText(row.stateReason)),
+            ("applications", .texts(row.applications)),
+            ("priority", .integer(row.priority)),
+            ("counts", counts(row.counts)),
+            ("prepared", .boolean(row.isPrepared)),
+            ("createdAt", .time(row.createdAt)),
+            ("startAt", .time(row.startAt)),
+            ("startedAt", .time(row.startedAt)),
+            ("finishedAt", .time(row.finishedAt)),
+            ("validUntil", .time(row.validUntil)),
+            ("asOf", .time(row.asOf))
+        )
+    }
+
+    private static func counts(_ counts: APIDeliveryRow.Counts) -> JSONValue {
+        .members(
+            ("target", .integer(counts.target)),
+            ("pending", .integer(counts.pending)),
+            ("sent", .integer(counts.sent)),
+            ("failed", .integer(counts.failed)),
+            ("ignored", .integer(counts.ignored)),
+            ("notApplicable", .integer(counts.notApplicable)),
+            ("canceled", .integer(counts.canceled)),
+            ("unknown", .integer(counts.unknown)),
+            ("excluded", .integer(counts.excluded))
+        )
+    }
+}

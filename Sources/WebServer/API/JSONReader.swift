@@ -1,4 +1,8 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
 import PushCore
+import Store
 
 /// Reads the members of a JSON object and notes all that is wrong with them, each with its path.
 struct JSONReader {
@@ -184,4 +188,78 @@ struct JSONReader {
 extension JSONValue {
     /// Whether it is an object.
     var isJSONObject: Bool { if case .object = self { true } else { false } }
+}
+
+/// Reads the JSON object that a request carries.
+struct APIBody {
+    let mostBytes: Int
+
+    /// The object; an empty one where none has to be. Throws ``APIProblem``.
+    func read(_ request: Request, _ wanted: APIRoute.Body) async throws -> JSONValue {
+        var announced: Int?
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }) {
+            guard length <= mostBytes else { throw APIProblem.tooLarge(limit: mostBytes) }
+            announced = length
+        }
+        let bytes: ByteBuffer
+        do {
+            bytes = try await request.body.collect(upTo: mostBytes)
+        } catch is NIOTooManyBytesError {
+            throw APIProblem.tooLarge(limit: mostBytes)
+        }
+        guard announced == nil || announced == bytes.readableBytes else { throw APIProblem.truncatedBody }
+        if bytes.readableBytes == 0 {
+            if case .required = wanted { throw APIProblem.malformed("it is empty") }
+            return .object([])
+        }
+        guard Self.isJSON(request.headers[.contentType]) else { throw APIProblem.wrongContentType }
+        let value = try Self.parse(Array(bytes.readableBytesView))
+        if wanted == .none {
+            var reader = JSONReader(value)
+            try reader.close()
+        }
+        return value
+    }
+
+    static func parse(_ bytes: [UInt8]) throws(APIProblem) -> JSONValue {
+        // The parser would repair it: what is stored would not be what was sent.
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed("it is not UTF-8") }
+        do {
+            return try JSONValue(parsing: bytes, refusesHalfPairs: true)
+        } catch {
+            throw .malformed(error.description)
+        }
+    }
+
+    private static func isJSON(_ type: String?) -> Bool {
+        guard let word = type?.split(separator: ";").first else { return false }
+        return word.split(separator: " ").joined().lowercased() == "application/json"
+    }
+}
+
+extension JSONValue {
+    /// An object.
+    static func members(_ members: (String, JSONValue)...) -> JSONValue {
+        .object(members.map { JSONEntry(name: $0.0, value: $0.1) })
+    }
+
+    /// A whole number.
+    static func integer(_ number: some BinaryInteger) -> JSONValue { .number(String(number)) }
+
+    /// A text, or null.
+    static func text(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+
+    /// A text, or null for an empty one.
+    static func filledText(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
+
+    /// A list of texts.
+    static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
+
+    /// A moment as RFC 3339 has it, in UTC, or null.
+    static func time(_ time: DatabaseTime?) -> JSONValue { time.map { .string($0.internetText) } ?? .null }
+
+    /// JSON of the database's; null for what is none.
+    static func stored(_ text: String?) -> JSONValue {
+        text.flatMap { try? JSONValue(parsing: Array($0.utf8)) } ?? .null
+    }
 }

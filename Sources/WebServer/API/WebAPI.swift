@@ -85,7 +85,7 @@ public final class WebAPI: Sendable {
     private func call(_ route: APIRoute, _ request: Request, _ context: WebContext) async throws -> APICall {
         var key: VerifiedAPIKey?
         if let scope = route.scope {
-            let verified = try await keyring.verify(request.headers[.authorization], from: context.client)
+            let verified = try await keyring.verify(request.headers[.authorization], from: context.limited)
             context.connection.pipeline.fireUserInboundEventTriggered(KeyAccepted())
             guard verified.scopes.contains(scope) else { throw APIProblem.missingScope(scope) }
             key = verified
@@ -106,6 +106,78 @@ public final class WebAPI: Sendable {
             head: request.headers,
             body: body,
             key: key
+        )
+    }
+}
+
+/// Answers what no route takes, below the API's paths, in the API's form.
+struct APIFrame: RouterMiddleware {
+    typealias Context = WebContext
+
+    let bases: [String]
+    let routes: [APIRoute]
+
+    func handle(
+        _ request: Request,
+        context: WebContext,
+        next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as HTTPError where error.status == .notFound {
+            let path = WebTarget(request.head).path
+            guard let base = bases.first(where: { path.hasPrefix($0 + "/") || path == $0 }) else { throw error }
+            let allowed = methods(path.dropFirst(base.count))
+            let response = APIAnswer.response(
+                allowed.isEmpty ? .unknownPath : .wrongMethod(allowed),
+                requestID: context.requestID
+            )
+            // A client reads what follows the head of an answer to HEAD as the next answer.
+            return request.method == .head ? response.createHeadResponse() : response
+        }
+    }
+
+    /// The methods that a path takes.
+    private func methods(_ path: Substring) -> [String] {
+        let words = path.split(separator: "/")
+        let matching = routes.filter { route in
+            let pattern = route.path.split(separator: "/")
+            return pattern.count == words.count && zip(pattern, words).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+        }
+        return Set(matching.map(\.method.rawValue)).sorted()
+    }
+}
+
+/// Writes answers of the API.
+enum APIAnswer {
+    static func response(_ reply: APIReply) -> Response {
+        response(reply.status, reply.body, type: "application/json", reply.headers)
+    }
+
+    static func response(_ problem: APIProblem, requestID: String) -> Response {
+        response(
+            problem.kind.status,
+            problem.json(requestID: requestID),
+            type: "application/problem+json",
+            problem.headers
+        )
+    }
+
+    private static func response(
+        _ status: HTTPResponse.Status,
+        _ body: JSONValue?,
+        type: String,
+        _ headers: HTTPFields
+    ) -> Response {
+        var headers = headers
+        // Nothing of it is for anybody but who asked.
+        headers[.cacheControl] = "no-store"
+        guard let body else { return Response(status: status, headers: headers) }
+        headers[.contentType] = type
+        return Response(
+            status: status,
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(string: body.compactText + "\n"))
         )
     }
 }

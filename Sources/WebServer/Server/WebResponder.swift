@@ -199,7 +199,7 @@ final class WebResponder: Sendable {
                 channel: channel,
                 logger: logger,
                 requestID: exchange.id,
-                client: exchange.client
+                limited: exchange.limited
             )
         )
         do {
@@ -220,24 +220,25 @@ final class WebResponder: Sendable {
     private func exchange(_ request: HTTPRequest, _ peer: IPAddress?) -> WebExchange {
         let started = NIODeadline.now().uptimeNanoseconds
         guard let peer else {
-            return WebExchange(id: ids.next(), client: nil, startedNanoseconds: started)
+            return WebExchange(id: ids.next(), client: nil, limited: nil, startedNanoseconds: started)
         }
         guard trust.trusts(peer) else {
-            return WebExchange(id: ids.next(), client: peer, startedNanoseconds: started)
+            return WebExchange(id: ids.next(), client: peer, limited: peer, startedNanoseconds: started)
         }
         let fields = request.headerFields
         let given = fields[WebAnswer.requestIDName].flatMap { RequestIDs.isSound($0) ? $0 : nil }
+        let client = trust.client(of: peer, forwardedFor: fields[Self.forwardedFor])
         return WebExchange(
             id: given ?? ids.next(),
-            client: trust.client(of: peer, forwardedFor: fields[Self.forwardedFor]),
+            client: client.address,
+            limited: client.isProxy ? nil : client.address,
             startedNanoseconds: started,
             isForwarded: true
         )
     }
 
-    /// A trusted proxy has no limit of its own: what it sends in nobody's name is its own.
     private func isAllowed(_ exchange: WebExchange) -> Bool {
-        guard let client = exchange.client, !trust.trusts(client) else { return true }
+        guard let client = exchange.limited else { return true }
         let seconds = Double(exchange.startedNanoseconds) / 1e9
         return rateLimit.withLock { $0.allow(client, seconds: seconds) }
     }
@@ -246,4 +247,46 @@ final class WebResponder: Sendable {
         guard !prefix.isEmpty, path.hasPrefix(prefix + "/") else { return path }
         return path.dropFirst(prefix.count)
     }
+}
+
+/// The paths that there are, as the access log names them.
+enum WebPlace: Sendable, Hashable {
+    case tracking, registerIOS, registerAndroid, test, live, ready
+    /// A path below `/api/`, which the router knows.
+    case api
+
+    init?(_ path: Substring) {
+        switch path {
+        case "/r/", "/r": self = .tracking
+        case "/nms/mobile/1/registerIOS.jssp": self = .registerIOS
+        case "/nms/mobile/1/registerAndroid.jssp": self = .registerAndroid
+        case "/r/test", "/r/test/": self = .test
+        case "/health/live": self = .live
+        case "/health/ready": self = .ready
+        default:
+            guard path.hasPrefix("/api/") else { return nil }
+            self = .api
+        }
+    }
+
+    /// The path, without what a client can put into it.
+    var path: String {
+        switch self {
+        case .tracking: "/r/"
+        case .registerIOS: "/nms/mobile/1/registerIOS.jssp"
+        case .registerAndroid: "/nms/mobile/1/registerAndroid.jssp"
+        case .test: "/r/test"
+        case .live: "/health/live"
+        case .ready: "/health/ready"
+        case .api: "/api/"
+        }
+    }
+}
+
+/// What a request is answered with.
+enum WebReply: Sendable {
+    /// One of our short answers.
+    case answer(WebAnswer)
+    /// What a route of the router made.
+    case routed(Response)
 }

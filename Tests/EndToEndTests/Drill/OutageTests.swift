@@ -22,6 +22,17 @@ import Testing
         #expect(DialWatcher.connections("", to: [8080]).isEmpty)
     }
 
+    @Test func dialsOfClosedPortsStandInTheLog() {
+        let line = "2026-11-22T10:00:00Z warning mta-child 3: APNs gateway localhost:8443 cannot be reached"
+        let log = """
+            \(line) (attempt 1): connection refused. Messages stay pending.
+            another line: 1 (attempt 2)
+            \(line) (attempt 2): connection refused. Messages stay pending.
+            FCM gateway 127.0.0.1:9 cannot be reached (attempt 7): connection refused
+            """
+        #expect(GatewayOutageDrill.refusals(in: log) == [8443: 2, 9: 1])
+    }
+
     @Test func everyRowHasItsOwnNameAndAGateway() {
         let rows = OutageRow.all
         #expect(Set(rows.map(\.name)).count == rows.count)

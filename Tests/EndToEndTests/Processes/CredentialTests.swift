@@ -20,6 +20,19 @@ import Testing
         return ["--key", try #require(apns[keyPath: file]), "--passphrase-file", passphrase]
     }
 
+    /// The same words with a file of the same certificate as tools of 2010 wrote it.
+    private func old(_ certificate: [String], folder: String) async throws -> [String] {
+        let openssl = Program(path: "/usr/bin/openssl")
+        let passphrase = "file:" + certificate[3]
+        let pem = folder + "/old.pem"
+        let file = folder + "/old.p12"
+        let open = ["pkcs12", "-nodes", "-in", certificate[1], "-passin", passphrase, "-out", pem]
+        try #require(try await openssl.run(open).status == 0)
+        let export = ["pkcs12", "-export", "-legacy", "-in", pem, "-passout", passphrase, "-out", file]
+        try #require(try await openssl.run(export).status == 0)
+        return ["--key", file] + certificate.dropFirst(2)
+    }
+
     @discardableResult
     private func run(
         _ site: DeliverySite,
@@ -109,6 +122,10 @@ import Testing
             #expect(expired.errors.contains("has expired on"))
             let sandbox = try await run(site, set + certificate(site, \.otherCertificateFile), expect: 65)
             #expect(sandbox.errors.contains("for the sandbox environment and the application is of the production one"))
+            let old = try await old(try certificate(site, \.certificateFile), folder: site.trial.folder)
+            let noModules = ["OPENSSL_MODULES": site.trial.folder]
+            let noLegacy = try await run(site, set + old, environment: noModules, expect: 65)
+            #expect(noLegacy.errors.contains("OpenSSL has in its legacy provider only"))
             let account = ["--key", site.simulator.credentials.fcm.serviceAccountFile]
             #expect(try await run(site, set + account, expect: 65).errors.contains("platform ios"))
             try await run(site, set + ["--passphrase-file", "/dev/null"], expect: 64)

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessProtocol
 import PushCore
 import Store
 import Testing
@@ -26,6 +27,28 @@ import Testing
         #expect(ending.status == 78, "\(ending)")
         #expect(ending.errors.contains("may have \(limit) files open at once, and needs"), "\(ending.errors)")
         #expect(ending.errors.contains("ulimit -n") && ending.errors.contains("LimitNOFILE="))
+    }
+
+    /// Its supervisor's limit may have been lowered since (prlimit).
+    @Test(arguments: [24, 60]) func aChildThatMayOpenTooFewSaysSoAndDoesNotStart(_ limit: Int) async throws {
+        let folder = try TemporaryFolder()
+        let journal = folder.path + "/child-1.journal"
+        let arguments = ChildArguments(
+            childID: 1,
+            hostID: UUID().uuidString,
+            generation: 1,
+            applicationID: 1,
+            accountID: 1,
+            connector: .iosHTTP2,
+            journalFile: journal
+        )
+        let ending = try await run("ulimit -n \(limit)", arguments.commandLine.joined(separator: " "))
+        #expect(ending.status == 78, "\(ending)")
+        #expect(
+            ending.errors.contains("The MTA child may have \(limit) files open at once, and needs"),
+            "\(ending.errors)"
+        )
+        #expect(!FileManager.default.fileExists(atPath: journal))
     }
 
     @Test func moreChildrenNeedMore() {

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresClient
 import TestSupport
 import Testing
 
@@ -75,6 +76,42 @@ import Testing
             let text = try await run("credential set droid --key \(word) --expires \(day)", expect: 65)
             #expect(text.errors.contains("no day that there is"))
         }
+    }
+
+    @Test func aDeliveryNamesItsRetrySchedule() async throws {
+        try await addApplications()
+        let content = ["--content", #"{"ios": {"title": "a"}}"#]
+        let line = "delivery create --label x --app ios"
+        func stored(_ ending: Program.Ending) async throws -> String {
+            let id = ending.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            let connection = try await database.connect()
+            let row = try await connection.execute(
+                PostgresStatement(
+                    """
+                    SELECT retry_schedule || ' ' || coalesce(retry_period_seconds::text, '-') || ' ' || kind
+                    FROM pushmta_engine.delivery WHERE id = \(Int64(id) ?? 0)
+                    """,
+                    prepare: false
+                )
+            )
+            await connection.close()
+            return try row.text(0, 0)
+        }
+        #expect(try await stored(run(line, content)) == "default - batch")
+        #expect(try await stored(run(line + " --retry-schedule exponential", content)) == "exponential - batch")
+        let continuous = line + " --continuous --retry-period 60"
+        #expect(try await stored(run(continuous, content)) == "default 60 continuous", "60 is no sign of the default")
+        try await run(line + " --retry-schedule hourly", content, expect: 64)
+        let template = content + ["--settings", #"{"retry_schedule": "exponential"}"#]
+        try await run("template add code", template)
+        #expect(try await stored(run(line + " --template code", content)) == "exponential - batch")
+        #expect(try await stored(run(line + " --template code --retry-schedule default", content)) == "default - batch")
+        let wrong = try await run(
+            "template add x",
+            content + ["--settings", #"{"retry_schedule": "hourly"}"#],
+            expect: 65
+        )
+        #expect(wrong.errors.contains("default, daily or exponential"))
     }
 
     @Test func aFileIsEmptyOrTooLargeOrNotThere() async throws {

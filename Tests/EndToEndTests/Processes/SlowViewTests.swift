@@ -76,7 +76,14 @@ import Testing
                 )
                 #expect(!held.state.isFinal && held.sent == 0 && held.failed == 0 && held.stateReason.isEmpty)
             }
-            #expect(try await site.run("status", "--json").output.contains("delivery \(mapped)"))
+            let status = try await site.run("status", "--json").output
+            let why =
+                "which is tried again each minute until its validity is over: the view crm.person of target mapping"
+            #expect(status.contains("delivery \(filtered)") && status.contains("it cannot be prepared now, \(why)"))
+            #expect(
+                status.contains("delivery \(mapped)")
+                    && status.contains("200 of its messages cannot be loaded or sent now, \(why)")
+            )
             let again = try await site.progress(try await site.send(to: site.application))
             #expect(again.state == .finished && again.sent == 200)
 

@@ -42,12 +42,13 @@ import Testing
 
     /// A low limit that it may raise is none.
     @Test func itRaisesALimitThatItMayRaise() async throws {
-        try await start("ulimit -Sn 120")
+        try await start("ulimit -Sn 120 && \(CoreDumpTests.allow)")
         let process = try #require(web.running)
         let limits = try String(contentsOfFile: "/proc/\(process.id)/limits", encoding: .utf8)
         let line = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }
         let words = line?.split(separator: " ").compactMap { Int($0) } ?? []
         #expect(words.count == 2 && words.first == words.last.map { min($0, 1_048_576) }, "\(line ?? "no line")")
+        #expect(try CoreDumpTests.problems(ofProcess: process.id) == [])
         #expect(try await web.stop() == .orderly)
     }
 

@@ -1,13 +1,12 @@
 import SwiftASN1
-
-@testable import Gateways
+import Testing
 
 /// Writes a PKCS#12 file anew as some tools do: with indefinite lengths, and its contents in pieces.
 enum IndefiniteLengths {
     static func rewrite(_ file: [UInt8]) throws -> [UInt8] {
-        let parts = try ASN1Node.ber(file[...]).parts(atLeast: 3)
-        let safe = try parts[1].parts(atLeast: 2)
-        let content = try safe[1].parts(tag: 0)[0].octets()
+        let parts = try parts(try DER.parse(file))
+        let safe = try self.parts(parts[1])
+        let content = try ASN1OctetString(derEncoded: try self.parts(safe[1])[0]).bytes
         var pieces: [UInt8] = []
         var rest = content
         while !rest.isEmpty {
@@ -19,5 +18,13 @@ enum IndefiniteLengths {
         let tagged = [0xA0, 0x80] + octets + [0, 0]
         let info = [0x30, 0x80] + safe[0].encodedBytes + tagged + [0, 0]
         return [0x30, 0x80] + parts[0].encodedBytes + info + parts[2].encodedBytes + [0, 0]
+    }
+
+    private static func parts(_ node: ASN1Node) throws -> [ASN1Node] {
+        guard case .constructed(let parts) = node.content else {
+            Issue.record("a value without parts")
+            return []
+        }
+        return Array(parts)
     }
 }

@@ -33,7 +33,6 @@ enum ContentFixture {
             validUntil: nil,
             ambiguityPolicy: .resend,
             maxRetries: 3,
-            retryPeriodSeconds: 60,
             logDay: LogDay(daysSince2000: 9_800),
             hasVariables: false
         )

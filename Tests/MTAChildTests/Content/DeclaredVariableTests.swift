@@ -34,7 +34,6 @@ import Testing
             validUntil: nil,
             ambiguityPolicy: .resend,
             maxRetries: 3,
-            retryPeriodSeconds: 60,
             logDay: LogDay(daysSince2000: 9_800),
             hasVariables: false
         )

@@ -27,7 +27,6 @@ import Testing
             validUntil: nil,
             ambiguityPolicy: .resend,
             maxRetries: 0,
-            retryPeriodSeconds: 60,
             logDay: LogDay(daysSince2000: 9_800),
             hasVariables: false
         )

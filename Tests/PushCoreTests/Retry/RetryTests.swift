@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func adobesScheduleIsFiveOnTheFirstDayAndThenDailyUntilTheValidityIsOver() {
-        let policy = RetryPolicy(maximumRetries: 5, schedule: .daily, period: .seconds(60))
+        let policy = RetryPolicy(maximumRetries: 5, setting: .byKind, isContinuous: false, periodSeconds: nil)
         var random = TestRandom(seed: TestRandom.seed(for: "daily"))
         let hour: Int64 = 3_600_000
         let end = 120 * hour
@@ -82,6 +82,26 @@ import Testing
         #expect(policy.decide(attempt: 6, nowMilliseconds: 0, using: &random) == .exhausted, "nothing else ends it")
         let none = RetryPolicy(maximumRetries: 0, schedule: .daily, period: .seconds(60))
         #expect(none.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: end, using: &random) == .exhausted)
+    }
+
+    @Test func aPeriodThatADeliveryNamesIsAlwaysMeant() {
+        var random = TestRandom(seed: TestRandom.seed(for: "period"))
+        for (isContinuous, most) in [(false, Int64(72_000)), (true, 60_000)] {
+            let policy = RetryPolicy(maximumRetries: 5, setting: .byKind, isContinuous: isContinuous, periodSeconds: 60)
+            #expect(policy.period == .seconds(60))
+            let first = pause(
+                policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: .max, using: &random)
+            )
+            #expect((30_000...most).contains(first))
+            #expect(policy.schedule == (isContinuous ? .exponential : .daily))
+        }
+        let daily = RetryPolicy(maximumRetries: 1, setting: .daily, isContinuous: true, periodSeconds: 60)
+        let later = daily.decide(attempt: 2, nowMilliseconds: 0, validUntilMilliseconds: .max, using: &random)
+        #expect((86_400_000...103_680_000).contains(pause(later)), "one a day after the first day, whatever the period")
+        #expect(
+            RetryPolicy(maximumRetries: 1, setting: .byKind, isContinuous: true, periodSeconds: nil).period
+                == .seconds(10)
+        )
     }
 
     @Test func whatMayHaveArrivedIsSentAgainSoonWhateverTheSchedule() {

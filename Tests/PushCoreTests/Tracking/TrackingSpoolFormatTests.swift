@@ -52,6 +52,17 @@ import Testing
         }
     }
 
+    /// Version 1 was that of development versions.
+    @Test(arguments: [UInt8(1), 2, 3]) func onlyItsOwnVersionIsRead(version: UInt8) {
+        let header = TrackingSpoolHeader(source: UUID(), created: 5)
+        var bytes = header.bytes
+        bytes[4] = version
+        let checked = TrackingSpoolHeader.length - 4
+        let checksum = CRC32C.checksum(bytes, 0..<checked)
+        for index in 0..<4 { bytes[checked + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(index * 8)) }
+        #expect(TrackingSpoolHeader(bytes) == (version == 2 ? header : nil))
+    }
+
     /// No flipped bit makes another record: it makes an end.
     @Test func aFlippedBitIsNoticed() {
         var random = TestRandom(seed: TestRandom.seed(for: "aFlippedBitIsNoticed"))

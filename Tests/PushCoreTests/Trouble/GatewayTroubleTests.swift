@@ -97,6 +97,36 @@ import Testing
         #expect(!OpeningRamp(start: .seconds(5), at: .seconds(5)).isOver(at: .seconds(1)), "a moment before the start")
     }
 
+    @Test func silenceIsTroubleWhileMessagesWaitAndTheOwnerListens() {
+        func isTrouble(_ looks: [(second: Int, isWaiting: Bool, isAnswered: Bool)]) -> Bool {
+            var (silence, detector) = (AnswerSilence(), TroubleDetector())
+            for look in looks {
+                let moment = Duration.seconds(look.second)
+                if look.isAnswered { silence.answered(at: moment) }
+                silence.look(isWaiting: look.isWaiting, at: moment)
+                if let since = silence.since { detector.silent(since: since, at: moment) }
+            }
+            return detector.isTrouble(at: .seconds(looks.last?.second ?? 0))
+        }
+        #expect(isTrouble((0...15).map { ($0, true, false) }))
+        #expect(!isTrouble((0...14).map { ($0, true, false) }))
+        #expect(!isTrouble((0...30).map { ($0, true, $0 % 14 == 0) }), "an answer now and then")
+        #expect(!isTrouble((0...30).map { ($0, $0 % 14 != 0, false) }), "nothing waits")
+        #expect(
+            !isTrouble([(0, true, false), (1, true, false), (100, true, false), (101, true, false)]),
+            "it was stopped"
+        )
+    }
+
+    @Test func aLossOfAConnectionThatWasSilentIsTroubleAtOnce() {
+        var detector = TroubleDetector()
+        detector.failed("PING", silentSince: .seconds(1), at: .seconds(31))
+        #expect(detector.isTrouble(at: .seconds(31)))
+        detector = TroubleDetector()
+        detector.failed("PING", silentSince: .seconds(31), at: .seconds(31))
+        #expect(!detector.isTrouble(at: .seconds(31)) && detector.isTrouble(at: .seconds(32)))
+    }
+
     @Test func severalProcessesShareTheRate() {
         var sent = 0
         for _ in 0..<4 {

@@ -52,7 +52,7 @@ import Testing
     @Test func theClientIsTheFirstStrangerFromTheRight() throws {
         let trust = ProxyTrust(trusted: try #require(AddressRange.list("10.0.0.0/8")))
         func client(_ peer: String, _ list: String?) throws -> String {
-            trust.client(of: try #require(IPAddress(peer)), forwardedFor: list).description
+            trust.client(of: try #require(IPAddress(peer)), forwardedFor: list).address.description
         }
         #expect(try client("10.0.0.1", nil) == "10.0.0.1")
         #expect(try client("10.0.0.1", "203.0.113.1") == "203.0.113.1")
@@ -62,6 +62,15 @@ import Testing
         #expect(try client("10.0.0.1", "nonsense") == "10.0.0.1")
         #expect(try client("10.0.0.1", "203.0.113.1, nonsense, 10.0.0.2") == "10.0.0.2")
         #expect(try client("192.0.2.1", "203.0.113.1") == "192.0.2.1")
+        // Only what a trusted proxy asks in its own name has no limit.
+        func isProxy(_ peer: String, _ list: String?) throws -> Bool {
+            trust.client(of: try #require(IPAddress(peer)), forwardedFor: list).isProxy
+        }
+        for list in [nil, "10.0.0.2", "10.0.0.2, 10.0.0.3:80"] { #expect(try isProxy("10.0.0.1", list)) }
+        for list in ["203.0.113.1", "unknown", "203.0.113.1, nonsense, 10.0.0.2", "10.0.0.2, _hidden"] {
+            #expect(try !isProxy("10.0.0.1", list), "\(list)")
+        }
+        #expect(try !isProxy("192.0.2.1", nil))
     }
 
     @Test func theRateLimitRefillsAndStaysSmall() throws {

@@ -63,6 +63,47 @@ struct ClockStepTests {
         #expect(try await fixture.sql(soon) == 1)
     }
 
+    @Test("A gateway in trouble is probed as soon as it would have been, also when its prober has died")
+    func troubles() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 2, partSize: 2)
+        let part = try required(try await fixture.claim().first)
+        let accounts = "SELECT external_account_id FROM pushmta_engine.application WHERE id = \(part.applicationID)"
+        let account = Int32(try required(try await fixture.sql(accounts)))
+        let application = part.applicationID
+        try await fixture.store.enterTrouble(
+            application: application,
+            account: account,
+            reason: "503",
+            nextProbeIn: .zero,
+            keepsProber: true
+        )
+        func claim(_ child: Int64) async throws -> Bool {
+            try await fixture.store.claimProber(
+                application: application,
+                account: account,
+                child: child,
+                lease: .zero
+            )
+        }
+        let troubles = "UPDATE pushmta_engine.gateway_trouble SET"
+        #expect(try await claim(1))
+        try await fixture.sql(
+            """
+            \(troubles) began_at = began_at + \(later), next_probe_at = next_probe_at + \(later),
+                prober_until = prober_until + \(later), changed_at = changed_at + \(later)
+            """
+        )
+        #expect(try await !claim(2))
+        _ = try await fixture.store.settleRest()
+        #expect(try await claim(2))
+        // The same for sending that begins again.
+        try await fixture.store.endTrouble(application: application, account: account)
+        try await fixture.sql("\(troubles) opened_at = opened_at + \(later), changed_at = changed_at + \(later)")
+        _ = try await fixture.store.settleRest()
+        let opened = "SELECT count(*) FROM pushmta_engine.gateway_trouble"
+        #expect(try await fixture.sql("\(opened) WHERE opened_at <= now() AND changed_at <= now()") == 1)
+    }
+
     @Test("Numbers for int32 message ids are taken behind those that were taken last, whenever that was")
     func messageIDs() async throws {
         let fixture = try await StoreFixture.make()
@@ -82,12 +123,6 @@ struct ClockStepTests {
             let id = try await fixture.startedDelivery(["old"])
             try await fixture.prepare()
             bases.append(try await fixture.store.deliveryForSending(id).messageIDBase)
-            try await fixture.sql(
-                """
-                UPDATE pushmta_engine.message_id_range SET reserved_at = reserved_at + \(later)
-                WHERE first_id = 1 AND reserved_at < clock_timestamp()
-                """
-            )
         }
         #expect(bases == [0, 30, 60])
     }

@@ -113,6 +113,32 @@ struct ForgettingTests {
         return rounds
     }
 
+    @Test("Who has the same key in another service keeps the place in a delivery to both")
+    func anotherService() async throws {
+        let fixture = try await StoreFixture.make()
+        try await people(fixture)
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key) SELECT id, repeat('b7', 32), '\(Self.user)' FROM pushmta_engine.application WHERE name = 'bank-ios'"
+        )
+        try await fixture.sql(
+            "UPDATE pushmta_engine.application a SET external_account_id = s.external_account_id FROM pushmta_engine.application s WHERE a.name = 'bank-ios' AND s.name = 'shop-ios'"
+        )
+        let both = try await fixture.startedDelivery(["shop-ios", "bank-ios"], explicit: true)
+        let shop = try await fixture.startedDelivery(["shop-ios"], explicit: true)
+        for delivery in [both, shop] {
+            for table in ["delivery_target", "delivery_exclusion"] {
+                try await fixture.sql(
+                    "INSERT INTO pushmta.\(table) (delivery_id, user_key) VALUES (\(delivery), '\(Self.user)')"
+                )
+            }
+        }
+        try await fixture.sql("SELECT * FROM pushmta.forget_user('shop', '\(Self.user)')")
+        for table in ["delivery_target", "delivery_exclusion"] {
+            let left = "SELECT sum(delivery_id)::bigint FROM pushmta.\(table) WHERE user_key = '\(Self.user)'"
+            #expect(try await fixture.sql(left) == both)
+        }
+    }
+
     @Test("Nothing of the person is left in any table, and others lose nothing")
     func everywhere() async throws {
         let fixture = try await StoreFixture.make()
@@ -240,6 +266,60 @@ struct ForgettingTests {
             "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = now() - interval '90 days'"
         )
         #expect(try await fixture.store.purgeForgotten(worker: StoreFixture.worker, limit: 10) == 1)
+    }
+
+    @Test("A late hit of a day whose outcomes are gone keeps no address and no browser")
+    func lateOfAnOldDay() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.beat())
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1)
+        let id = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        #expect(try await fixture.store.forgetUser(service: "shop", userKey: "shop-ios-1").subscriptions == 1)
+        // The outcomes of ten days ago are thrown away, the hits are kept for longer.
+        let day = try required(
+            try await fixture.sql("SELECT (now() AT TIME ZONE 'UTC')::date - 10 - date '2000-01-01'")
+        )
+        try await fixture.sql(
+            """
+            DO $$
+            DECLARE
+                day date := (now() AT TIME ZONE 'UTC')::date - 10;
+            BEGIN
+                PERFORM pushmta_engine.ensure_partitions(day, day);
+                PERFORM pushmta_engine.tracking_key_of(day);
+                EXECUTE 'DROP TABLE pushmta_engine.broad_log_' || to_char(day, 'YYYYMMDD');
+            END $$
+            """
+        )
+        func hit(_ day: Int64, _ sequence: Int32, position: Int64) async throws {
+            let hit = TrackingHit(
+                id: TrackingID(message: .number(1), deliveries: [id], kind: .clicked),
+                microseconds: try required(
+                    try await fixture.sql("SELECT (extract(epoch FROM now()) * 1000000)::bigint")
+                ),
+                address: IPAddress("203.0.113.77"),
+                userAgent: "AdaBrowser"
+            )
+            let message = ResolvedHit.Message.known(delivery: id, sequence: sequence, logDay: Int32(clamping: day))
+            _ = try await fixture.store.recordHits(
+                source: StoreFixture.source,
+                position: position,
+                host: "one",
+                [ResolvedHit(message: message, hit: hit)]
+            )
+        }
+        try await hit(day, 1, position: 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log") == 1)
+        let nameless = "SELECT count(*) FROM pushmta_engine.tracking_log WHERE address IS NULL AND user_agent IS NULL"
+        #expect(try await fixture.sql(nameless) == 1)
+        // One of today may come before its outcome.
+        try await hit(day + 10, 7, position: 2)
+        #expect(try await fixture.sql(nameless) == 1)
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log WHERE user_agent = 'AdaBrowser'")
+                == 1
+        )
     }
 
     @Test("What belongs to somebody else too stays with that one")

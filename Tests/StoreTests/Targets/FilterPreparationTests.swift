@@ -157,40 +157,4 @@ struct FilterPreparationTests {
         #expect(try await fixture.targets(byPerson) == Set([11, 12, 13, 14, 20]))
         for id in [byLocale, byPerson] { #expect(try await fixture.assertEquation(id)) }
     }
-
-    @Test(
-        "A program that does not know of filters and exclusions cannot prepare such a delivery",
-        .timeLimit(.minutes(1))
-    )
-    func olderProgram() async throws {
-        let fixture = try await StoreFixture.make()
-        try await fixture.store.createExclusionList(name: "list")
-        let filtered = try await fixture.filteredDelivery("locale = 'fr'")
-        var excluding: [Int64] = []
-        for _ in 0..<2 {
-            excluding.append(
-                try await fixture.store.createDelivery(
-                    NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
-                )
-            )
-        }
-        try await fixture.store.setTarget(ofDelivery: excluding[0], DeliveryTarget(excludedLists: ["list"]))
-        try await fixture.store.exclude(Addressees(userKeys: ["a"]), fromDelivery: excluding[1])
-        for id in excluding { try await fixture.store.startDelivery(id) }
-        let plain = try await fixture.startedDelivery()
-        let old = try await fixture.database.connect()
-        func own(_ id: Int64) async -> String? {
-            do {
-                try await old.run(
-                    script:
-                        "UPDATE pushmta_engine.delivery SET state = 'preparing', preparing_host = 'old' WHERE id = \(id)"
-                )
-            } catch { return (error as? PostgresError)?.sqlState ?? "\(error)" }
-            return nil
-        }
-        for id in [filtered] + excluding { #expect(await own(id) == "0A000") }
-        #expect(await own(plain) == nil)
-        await old.close()
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "new")?.deliveryID == filtered)
-    }
 }

@@ -114,7 +114,7 @@ struct TemplateTests {
                 """
                 SELECT count(*) FROM pushmta_engine.delivery d WHERE d.id = \(plain) AND d.priority = 0 AND NOT d.one_per_user
                     AND d.validity = interval '5 days' AND d.ambiguity_policy = 'resend' AND d.max_retries = 5
-                    AND d.retry_period_seconds = 60 AND d.target_kind = 'subscribers'
+                    AND d.retry_period_seconds IS NULL AND d.retry_schedule = 'default' AND d.target_kind = 'subscribers'
                 """
             ) == 1
         )

@@ -187,7 +187,7 @@ struct SoftErrorTests {
         #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: part.fencingToken)))
         #expect(try await fixture.store.storeOutcomes(batch).inserted == 1, "a decision of an owner that was lost")
         #expect(try await events(fixture, "pending") == 1)
-        #expect(try await fixture.sql("SELECT pushmta_engine.apply_token_events(1000)") == 1)
+        #expect(try await fixture.sql("SELECT pushmta_engine.apply_token_effects(1000, 5, '1 day', '10 days')") == 1)
         #expect(try await has(fixture, Int(loaded.subscriptionIDs[1]), "quarantine_status = 1 AND soft_errors = 1"))
     }
 }

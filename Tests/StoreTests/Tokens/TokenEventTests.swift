@@ -223,7 +223,7 @@ struct TokenEventTests {
     @Test("An undo waits for events that are just being applied", .timeLimit(.minutes(2)))
     func undoRace() async throws {
         let (fixture, id) = try await refused()
-        try await fixture.during("SELECT pushmta_engine.apply_token_events(100)") {
+        try await fixture.during("SELECT pushmta_engine.apply_token_effects(100, 5, '1 day', '10 days')") {
             let undone = try await fixture.other.undoTokenEvents(delivery: id)
             #expect(undone == 5)
         }

@@ -14,6 +14,9 @@ struct PlanHarness {
 
     static let push = ChildKind(applicationID: 1, accountID: 10, connector: .iosHTTP2)
     static let other = ChildKind(applicationID: 3, accountID: 10, connector: .iosHTTP2)
+    static func kind(_ application: Int32) -> ChildKind {
+        ChildKind(applicationID: application, accountID: 10, connector: .iosHTTP2)
+    }
     static let droid = ChildKind(applicationID: 2, accountID: 20, connector: .androidV2)
 
     init(_ settings: SpawnSettings = SpawnSettings()) {

@@ -28,6 +28,46 @@ import Testing
         #expect(harness.at(13, .work(work)).isEmpty, "the maximum is reached")
     }
 
+    @Test func aPlaceIsKeptForTheNextProbeOfAGatewayInTrouble() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 2))
+        let bulk = PlanHarness.offer(PlanHarness.push, parts: 900)
+        harness.start([bulk, PlanHarness.offer(PlanHarness.droid)])
+        let second = SupervisorAction.spawn(generation: 3, PlanHarness.push)
+        harness.status(2, 1, parts: 2, sent: 5, progress: 5)
+        harness.status(2, 2, .draining, reason: .gatewayTrouble)
+        harness.gone(3, 2, .exited(status: 0))
+        for moment in 4...12 {
+            harness.status(Double(moment), 1, parts: 2, sent: Int64(moment), progress: UInt64(moment))
+            harness.at(Double(moment), .work([bulk]))
+        }
+        #expect(!harness.actions.contains(second), "its gateway is probed in a moment")
+        harness.at(14, .work([bulk]))
+        #expect(harness.actions.contains(second), "nobody came")
+    }
+
+    @Test func manyKindsThatHaveNoChildAreServedFasterThanOneASecond() {
+        var harness = PlanHarness(SpawnSettings(maxSpareServers: 40))
+        harness.start()
+        let kinds = (Int32(1)...30).map(PlanHarness.kind)
+        harness.at(10, .work(kinds.map { PlanHarness.offer($0) }))
+        for tick in 1...40 { harness.at(10 + Double(tick) / 10, .tick) }
+        let started = harness.actions.compactMap { if case .spawn(_, let kind) = $0 { kind } else { nil } }
+        #expect(Set(started) == Set(kinds) && started.count == 30)
+        // One that ends at once is started again once a second, however often there is work for it.
+        var last = harness.actions.count
+        for tick in 0..<20 {
+            let moment = 20 + Double(tick) / 10
+            harness.at(moment, .work([PlanHarness.offer(kinds[0])]))
+            for action in harness.actions[last...] {
+                guard case .spawn(let generation, _) = action else { continue }
+                harness.gone(moment, generation, .exited(status: 0))
+            }
+            if tick == 0 { harness.gone(moment, 1, .exited(status: 0)) }
+            last = harness.actions.count
+        }
+        #expect(harness.actions.count { if case .spawn(_, kinds[0]) = $0 { true } else { false } } <= 4)
+    }
+
     @Test func aFewPartsAreLeftToOneChild() {
         var harness = PlanHarness()
         harness.start([PlanHarness.offer(PlanHarness.push, parts: 3)])
@@ -99,7 +139,9 @@ import Testing
         harness.start([PlanHarness.offer(PlanHarness.push)])
         harness.status(1, 1, .idle, sent: 5)
         let actions = harness.at(2, .work([PlanHarness.offer(PlanHarness.droid)]))
-        #expect(actions == [.command(generation: 1, .drain, detail: nil)])
+        #expect(
+            actions == [.command(generation: 1, .drain, detail: nil), .command(generation: 1, .hurry, detail: nil)]
+        )
         #expect(harness.at(3, .tick).isEmpty, "it is asked once, and no other with it")
         #expect(harness.gone(3, 1, .exited(status: 0)).contains(.spawn(generation: 2, PlanHarness.droid)))
     }
@@ -113,7 +155,11 @@ import Testing
         let both = [bulk, PlanHarness.offer(PlanHarness.droid)]
         #expect(harness.at(2, .work(both)).isEmpty)
         #expect(harness.at(11, .tick).isEmpty)
-        #expect(harness.at(12, .tick) == [.command(generation: 1, .drain, detail: nil)])
+        #expect(
+            harness.at(12, .tick) == [
+                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .hurry, detail: nil),
+            ]
+        )
     }
 
     @Test func aBusyChildMakesRoomForUrgentWorkAtOnce() {
@@ -122,7 +168,11 @@ import Testing
         harness.start([bulk])
         harness.status(1, 1, parts: 2, sent: 5)
         let urgent = PlanHarness.offer(PlanHarness.droid, priority: 5)
-        #expect(harness.at(2, .work([bulk, urgent])) == [.command(generation: 1, .drain, detail: nil)])
+        #expect(
+            harness.at(2, .work([bulk, urgent])) == [
+                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .hurry, detail: nil),
+            ]
+        )
     }
 
     @Test func wakeUpsReachActiveChildren() {

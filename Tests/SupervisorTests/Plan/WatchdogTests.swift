@@ -33,6 +33,17 @@ import Testing
         for second in 1...200 { #expect(harness.status(Double(second), 1, state, parts: parts, progress: 7).isEmpty) }
     }
 
+    /// The next one would begin the pauses between its dials anew, and it has the one place from which probes go out.
+    @Test func aChildThatReachesNoGatewayIsNotReplaced() {
+        var harness = running()
+        for second in 1...3_600 {
+            #expect(harness.status(Double(second), 1, .probing, parts: 1, sent: 1, progress: 7).isEmpty)
+            #expect(harness.at(Double(second), .work([PlanHarness.offer(PlanHarness.push)])).isEmpty)
+        }
+        let prober = harness.plan.children[1]
+        #expect(prober?.phase == .running, "an hour later it is there")
+    }
+
     @Test func timeWithoutTheDatabaseDoesNotCount() {
         var harness = running()
         harness.pass(from: 0, to: 50)

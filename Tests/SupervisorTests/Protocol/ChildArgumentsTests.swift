@@ -23,7 +23,6 @@ import Testing
         var known = arguments
         known.bootID = "0bd1c2d7-9b5e-4b68-8f55-0f6a3e5a9c11"
         known.installationID = "9f6a1e52-3c56-4c1b-b6a1-9b8a5cb45e01"
-        known.journalVersion = 3
         #expect(try ChildArguments(parsing: known.commandLine) == known)
         #expect(!arguments.commandLine.contains("--boot-id"))
         let wrong = known.commandLine.map { $0 == known.bootID ? "yesterday" : $0 }

@@ -15,7 +15,7 @@ import Testing
             "POST",
             "/deliveries",
             key: key,
-            #"{"label": "Sale", "applications": ["shop-ios", "shop-android"], \#(Self.content), "priority": 7, "validitySeconds": 3600, "onePerUser": true, "ambiguityPolicy": "report", "maxRetries": 2, "retryPeriodSeconds": 9, "filter": "locale = 'fr'"}"#
+            #"{"label": "Sale", "applications": ["shop-ios", "shop-android"], \#(Self.content), "priority": 7, "validitySeconds": 3600, "onePerUser": true, "ambiguityPolicy": "report", "maxRetries": 2, "retryPeriodSeconds": 9, "retrySchedule": "exponential", "filter": "locale = 'fr'"}"#
         )
         #expect(made.status == 201, "\(made.answer)")
         let id = made["id"] ?? ""
@@ -26,8 +26,8 @@ import Testing
         #expect(made["applications"] == #"["shop-android","shop-ios"]"# && made["counts.target"] == "0")
         #expect(
             try await site.web.value(
-                "SELECT one_per_user || ' ' || ambiguity_policy || ' ' || max_retries || ' ' || retry_period_seconds || ' ' || validity || ' ' || target_filter FROM pushmta_engine.delivery"
-            ) == "true report 2 9 01:00:00 locale = 'fr'"
+                "SELECT one_per_user || ' ' || ambiguity_policy || ' ' || max_retries || ' ' || retry_period_seconds || ' ' || retry_schedule || ' ' || validity || ' ' || target_filter FROM pushmta_engine.delivery"
+            ) == "true report 2 9 exponential 01:00:00 locale = 'fr'"
         )
         #expect(try await site.call("POST", "/deliveries/\(id)/pause", key: key).status == 409)
         let started = try await site.call("POST", "/deliveries/\(id)/start", key: key, "{}")
@@ -110,6 +110,10 @@ import Testing
             (
                 #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "validitySeconds": 311040001}"#, 400,
                 "/validitySeconds"
+            ),
+            (
+                #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "retrySchedule": "hourly"}"#, 400,
+                "/retrySchedule"
             ),
             (
                 #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "filter": "platform != 'androd'"}"#,

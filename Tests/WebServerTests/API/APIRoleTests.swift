@@ -72,7 +72,7 @@ import Testing
         let wanted: Set<String> = [
             "registrable_applications", "register_devices", "register_claims", "registration_trust",
             "registration_proof_keys",
-            "message_numbers_key", "api_key_ids", "note_web_certificate", "tracking_keys", "current_tracking_keys",
+            "message_numbers_key", "api_key_ids", "note_web_certificate", "current_tracking_keys",
             "tracking_position", "record_hits",
             "verify_api_key", "api_applications", "api_device", "api_find_devices", "api_deliveries", "api_outcomes",
             "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",

@@ -1,0 +1,275 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+
+/// One connection to the binary gateway: takes notifications in silence until one is wrong.
+final class BinaryServerConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// How long a connection stays after its error packet: a close that crosses the peer's writes is answered with a TCP reset,
+    /// which would take the packet away from a peer that has not read it yet.
+    private static let farewell = TimeAmount.seconds(1)
+
+    let service: BinaryService
+    /// The topics of the client's certificate.
+    var topics: [String] = []
+    private var context: ChannelHandlerContext?
+    private var number: Int?
+    private var parser = BinaryParser()
+    /// Notifications that came.
+    var received = 0
+    /// The last one that was taken; 0 for none.
+    var lastTaken: UInt32 = 0
+    /// The gateway has said its last word: what comes is thrown away.
+    var isEnding = false
+    /// The error packet of a shutdown that waits for so many more notifications.
+    var shutdownAfter: Int?
+    private(set) var isDropped = false
+    private var isHeld = false
+    private var pushes: [RecordedPush] = []
+    private var thrownAway = 0
+    var injected = 0
+
+    init(service: BinaryService) {
+        self.service = service
+    }
+
+    // MARK: Life of the channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event, number == nil {
+            number = service.opened(self, on: context.eventLoop)
+            followConditions()
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let number { service.closed(number) }
+        number = nil
+        isEnding = true
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    // MARK: Reading
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isDropped else { return }
+        parser.append(unwrapInboundIn(data).readableBytesView)
+        let conditions = service.conditions.current
+        readNotifications: while !isDropped {
+            switch parser.next() {
+            case .incomplete: break readNotifications
+            case .unreadable(let identifier):
+                if !isEnding { refuse(.protocolError, identifier ?? 0) }
+                break readNotifications
+            case .notification(let notification):
+                if isEnding {
+                    throwAway()
+                } else {
+                    serve(notification, conditions)
+                }
+            }
+        }
+        commit()
+    }
+
+    /// Counts a notification that nobody looks at; the packet of a shutdown may have waited for it.
+    private func throwAway() {
+        thrownAway += 1
+        guard let missing = shutdownAfter else { return }
+        shutdownAfter = missing - 1
+        if missing <= 1 { sayShutdown() }
+    }
+
+    /// Remembers a notification until the end of the read.
+    func note(_ judgement: BinaryJudgement, answer: UInt8, isAccepted: Bool) {
+        pushes.append(
+            RecordedPush(
+                key: judgement.key,
+                tokenHash: judgement.tokenHash,
+                answer: answer,
+                isAccepted: isAccepted,
+                // Nothing is said about what is taken.
+                isAnswered: !isAccepted && answer != AnswerCatalog.unanswered
+            )
+        )
+    }
+
+    /// Records what was judged; to be done before the sender can know of it.
+    func commit() {
+        guard !pushes.isEmpty || thrownAway > 0 else { return }
+        service.recorder.record(pushes, refused: thrownAway, injected: injected, concurrentStreams: 0)
+        pushes.removeAll(keepingCapacity: true)
+        thrownAway = 0
+        injected = 0
+    }
+
+    // MARK: The last word
+
+    /// Sends an error packet and throws away what comes.
+    func refuse(_ status: BinaryStatus, _ identifier: UInt32) {
+        isEnding = true
+        let latency = service.conditions.current.plan.latency.map { latency in
+            service.roll { latency.sample(&$0) }
+        }
+        guard let context else { return }
+        guard let latency, latency > 0 else { return say(status, identifier) }
+        let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .nanoseconds(latency)) { connection.value.say(status, identifier) }
+    }
+
+    private func say(_ status: BinaryStatus, _ identifier: UInt32) {
+        guard let context, !isDropped else { return }
+        // What was judged before is on record before the packet leaves.
+        commit()
+        var packet = context.channel.allocator.buffer(capacity: 6)
+        packet.writeInteger(8 as UInt8)
+        packet.writeInteger(status.code)
+        packet.writeInteger(identifier)
+        let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
+        guard !service.conditions.current.plan.closesAtOnce else {
+            // As a close with unread bytes does it: the packet, and a reset on its heels.
+            context.writeAndFlush(wrapOutboundOut(packet)).whenComplete { _ in connection.value.abort() }
+            return
+        }
+        context.writeAndFlush(wrapOutboundOut(packet), promise: nil)
+        context.eventLoop.scheduleTask(in: Self.farewell) { connection.value.end() }
+    }
+
+    /// Sends the packet of a shutdown, which names the last notification that was taken.
+    func sayShutdown() {
+        guard isEnding, shutdownAfter != nil else { return }
+        shutdownAfter = nil
+        service.recorder.goAwaySent()
+        refuse(.shutdown, lastTaken)
+    }
+
+    // MARK: Conditions
+
+    /// Stops reading or goes on, as the plan says.
+    func followConditions() {
+        guard let context, !isDropped else { return }
+        let end = service.stallEnds
+        let shouldHold = end.map { $0 > .now() } ?? false
+        if shouldHold, let end, end != .distantFuture {
+            let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
+            context.eventLoop.scheduleTask(deadline: end) { connection.value.followConditions() }
+        }
+        guard shouldHold != isHeld else { return }
+        isHeld = shouldHold
+        context.channel.setOption(.autoRead, value: !shouldHold).whenComplete { _ in }
+    }
+
+    /// Ends the connection in order.
+    func end() {
+        context?.close(promise: nil)
+    }
+
+    /// Drops the connection without a word.
+    func abort() {
+        guard let context, !isDropped else { return }
+        isDropped = true
+        isEnding = true
+        commit()
+        service.recorder.connectionReset(cutOff: 0)
+        guard let socket = context.channel as? any SocketOptionProvider else { return Self.closeBelowTLS(context) }
+        socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            .whenComplete { [context = NIOLoopBound(context, eventLoop: context.eventLoop)] _ in
+                Self.closeBelowTLS(context.value)
+            }
+    }
+
+    private static func closeBelowTLS(_ context: ChannelHandlerContext) {
+        // A close that starts at the TLS handler's own context passes it by, so that it says no goodbye.
+        let operations = context.pipeline.syncOperations
+        if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
+            tls.close(promise: nil)
+        } else {
+            context.close(promise: nil)
+        }
+    }
+
+    /// Does something a moment later, unless the connection is gone by then.
+    func later(_ delay: TimeAmount, _ body: @escaping @Sendable (BinaryServerConnection) -> Void) {
+        guard let context else { return }
+        let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: delay) { body(connection.value) }
+    }
+}
+
+extension BinaryServerConnection {
+    /// How long the packet of a shutdown waits for notifications that it can disown: a sender that has nothing more to send must
+    /// not wait for ever.
+    private static var patience: TimeAmount { .milliseconds(200) }
+
+    /// Judges a notification and does to it what the plan says.
+    func serve(_ notification: BinaryNotification, _ conditions: GatewayConditions) {
+        received += 1
+        let plan = conditions.plan
+        var judgement = BinaryJudgement(notification, topics: topics, conditions: conditions)
+        if judgement.status == nil {
+            judgement.status = service.injected(plan)
+            if judgement.status != nil { injected += 1 }
+        } else if conditions.isOutage {
+            injected += 1
+        }
+        if let limit = plan.resetAfterStreams, received >= limit {
+            let isTaken = judgement.status == nil && service.roll { $0.happens(plan.unansweredAcceptedShare) }
+            note(judgement, answer: AnswerCatalog.unanswered, isAccepted: isTaken)
+            return abort()
+        }
+        switch judgement.status {
+        case nil: take(notification, judgement)
+        case .noErrors:
+            take(notification, judgement)
+            return refuse(.noErrors, notification.identifier ?? 0)
+        case .shutdown:
+            // This one is not looked at any more.
+            return shutDown(waitingFor: 0)
+        case .some(let status):
+            note(
+                judgement,
+                answer: AnswerCatalog.of(.apnsBinary).code(ofReason: status.rawValue) ?? 0,
+                isAccepted: false
+            )
+            // The oldest format has no identifier, and so nothing is said: the connection just ends.
+            guard notification.command != 0 else {
+                isEnding = true
+                commit()
+                return end()
+            }
+            return refuse(status, notification.identifier ?? 0)
+        }
+        if let goAway = plan.goAway, received >= goAway.afterStreams { shutDown(waitingFor: goAway.unprocessed) }
+    }
+
+    private func take(_ notification: BinaryNotification, _ judgement: BinaryJudgement) {
+        note(judgement, answer: AnswerCatalog.accepted, isAccepted: true)
+        lastTaken = notification.identifier ?? 0
+        guard let since = judgement.goneSince, let token = notification.token, let topic = topics.first else { return }
+        service.feedback.add(token, since: UInt32(clamping: since / 1_000), topic: topic)
+    }
+
+    /// Takes nothing more, and says so when so many more notifications have come.
+    private func shutDown(waitingFor number: Int) {
+        guard !isEnding else { return }
+        isEnding = true
+        shutdownAfter = number
+        guard number > 0 else { return sayShutdown() }
+        later(Self.patience) { $0.sayShutdown() }
+    }
+}

@@ -1,0 +1,97 @@
+import NIOCore
+import NIOTLS
+import Synchronization
+
+/// What the feedback service has to tell: by topic, the tokens whose app was found to be gone since it was asked last.
+final class FeedbackBook: Sendable {
+    /// A token of whose death the gateway has learnt.
+    struct Entry: Sendable, Hashable {
+        var token: [UInt8]
+        /// Seconds since 1970.
+        var since: UInt32
+    }
+
+    /// The tokens of a topic in the order in which they came.
+    private struct List {
+        var entries: [Entry] = []
+        var known: Set<[UInt8]> = []
+    }
+
+    private let lists = Mutex<[String: List]>([:])
+
+    /// Adds a token to a topic's list, unless it is there already.
+    func add(_ token: [UInt8], since: UInt32, topic: String) {
+        lists.withLock { lists in
+            guard lists[topic, default: List()].known.insert(token).inserted else { return }
+            lists[topic]?.entries.append(Entry(token: token, since: since))
+        }
+    }
+
+    /// Adds tokens that are given in hexadecimal digits; nothing if one of them is none.
+    func add(_ tokens: [String], sinceMilliseconds: Int64, topic: String) -> Bool {
+        let bytes = tokens.compactMap { APNsDeviceToken.bytes(of: $0) }
+        guard bytes.count == tokens.count else { return false }
+        for token in bytes { add(token, since: UInt32(clamping: sinceMilliseconds / 1_000), topic: topic) }
+        return true
+    }
+
+    /// What stands in the lists of those topics.
+    func entries(_ topics: [String]) -> [Entry] {
+        lists.withLock { lists in topics.flatMap { lists[$0]?.entries ?? [] } }
+    }
+
+    /// Forgets what was read.
+    func forget(_ entries: [Entry], _ topics: [String]) {
+        let known = Set(entries)
+        lists.withLock { lists in
+            for topic in topics {
+                lists[topic]?.entries.removeAll { known.contains($0) }
+                lists[topic]?.known.subtract(known.map(\.token))
+            }
+        }
+    }
+
+    /// How many tokens stand in all lists.
+    var count: Int { lists.withLock { $0.values.reduce(0) { $0 + $1.entries.count } } }
+}
+
+/// One connection to the feedback service: it tells what it has, forgets that, and closes.
+final class FeedbackConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let service: BinaryService
+    /// The topics of the client's certificate.
+    var topics: [String] = []
+
+    init(service: BinaryService) {
+        self.service = service
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event { tell(context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func tell(_ context: ChannelHandlerContext) {
+        let entries = service.feedback.entries(topics)
+        var buffer = context.channel.allocator.buffer(capacity: entries.count * 38)
+        for entry in entries {
+            buffer.writeInteger(entry.since)
+            buffer.writeInteger(UInt16(clamping: entry.token.count))
+            buffer.writeBytes(entry.token)
+        }
+        let (service, topics) = (service, topics)
+        let channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(buffer))
+            .whenComplete { result in
+                // What was not told stays.
+                if case .success = result { service.feedback.forget(entries, topics) }
+                channel.close(promise: nil)
+            }
+    }
+}

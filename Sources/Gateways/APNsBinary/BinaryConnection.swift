@@ -1,0 +1,203 @@
+import HTTP2
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import PushCore
+
+/// One connection to the binary gateway: moves bytes between the channel and ``BinaryConnectionState`` and tells the pool what
+/// follows. All of it happens on the event loop.
+final class BinaryConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Frames are written in pieces of about this size: four TLS records.
+    static let piece = 64 * 1_024
+
+    private let pool: BinaryPool
+    private(set) var state: BinaryConnectionState<BinaryMessage>
+    private var context: ChannelHandlerContext?
+    /// How much of the stream the system has taken.
+    private var flushed: UInt64 = 0
+    private(set) var closeReason: String?
+    /// The pool knows that it broke.
+    var isCounted = false
+    /// When TLS was done, if it was.
+    private(set) var opened: NIODeadline?
+    private var output: [UInt8] = []
+    /// TLS is asked for what it has read and not yet handed over.
+    private var isTakingRest = false
+
+    init(pool: BinaryPool) {
+        self.pool = pool
+        let configuration = pool.configuration
+        state = BinaryConnectionState(
+            silence: UInt64(clamping: configuration.silenceMilliseconds) &* 1_000_000,
+            timeout: UInt64(clamping: configuration.requestTimeoutMilliseconds) &* 1_000_000
+        )
+    }
+
+    /// How many messages may be written now.
+    func room(_ limit: Int) -> Int {
+        context?.channel.isWritable == true ? state.room(limit) : 0
+    }
+
+    // MARK: Life of the channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event, state.phase == .opening {
+            opened = .now()
+            perform(.opened)
+            pool.connectionOpened(self, peer: context.channel.remoteAddress.map(String.init(describing:)) ?? "")
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What TLS says while it hands over the rest, on a channel that is closed already, is no news, and asking it again would
+        // have no end.
+        guard !isTakingRest else { return }
+        // A reset that follows the error packet in the same read comes as an error, and TLS keeps the packet for the end of the
+        // read, which then does not come.
+        if state.phase == .ready || state.phase == .draining {
+            isTakingRest = true
+            context.pipeline.fireChannelReadComplete()
+            isTakingRest = false
+        }
+        close(String(describing: error))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        guard state.phase != .closed else { return }
+        let wasEnding = state.phase == .ending || (state.phase == .draining && state.open == 0)
+        perform(.closed)
+        pool.connectionClosed(self, reason: closeReason ?? (wasEnding ? nil : "the gateway ended the connection"))
+    }
+
+    /// Ends the connection; what is open is settled when the channel has become inactive.
+    ///
+    /// - Parameter reason: nil if the connection ends as it should.
+    func close(_ reason: String?) {
+        if closeReason == nil { closeReason = reason }
+        // It may take TLS seconds to say goodbye; what is written into it until then would be lost.
+        perform(.broken)
+        if let reason { pool.broke(self, reason: reason) }
+        context?.close(promise: nil)
+    }
+
+    // MARK: Reading
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        perform(.received(Array(unwrapInboundIn(data).readableBytesView)))
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { pool.pumpSoon() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// Lets time pass.
+    func tick() {
+        perform(.acknowledged(acknowledged))
+        perform(.tick)
+    }
+
+    /// Takes no more messages, and ends when the fate of all is known.
+    func drain() {
+        perform(.drain)
+    }
+
+    /// How much of the stream has certainly reached the gateway's host.
+    ///
+    /// What the system still holds has the size that TLS has given it, so it is at least as much as it was before.
+    private var acknowledged: UInt64 {
+        guard let channel = context?.channel, let held = SocketQueue.unacknowledgedBytes(channel) else {
+            return flushed
+        }
+        return flushed - min(flushed, UInt64(clamping: held))
+    }
+
+    private func perform(_ event: BinaryConnectionState<BinaryMessage>.Event) {
+        let actions = state.handle(event, now: NIODeadline.now().uptimeNanoseconds)
+        for action in actions {
+            switch action {
+            case .settle(let settled): pool.settled(settled)
+            case .judged(let verdict): pool.judged(self, verdict)
+            case .close(let reason): close(reason)
+            case .unproved(let number): pool.unproved(number)
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes messages in one flush; there is room for them, and their owner knows.
+    func send(_ messages: [BinaryMessage], now: Int64) {
+        guard let context else { return }
+        output.removeAll(keepingCapacity: true)
+        var sent: [(message: BinaryMessage, bytes: Int)] = []
+        sent.reserveCapacity(messages.count)
+        var frame: (batch: GatewayRequestBatch, frame: BinaryFrame)?
+        for message in messages {
+            let made =
+                frame.flatMap { $0.batch === message.batch ? $0.frame : nil }
+                ?? BinaryFrame(message.batch.attributes, now: now)
+            frame = (message.batch, made)
+            let start = output.count
+            made.append(
+                identifier: state.nextIdentifier &+ UInt32(truncatingIfNeeded: sent.count),
+                token: message.batch.tokens[Int(message.row)],
+                payload: message.batch.bodies[Int(message.row)],
+                to: &output
+            )
+            sent.append((message, output.count - start))
+        }
+        perform(.sent(sent))
+        let end = state.written
+        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: output)))
+            .assumeIsolated()
+            .whenSuccess { self.flushed = max(self.flushed, end) }
+    }
+}
+
+/// What connections to the gateway and to its feedback service have in common.
+enum BinaryTLS {
+    private static func handler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
+        // SNI carries names only; for an address NIOSSL compares the certificate with the peer's address.
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+    }
+
+    /// Puts TLS into a new channel, behind a tunnel if there is a proxy: it ends at the gateway and not at the proxy.
+    static func add(
+        to channel: any Channel,
+        _ context: NIOSSLContext,
+        _ address: GatewayAddress,
+        proxy: HTTP2Proxy?
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        guard let proxy else { return try pipeline.addHandler(handler(context, host: address.host)) }
+        let tunnel = TunnelHandler(proxy: proxy, host: address.host, port: address.port) { pipeline, tunnel in
+            try pipeline.addHandler(handler(context, host: address.host), position: .after(tunnel))
+        }
+        try pipeline.addHandler(tunnel)
+    }
+
+    static func withUserTimeout(_ bootstrap: ClientBootstrap, milliseconds: Int64) -> ClientBootstrap {
+        #if os(Linux)
+        // TCP_USER_TIMEOUT (18 in linux/tcp.h): unacknowledged data ends the connection, not 15 minutes of tcp_retries2.
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
+        return bootstrap.channelOption(option, value: .init(clamping: milliseconds))
+        #else
+        return bootstrap
+        #endif
+    }
+}

@@ -1,0 +1,96 @@
+import PushCore
+
+/// Turns fates of messages into their outcomes, by the answer table.
+enum BinaryJudge {
+    /// The outcome of a message, and what has to be done about the application, if anything.
+    static func outcome(_ settled: BinarySettled<BinaryMessage>) -> (outcome: Outcome, verdict: Verdict?) {
+        let row = settled.message.row
+        switch settled.fate {
+        case .taken:
+            return (Outcome(index: row, outcomeClass: .accepted), nil)
+        case .presumedTaken:
+            return (Outcome(index: row, outcomeClass: .accepted, reason: AnswerTable.silence), nil)
+        case .discarded(let isFree):
+            let meaning = AnswerTable.noAnswer(.apnsBinary, reason: NoAnswerReason.discarded, isWritten: false)
+            let outcome = Outcome(
+                index: row,
+                outcomeClass: meaning.outcomeClass,
+                reason: NoAnswerReason.discarded,
+                failure: meaning.failure,
+                isCollateral: isFree
+            )
+            return (outcome, nil)
+        case .inDoubt(let doubt):
+            let meaning = AnswerTable.noAnswer(.apnsBinary, reason: doubt.rawValue, isWritten: true)
+            let outcome = Outcome(
+                index: row,
+                outcomeClass: meaning.outcomeClass,
+                reason: doubt.rawValue,
+                failure: meaning.failure
+            )
+            return (outcome, nil)
+        case .refused(let status):
+            let meaning = AnswerTable.apnsBinary(status: Int16(status))
+            let outcome = Outcome(
+                index: row,
+                outcomeClass: meaning.outcomeClass,
+                status: Int16(status),
+                reason: meaning.reason.isEmpty ? "Status \(status)" : meaning.reason,
+                tokenEffect: meaning.tokenEffect(timestamp: nil),
+                retryAfterMilliseconds: meaning.outcomeClass == .retry ? meaning.delayMilliseconds : nil,
+                applicationWide: meaning.application == .stop || meaning.application == .pause,
+                isTokenDoubtful: meaning.isDoubtful,
+                failure: meaning.failure,
+                fault: meaning.answerFault
+            )
+            return (outcome, Verdict(outcome: outcome, row: meaning))
+        }
+    }
+}
+
+/// What the protocol cannot carry: it is refused here, where one such message does not cost the messages behind it.
+struct BinaryAdmission {
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The outcome of a message that must not be sent; nil if it may be.
+    func refusal(_ batch: GatewayRequestBatch, row: Int32) -> Outcome? {
+        switch batch.attributes.pushType {
+        case .alert, .background: break
+        default: return refusal(row, Self.pushTypeReason(batch.attributes.pushType))
+        }
+        let payload = batch.bodies.range(Int(row)).count
+        if payload == 0 { return refusal(row, "PayloadEmpty") }
+        if payload > limit { return refusal(row, PayloadLimits.tooLongReason(limit: limit)) }
+        guard BinaryToken.isValid(batch.tokens[Int(row)]) else { return refusal(row, Self.tokenReason) }
+        return nil
+    }
+
+    private static let tokenReason = """
+        InvalidTokenSize: the push token is not an even number of hexadecimal digits, at least 2 and at most \
+        \(BinaryToken.mostBytes * 2)
+        """
+
+    private static func pushTypeReason(_ type: PushType) -> String {
+        """
+        InvalidPushType: the binary protocol carries alert and background pushes, not \(type.rawValue); \
+        send the delivery through an ios-http2 account
+        """
+    }
+
+    private func refusal(_ row: Int32, _ reason: String) -> Outcome {
+        let meaning = AnswerTable.check(.apnsBinary, reason: reason)
+        return Outcome(
+            index: row,
+            outcomeClass: meaning.outcomeClass,
+            reason: reason,
+            tokenEffect: meaning.tokenEffect(timestamp: nil),
+            isTokenDoubtful: meaning.isDoubtful,
+            failure: meaning.failure,
+            neverLeft: true
+        )
+    }
+}

@@ -1,0 +1,229 @@
+import HTTP2
+import NIOCore
+import PushCore
+
+/// How messages wait, leave and come back.
+extension BinaryPool {
+    func submit(_ batch: GatewayRequestBatch) {
+        guard batch.count > 0 else { return }
+        guard !isStopping else {
+            for row in 0..<Int32(clamping: batch.count) { returning.append((batch, Self.notSent(row))) }
+            return giveBackSoon()
+        }
+        var start: Int32 = 0
+        for row in 0..<Int32(clamping: batch.count) {
+            guard let refusal = admission.refusal(batch, row: row) else { continue }
+            waiting.append(batch, start..<row)
+            start = row + 1
+            returning.append((batch, refusal))
+        }
+        waiting.append(batch, start..<Int32(clamping: batch.count))
+        giveBackSoon()
+        if isDelivering { hasNewMessages = true } else { pump() }
+    }
+
+    private static func notSent(_ row: Int32) -> Outcome {
+        Outcome(index: row, outcomeClass: .unprocessed, reason: NoAnswerReason.cancelled, neverLeft: true)
+    }
+
+    /// Gives back all messages that wait for a connection.
+    func cancelQueued() {
+        takeBack()
+        giveBack()
+    }
+
+    private func takeBack() {
+        while let message = waiting.next() { returning.append((message.batch, Self.notSent(message.row))) }
+    }
+
+    /// Gives messages back in a task of its own: whoever made them return may be in the middle of submitting.
+    private func giveBackSoon() {
+        guard !returning.isEmpty, !returnIsScheduled else { return }
+        returnIsScheduled = true
+        eventLoop.assumeIsolated().execute {
+            self.returnIsScheduled = false
+            self.giveBack()
+        }
+    }
+
+    func giveBack() {
+        guard !returning.isEmpty else { return }
+        let outcomes = returning
+        returning = []
+        var settlements = Settlements(expected: outcomes.count)
+        for (batch, outcome) in outcomes { settlements.add(outcome, 0, batch) }
+        deliver(settlements)
+    }
+
+    /// The fate of messages is known.
+    func settled(_ settled: [BinarySettled<BinaryMessage>]) {
+        if pacing.isRecovering, settled.contains(where: \.fate.provesConnection) { pacing.answered() }
+        var settlements = Settlements(expected: settled.count)
+        var work = FollowUp()
+        var taken = 0
+        for message in settled {
+            let (outcome, verdict) = BinaryJudge.outcome(message)
+            if outcome.outcomeClass == .accepted { taken += 1 }
+            if let verdict { work.note(verdict) }
+            let latency = UInt32(clamping: max(1, message.age / 1_000))
+            settlements.add(outcome, latency, message.message.batch)
+        }
+        if taken > 0 { sendAhead.taken(taken) }
+        deliver(settlements)
+        if taken > 0, reports.isInTrouble { tell(reports.accepted()) }
+        for verdict in work.verdicts { tell(reports.answer(verdict)) }
+        if taken > 0 { pumpSoon() }
+    }
+
+    private func deliver(_ settlements: Settlements) {
+        let wasDelivering = isDelivering
+        isDelivering = true
+        for settlement in settlements.all {
+            delegate?.settled(settlement.batch, settlement.outcomes, latencyMicroseconds: settlement.latencies)
+        }
+        isDelivering = wasDelivering
+        if hasNewMessages { pumpSoon() }
+    }
+
+    // MARK: Leaving
+
+    /// Spreads what waits over the connections that have room.
+    func pump() {
+        guard !isDelivering else {
+            hasNewMessages = true
+            return
+        }
+        hasNewMessages = false
+        var hasSent = true
+        // A piece for each in turn, so that a burst uses all of them.
+        while hasSent, waiting.count > 0 {
+            hasSent = false
+            for connection in connections where waiting.count > 0 {
+                if fill(connection) { hasSent = true }
+            }
+        }
+        dialMissing()
+    }
+
+    /// Spreads what waits in a task of its own.
+    func pumpSoon() {
+        guard !pumpIsScheduled else { return }
+        pumpIsScheduled = true
+        eventLoop.assumeIsolated().execute {
+            self.pumpIsScheduled = false
+            self.pump()
+        }
+    }
+
+    /// Writes one piece to a connection; returns whether anything left.
+    private func fill(_ connection: BinaryConnection) -> Bool {
+        let room = connection.room(sendAhead.limit)
+        guard room > 0 else { return false }
+        let number = waiting.fitting(atMost: room, bytes: BinaryConnection.piece)
+        guard number > 0, announce(number) else { return false }
+        var messages: [BinaryMessage] = []
+        messages.reserveCapacity(number)
+        while messages.count < number, let message = waiting.next() { messages.append(message) }
+        connection.send(messages, now: seconds)
+        return true
+    }
+
+    /// Tells the owner which messages are about to leave; if they must not, all that waits is given back.
+    private func announce(_ number: Int) -> Bool {
+        isDelivering = true
+        // Without an owner nobody would hear of the answers.
+        let mayLeave = delegate?.departing(waiting.departures(number)) ?? false
+        isDelivering = false
+        // What was submitted meanwhile waits for the caller to be done with this connection.
+        if hasNewMessages { pumpSoon() }
+        guard mayLeave else {
+            takeBack()
+            giveBackSoon()
+            return false
+        }
+        CrashPoint.beforeWrite.reached()
+        return true
+    }
+}
+
+/// A message of a batch.
+struct BinaryMessage: Sendable {
+    let batch: GatewayRequestBatch
+    let row: Int32
+}
+
+/// Messages that wait for a connection, in the order in which they were submitted.
+struct WaitingMessages: Sendable {
+    private struct Span {
+        var batch: GatewayRequestBatch
+        var next: Int32
+        var end: Int32
+    }
+
+    private var spans: [Span] = []
+    private var head = 0
+    private(set) var count = 0
+
+    /// Appends rows of a batch.
+    mutating func append(_ batch: GatewayRequestBatch, _ rows: Range<Int32>) {
+        guard !rows.isEmpty else { return }
+        spans.append(Span(batch: batch, next: rows.lowerBound, end: rows.upperBound))
+        count += rows.count
+    }
+
+    /// How many of the first messages fit into so many bytes; the first one always does.
+    func fitting(atMost room: Int, bytes: Int) -> Int {
+        var found = 0
+        var used = 0
+        var position = head
+        while position < spans.count {
+            let span = spans[position]
+            for row in span.next..<span.end {
+                guard found < room else { return found }
+                used += BinaryFrame.size(payload: span.batch.bodies.range(Int(row)).count)
+                guard found == 0 || used <= bytes else { return found }
+                found += 1
+            }
+            position += 1
+        }
+        return found
+    }
+
+    /// The first messages, as the owner is told of them.
+    func departures(_ number: Int) -> [GatewayDeparture] {
+        var departures: [GatewayDeparture] = []
+        var rest = number
+        var position = head
+        while rest > 0, position < spans.count {
+            let span = spans[position]
+            let end = span.next + Int32(clamping: min(rest, Int(span.end - span.next)))
+            if departures.last?.batch === span.batch {
+                departures[departures.count - 1].ranges.append(span.next..<end)
+            } else {
+                departures.append(GatewayDeparture(batch: span.batch, ranges: [span.next..<end]))
+            }
+            rest -= Int(end - span.next)
+            position += 1
+        }
+        return departures
+    }
+
+    /// Takes the message that has waited longest.
+    mutating func next() -> BinaryMessage? {
+        guard head < spans.count else { return nil }
+        let message = BinaryMessage(batch: spans[head].batch, row: spans[head].next)
+        spans[head].next += 1
+        count -= 1
+        if spans[head].next >= spans[head].end { dropHead() }
+        return message
+    }
+
+    private mutating func dropHead() {
+        head += 1
+        // Moves the rest to the front now and then, so that the array neither grows for ever nor keeps batches that are done.
+        if head * 2 >= spans.count {
+            spans.removeFirst(head)
+            head = 0
+        }
+    }
+}

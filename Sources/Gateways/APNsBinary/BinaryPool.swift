@@ -1,0 +1,308 @@
+import HTTP2
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The connections to a binary gateway and the messages that wait for them; everything here happens on the event loop.
+final class BinaryPool {
+    let configuration: APNsBinaryGatewayConfiguration
+    let eventLoop: any EventLoop
+    let now: @Sendable () -> Date
+    let admission: BinaryAdmission
+    private(set) var delegate: (any GatewayDelegate)?
+    var tlsContext: NIOSSLContext?
+    var connections: [BinaryConnection] = []
+    var dialing = 0
+    var pacing: DialPacing
+    var random = SystemRandomNumberGenerator()
+    var waiting = WaitingMessages()
+    var sendAhead: SendAhead
+    var reports: GatewayReports
+    /// Messages that were presumed taken on connections which ended without a proof of it.
+    private var unprovedInAll = 0
+    private var ticker: RepeatedTask?
+    private(set) var isStopping = false
+    private var isStopped = false
+    private var stopPromise: EventLoopPromise<Void>?
+    /// Set while the delegate is being told something: what it submits meanwhile waits for the end of the call.
+    var isDelivering = false
+    /// The delegate submitted something while it was being told.
+    var hasNewMessages = false
+    var pumpIsScheduled = false
+    /// Outcomes that are on their way to the delegate.
+    var returning: [(batch: GatewayRequestBatch, outcome: Outcome)] = []
+    var returnIsScheduled = false
+
+    init(
+        configuration: APNsBinaryGatewayConfiguration,
+        now: @escaping @Sendable () -> Date,
+        eventLoop: any EventLoop,
+        delegate: any GatewayDelegate
+    ) {
+        self.configuration = configuration
+        self.now = now
+        self.eventLoop = eventLoop
+        self.delegate = delegate
+        admission = BinaryAdmission(limit: PayloadLimits.binary)
+        pacing = DialPacing(
+            firstMilliseconds: configuration.firstBackOffMilliseconds,
+            maximumMilliseconds: configuration.maximumBackOffMilliseconds
+        )
+        sendAhead = SendAhead(most: configuration.sendAhead)
+        reports = GatewayReports(gateway: "APNs binary", address: configuration.address)
+    }
+
+    func start() throws {
+        guard ticker == nil, !isStopping else { return }
+        tlsContext = try configuration.tlsContext()
+        // Silence is noticed to within two ticks.
+        let shortest = min(configuration.silenceMilliseconds, configuration.requestTimeoutMilliseconds)
+        let period = TimeAmount.milliseconds(max(5, min(250, shortest / 8)))
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        ticker = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.tick() }
+        pump()
+    }
+
+    private func tick() {
+        for connection in connections { connection.tick() }
+        pump()
+    }
+
+    /// Gives back what waits, lets what is on the wire settle, then closes.
+    func stop(_ promise: EventLoopPromise<Void>) {
+        if isStopping {
+            if let stopPromise { stopPromise.futureResult.cascade(to: promise) } else { promise.succeed() }
+            return
+        }
+        isStopping = true
+        stopPromise = promise
+        cancelQueued()
+        for connection in connections { connection.drain() }
+        finishStopping()
+    }
+
+    private func finishStopping() {
+        // An attempt to connect is not waited for: it may take as long as its timeout, and is dropped when it succeeds.
+        guard isStopping, !isStopped, connections.isEmpty else { return }
+        isStopped = true
+        ticker?.cancel()
+        giveBack()
+        delegate = nil
+        stopPromise?.succeed()
+    }
+
+    // MARK: What connections tell
+
+    func connectionOpened(_ connection: BinaryConnection, peer: String) {
+        guard !isStopping else { return }
+        tell(reports.opened(peer))
+        pump()
+    }
+
+    /// An error packet came: the connection takes nothing more, and another one takes its place.
+    func judged(_ connection: BinaryConnection, _ verdict: BinaryConnectionState<BinaryMessage>.Verdict) {
+        let isShutdown = verdict.packet.status == BinaryErrorPacket.shutdown
+        if !isShutdown { sendAhead.refused() }
+        if connection.state.isProved {
+            pacing.answered()
+        } else {
+            let status = verdict.packet.status
+            broke(connection, reason: "the gateway ended the connection with status \(status) before it took anything")
+        }
+        connections.removeAll { $0 === connection }
+        _ = reports.closed(nil)
+        if verdict.tooLate > 0 {
+            tell(reports.tooLate(verdict.packet, verdict.tooLate, configuration.silenceMilliseconds))
+        }
+        unproved(verdict.unproved)
+        guard !isStopping else { return finishStopping() }
+        if isShutdown { tell(reports.shutdown(verdict.packet.identifier)) }
+        pumpSoon()
+    }
+
+    /// A connection has ended, and so many messages had been presumed taken that nothing has proved to be.
+    func unproved(_ number: Int) {
+        guard number > 0 else { return }
+        unprovedInAll += number
+        tell(reports.unproved(number, inAll: unprovedInAll, configuration.silenceMilliseconds))
+    }
+
+    func connectionClosed(_ connection: BinaryConnection, reason: String?) {
+        // One that is not there any more has been replaced already; one that is not there yet is the dialling's.
+        guard connections.contains(where: { $0 === connection }) else { return }
+        if reason != nil || !connection.state.isProved {
+            broke(connection, reason: reason ?? "the gateway ended the connection before it took anything")
+        }
+        connections.removeAll { $0 === connection }
+        if connection.opened != nil, !isStopping { tell(reports.closed(reason)) }
+        if isStopping { return finishStopping() }
+        pumpSoon()
+    }
+
+    /// Now, in seconds since 1970.
+    var seconds: Int64 { Int64(now().timeIntervalSince1970) }
+
+    func tell(_ event: GatewayEvent?) {
+        guard let event, let delegate else { return }
+        let wasDelivering = isDelivering
+        isDelivering = true
+        delegate.gatewayEvent(event)
+        isDelivering = wasDelivering
+        if hasNewMessages { pumpSoon() }
+    }
+
+    var status: GatewayStatus {
+        let ready = connections.filter { $0.state.phase == .ready }
+        return GatewayStatus(
+            connections: ready.count,
+            streamsInFlight: connections.reduce(0) { $0 + $1.state.open },
+            queued: waiting.count,
+            streamLimit: ready.count * sendAhead.limit
+        )
+    }
+}
+
+/// How connections come about.
+extension BinaryPool {
+    /// Starts an attempt for each connection that is missing and may be dialled now.
+    func dialMissing() {
+        guard !isStopping, tlsContext != nil else { return }
+        let usable = connections.lazy.filter { $0.state.phase == .ready || $0.state.phase == .opening }
+        let proven = usable.count { $0.state.isProved }
+        let number = pacing.dials(
+            wanted: max(1, configuration.connections),
+            proven: proven,
+            unproven: usable.count - proven + dialing,
+            at: .now()
+        )
+        guard number > 0 else { return }
+        // What was wrong may have been a file of trusted certificates.
+        if pacing.isRecovering, let context = try? configuration.tlsContext() { tlsContext = context }
+        guard let tlsContext else { return }
+        for _ in 0..<number { dial(tlsContext) }
+    }
+
+    private func dial(_ tlsContext: NIOSSLContext) {
+        dialing += 1
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        let (address, proxy) = (configuration.address, configuration.proxy)
+        let bootstrap = ClientBootstrap(group: eventLoop)
+            .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.socketOption(.so_keepalive), value: 1)
+            // Enough that the system is never idle while the next piece is made, and no more: what waits here is in doubt when
+            // the connection ends.
+            .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1_024, high: 256 * 1_024))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try BinaryTLS.add(to: channel, tlsContext, address, proxy: proxy)
+                    try channel.pipeline.syncOperations.addHandler(BinaryConnection(pool: bound.value))
+                }
+            }
+        let deadline = NIODeadline.now() + .milliseconds(configuration.connectTimeoutMilliseconds)
+        // A name is resolved anew for each attempt, so that a gateway that moves is followed.
+        BinaryTLS.withUserTimeout(bootstrap, milliseconds: configuration.requestTimeoutMilliseconds)
+            .connect(host: proxy?.host ?? address.host, port: proxy?.port ?? address.port)
+            .assumeIsolated()
+            .whenComplete { result in self.dialed(result, deadline: deadline) }
+    }
+
+    private func dialed(_ result: Result<any Channel, any Error>, deadline: NIODeadline) {
+        dialing -= 1
+        do {
+            let channel = try result.get()
+            let connection = try channel.pipeline.syncOperations.handler(type: BinaryConnection.self)
+            if isStopping { return connection.drain() }
+            guard connection.state.phase == .opening || connection.state.phase == .ready else {
+                return dialFailed(
+                    connection.closeReason ?? "the gateway ended the connection during the handshake"
+                )
+            }
+            connections.append(connection)
+            guard connection.state.phase == .opening else { return pump() }
+            let bound = NIOLoopBound(connection, eventLoop: eventLoop)
+            let timeout = configuration.connectTimeoutMilliseconds
+            eventLoop.scheduleTask(deadline: deadline) {
+                if bound.value.state.phase == .opening { bound.value.close("TLS was not done within \(timeout) ms") }
+            }
+        } catch {
+            let reason = String(describing: error)
+            dialFailed(configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
+        }
+    }
+
+    /// An attempt failed: the next one waits.
+    private func dialFailed(_ reason: String) {
+        guard !isStopping else { return }
+        wait(pacing.failed(at: .now(), using: &random), reason)
+    }
+
+    /// A connection is of no use any more, though its socket may stay open for long: what that costs.
+    func broke(_ connection: BinaryConnection, reason: String) {
+        guard !isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else { return }
+        connection.isCounted = true
+        let now = NIODeadline.now()
+        let pause = pacing.broke(
+            answered: connection.state.isProved,
+            lifetime: connection.opened.map { now - $0 },
+            at: now,
+            using: &random
+        )
+        wait(pause, reason)
+    }
+
+    private func wait(_ pause: DialPacing.Pause?, _ reason: String) {
+        guard let pause else { return }
+        if pause.attempt > 0 {
+            tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, pause.attempt, pause.milliseconds))
+        }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(pause.milliseconds)) { [weak self] in self?.pump() }
+    }
+
+    /// Ends the pause between attempts: somebody has put right what was wrong.
+    func retryNow() {
+        pacing.retryNow()
+        pump()
+    }
+}
+
+/// How many messages may be on the wire of a connection without a word about them.
+///
+/// An error packet makes everything behind the refused message useless: it was sent for nothing and has to be sent again. So
+/// the reach follows the distance between two error packets: twice the messages that were taken since the last one. A list
+/// without bad tokens goes out with the whole window; one in which every twentieth is bad wastes two sends for each that counts,
+/// and not two hundred.
+struct SendAhead: Sendable {
+    /// With fewer the time until the gateway has answered would be wasted instead.
+    static let least = 64
+
+    private let most: Int
+    private var taken = 0
+    /// How many messages now.
+    private(set) var limit: Int
+
+    /// - Parameter most: the largest window.
+    init(most: Int) {
+        self.most = max(1, most)
+        limit = self.most
+    }
+
+    /// Messages were taken.
+    mutating func taken(_ number: Int) {
+        taken = min(taken + number, most)
+        limit = max(limit, min(most, taken * 2))
+    }
+
+    /// A message was refused, and what was behind it was not looked at.
+    mutating func refused() {
+        limit = min(most, max(Self.least, taken * 2))
+        taken = 0
+    }
+}

@@ -1,5 +1,0 @@
-/// A message of a batch.
-struct BinaryMessage: Sendable {
-    let batch: GatewayRequestBatch
-    let row: Int32
-}

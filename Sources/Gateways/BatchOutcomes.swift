@@ -1,0 +1,88 @@
+import HTTP2
+import PushCore
+
+/// The outcomes of one read, by batch.
+struct Settlements {
+    struct Settlement {
+        var batch: GatewayRequestBatch
+        var outcomes: [Outcome]
+        var latencies: [UInt32]
+    }
+
+    private(set) var all: [Settlement] = []
+    private var current = 0
+    private let expected: Int
+
+    /// - Parameter expected: how many outcomes will come at most.
+    init(expected: Int) {
+        self.expected = expected
+    }
+
+    mutating func add(_ outcome: Outcome, _ latencyMicroseconds: UInt32, _ batch: GatewayRequestBatch) {
+        // Answers of a read are mostly of the batch before; a read has few batches.
+        if current >= all.count || all[current].batch !== batch { current = position(of: batch) }
+        all[current].outcomes.append(outcome)
+        all[current].latencies.append(latencyMicroseconds)
+    }
+
+    private mutating func position(of batch: GatewayRequestBatch) -> Int {
+        if let known = all.firstIndex(where: { $0.batch === batch }) { return known }
+        var settlement = Settlement(batch: batch, outcomes: [], latencies: [])
+        settlement.outcomes.reserveCapacity(expected)
+        settlement.latencies.reserveCapacity(expected)
+        all.append(settlement)
+        return all.count - 1
+    }
+}
+
+/// What a gateway's answer other than 200 means, and what has to be done about it.
+struct Verdict {
+    var outcome: Outcome
+    var row: AnswerRow
+    /// The gateway's text for people; empty when it gave none.
+    var text = ""
+    /// Requests that still wait carry a token that is no longer taken and have to be made anew.
+    var makesWaitingAnew = false
+}
+
+/// What has to be done after the outcomes of one read were handed over.
+struct FollowUp {
+    var hasAccepted = false
+    var replacesConnections = false
+    var makesWaitingAnew = false
+    /// One verdict for each reason that concerns the application.
+    private(set) var verdicts: [Verdict] = []
+
+    mutating func note(_ verdict: Verdict) {
+        if verdict.row.connection == .replace { replacesConnections = true }
+        if verdict.makesWaitingAnew { makesWaitingAnew = true }
+        guard verdict.row.application == .stop || verdict.row.application == .pause else { return }
+        if verdicts.contains(where: { $0.row == verdict.row }) { return }
+        verdicts.append(verdict)
+    }
+}
+
+/// The reasons of outcomes that have no answer of the gateway, short enough to cost no memory of their own.
+enum NoAnswerReason {
+    static let cancelled = "NotSent"
+    static let queueFull = "QueueFull"
+    /// The binary gateway threw it away because of a message before it.
+    static let discarded = "Discarded"
+
+    /// The connection was lost before the message was written.
+    static let notWritten = "NotWritten"
+    /// An answer that looks like success and is none of the gateway's.
+    static let malformed = "MalformedAnswer"
+
+    static func text(_ cause: HTTP2Failure.Cause, isWritten: Bool) -> String {
+        switch cause {
+        case .reset(.refusedStream): "REFUSED_STREAM"
+        case .reset(let code): code.description
+        case .goAway: "GOAWAY"
+        case .connectionClosed: isWritten ? "ConnectionLost" : notWritten
+        case .timeout: AnswerTable.timeout
+        case .cancelled: cancelled
+        case .notSubmitted: "NotSubmitted"
+        }
+    }
+}

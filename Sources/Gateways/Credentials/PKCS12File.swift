@@ -1,0 +1,99 @@
+import CPKCS12
+import SwiftASN1
+
+/// Reads PKCS#12 files (RFC 7292), the `.p12` files that certificates are exported to, by OpenSSL.
+///
+/// BoringSSL, which is linked for TLS, would read them, too, but a file without a key, or with one that is not the certificate's,
+/// ends the process there, and a file that asks for a hundred million rounds keeps it busy for minutes.
+enum PKCS12File {
+    /// A certificate with key and chain has 3 to 10 KB.
+    static let mostBytes = 65_536
+    /// All rounds of all keys of one file together: exported files have some thousand each, Windows takes 600,000 at most.
+    static let mostRounds = 2_000_000
+
+    /// What a file holds.
+    struct Contents {
+        /// Private keys, PKCS#8 in DER.
+        var privateKeys: [[UInt8]] = []
+        /// Certificates in DER, in the file's order.
+        var certificates: [[UInt8]] = []
+    }
+
+    /// Why a file cannot be read.
+    enum Problem: Error {
+        /// It is no PKCS#12 file, or a damaged one.
+        case malformed
+        /// The passphrase is another one.
+        case wrongPassphrase
+        /// It is protected in a way that is not supported; the algorithm's object identifier.
+        case unsupported(String)
+        /// It is encrypted with a cipher that only OpenSSL's legacy provider has, which is not here; the cipher's name.
+        case noLegacyProvider(String)
+        /// Its passphrase is derived in so many rounds that reading it would hang.
+        case tooSlow
+        /// OpenSSL itself does not work.
+        case noOpenSSL
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameter providers: the folder with OpenSSL's provider modules; nil for the one that OpenSSL was built with.
+    static func read(_ bytes: [UInt8], passphrase: String, providers: String? = nil) throws(Problem) -> Contents {
+        guard bytes.count <= mostBytes else { throw .malformed }
+        let passphrase = Array(passphrase.utf8)
+        // The sizes are those that the function asks for.
+        var pem = [UInt8](repeating: 0, count: 4 * bytes.count)
+        var detail = [UInt8](repeating: 0, count: 100)
+        var length = 0
+        let result = pkcs12_to_pem(
+            bytes,
+            bytes.count,
+            passphrase,
+            passphrase.count,
+            Int64(mostRounds),
+            providers,
+            &pem,
+            pem.count,
+            &length,
+            &detail,
+            detail.count
+        )
+        let algorithm = String(decoding: detail.prefix { $0 != 0 }, as: UTF8.self)
+        switch result {
+        case .read: return try contents(pem: String(decoding: pem.prefix(length), as: UTF8.self))
+        case .malformed: throw .malformed
+        case .wrongPassphrase: throw .wrongPassphrase
+        case .unsupported: throw .unsupported(algorithm)
+        case .noLegacyProvider: throw .noLegacyProvider(algorithm)
+        case .tooSlow: throw .tooSlow
+        case .failed: throw .noOpenSSL
+        }
+    }
+
+    private static func contents(pem: String) throws(Problem) -> Contents {
+        var contents = Contents()
+        do {
+            for document in try PEMDocument.parseMultiple(pemString: pem) {
+                if document.discriminator == "PRIVATE KEY" {
+                    contents.privateKeys.append(try withoutAttributes(document.derBytes))
+                } else {
+                    contents.certificates.append(document.derBytes)
+                }
+            }
+        } catch {
+            throw .malformed
+        }
+        return contents
+    }
+
+    /// A PKCS#8 key without the attributes that Keychain Access adds and that not every library takes.
+    private static func withoutAttributes(_ key: [UInt8]) throws -> [UInt8] {
+        guard case .constructed(let parts) = try DER.parse(key).content else { throw Problem.malformed }
+        var serializer = DER.Serializer()
+        serializer.appendConstructedNode(identifier: .sequence) { coder in
+            // Version, algorithm and key.
+            for part in parts.prefix(3) { coder.serializeRawBytes(part.encodedBytes) }
+        }
+        return serializer.serializedBytes
+    }
+}

@@ -1,0 +1,146 @@
+import NIOSSL
+import PushCore
+
+/// What an external account says of its gateway, for whoever connects to it or to what belongs to it.
+public struct GatewayAccount: Sendable {
+    /// Where the gateway listens.
+    public let address: GatewayAddress
+    /// Where its feedback service listens, which only the binary gateway has.
+    public let feedbackAddress: GatewayAddress
+    /// Connections of one child; nil for the usual number.
+    public let connections: Int?
+
+    private let certificateAuthorityFile: String?
+
+    /// Takes an account as it is stored.
+    ///
+    /// - Parameter json: its options, a flat JSON object, see `AccountOption`.
+    public init(name: String, host: String, port: Int32, options json: String) throws(GatewaySetupFailure) {
+        guard case .object(let entries)? = try? JSONValue(parsing: json.utf8) else {
+            throw GatewaySetupFailure(
+                "the options of external account \(name) are not a JSON object",
+                isHostsFault: false
+            )
+        }
+        func text(_ option: AccountOption) -> String? {
+            switch entries.first(where: { $0.name == option.rawValue })?.value {
+            case .string(let text), .number(let text): text
+            default: nil
+            }
+        }
+        address = GatewayAddress(host: host, port: Int(port))
+        var feedback = address.feedback
+        if let host = text(.feedbackHost) { feedback.host = host }
+        if let port = text(.feedbackPort).flatMap(Int.init) { feedback.port = port }
+        feedbackAddress = feedback
+        connections = text(.connections).flatMap(Int.init)
+        certificateAuthorityFile = text(.certificateAuthorityFile)
+    }
+
+    /// Timeouts, trust and the way, for all connections of this account.
+    ///
+    /// - Parameter environment: the process's variables, for a proxy.
+    public func options(
+        _ settings: Settings,
+        environment: [String: String]
+    ) throws(GatewaySetupFailure) -> GatewayOptions {
+        var options = GatewayOptions(
+            requestTimeoutMilliseconds: Int64(settings.mta.child.requestTimeoutSec) * 1_000,
+            connectTimeoutMilliseconds: Int64(settings.mta.child.connectTimeoutSec) * 1_000
+        )
+        let relayFile = settings.nmac.relay.trustedCertsChain
+        options.trustRootsFile = certificateAuthorityFile ?? (relayFile.isEmpty ? nil : relayFile)
+        do {
+            options.proxy = try settings.nmac.gatewayProxy(environment: environment)
+        } catch {
+            throw GatewaySetupFailure("\(error)", isHostsFault: true)
+        }
+        options.sendAhead = settings.nmac.binary.dispatchWindow
+        options.presumedAcceptedMilliseconds = Int64(settings.nmac.binary.presumedAcceptedMs)
+        return options
+    }
+}
+
+/// Why a gateway or a feedback service cannot be used the way that the database and the settings say.
+public struct GatewaySetupFailure: Error, Sendable, CustomStringConvertible {
+    /// What, of which thing, why, and what to do.
+    public let description: String
+    /// Whether this host is at fault: from another one it may well work.
+    public let isHostsFault: Bool
+
+    /// Makes a failure.
+    public init(_ description: String, isHostsFault: Bool) {
+        self.description = description
+        self.isHostsFault = isHostsFault
+    }
+}
+
+/// Where a gateway listens.
+public struct GatewayAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The name or the IP address.
+    public var host: String
+    /// The TCP port, 1 to 65,535.
+    public var port: Int
+
+    /// Makes an address.
+    public init(host: String, port: Int = 443) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Apple's and Google's own gateways, for accounts that name no other.
+    ///
+    /// Apple closed the binary gateway on 31 March 2021; its address stands here as an account's first value.
+    public static func standard(_ connector: Connector, _ environment: ApplicationEnvironment) -> GatewayAddress? {
+        switch (connector, environment) {
+        case (.iosHTTP2, .production): GatewayAddress(host: "api.push.apple.com")
+        case (.iosHTTP2, .sandbox): GatewayAddress(host: "api.sandbox.push.apple.com")
+        case (.androidV1, _), (.androidV2, _): GatewayAddress(host: "fcm.googleapis.com")
+        case (.iosBinary, .production): GatewayAddress(host: "gateway.push.apple.com", port: 2_195)
+        case (.iosBinary, .sandbox): GatewayAddress(host: "gateway.sandbox.push.apple.com", port: 2_195)
+        }
+    }
+
+    /// The feedback service that belongs to a binary gateway, unless an account says otherwise: Apple's has a name of its own, and
+    /// the port behind the gateway's.
+    public var feedback: GatewayAddress {
+        let prefix = "gateway."
+        let host = self.host.hasPrefix(prefix) ? "feedback." + self.host.dropFirst(prefix.count) : self.host
+        return GatewayAddress(host: host, port: port + 1)
+    }
+
+    /// `host:port`, an IPv6 address in brackets.
+    public var description: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// The value of `:authority`: the port stands there only if it is not HTTPS' own.
+    var authority: String {
+        if port != 443 { return description }
+        return host.contains(":") ? "[\(host)]" : host
+    }
+}
+
+/// A PEM file of certificate authorities that an external account trusts.
+public enum CertificateAuthorities {
+    /// Checks that a file's bytes hold certificates, all of which can be read.
+    ///
+    /// - Throws: `GatewayCredentialError` that says what is wrong and what to give instead.
+    public static func check(_ pem: [UInt8]) throws(GatewayCredentialError) {
+        guard (try? NIOSSLCertificate.fromPEMBytes(pem))?.isEmpty == false else {
+            throw GatewayCredentialError(.malformed, problem(pem))
+        }
+    }
+
+    private static func problem(_ pem: [UInt8]) -> String {
+        // DER: a SEQUENCE with a long length.
+        if pem.starts(with: [0x30, 0x82]) {
+            return "it is a certificate in DER: convert it with openssl x509 -inform der -in FILE -out FILE.pem"
+        }
+        guard pem.firstRange(of: Array("-----BEGIN CERTIFICATE-----".utf8)) != nil else {
+            return
+                "it holds no certificate (\"-----BEGIN CERTIFICATE-----\"): give the PEM file of the authority that has signed the gateway's certificate"
+        }
+        return "one of its certificates cannot be read: give the PEM file whole, as it was issued"
+    }
+}

@@ -1,0 +1,257 @@
+import HTTP2
+import NIOCore
+import PushCore
+
+/// Turns trouble into events for the operator, each once and not once a message.
+struct GatewayReports {
+    /// Connections are replaced because of answers at most this often: Apple takes more for an attack.
+    private static let replacementInterval = TimeAmount.seconds(10)
+    /// A paused project is told of at most this often.
+    private static let throttleInterval = TimeAmount.seconds(10)
+
+    let gateway: String
+    let address: GatewayAddress
+    private var isUnreachable = false
+    /// Connections that are open; one that never was has its own event.
+    private var openConnections = 0
+    private var lacksToken = false
+    private var stopReasons: Set<String> = []
+    private var lastReplacement: NIODeadline?
+    private var lastThrottle: NIODeadline?
+
+    init(gateway: String, address: GatewayAddress) {
+        self.gateway = gateway
+        self.address = address
+    }
+
+    /// Whether an accepted message is news.
+    var isInTrouble: Bool { !stopReasons.isEmpty }
+
+    mutating func accepted() -> GatewayEvent? {
+        guard isInTrouble else { return nil }
+        stopReasons = []
+        return GatewayEvent(
+            .recovered,
+            message: "\(gateway) gateway \(address) accepts messages of the application again"
+        )
+    }
+
+    mutating func opened(_ peer: String) -> GatewayEvent? {
+        let kind: GatewayEvent.Kind = isUnreachable ? .recovered : .connected
+        isUnreachable = false
+        openConnections += 1
+        return GatewayEvent(kind, message: "connected to \(gateway) gateway \(address) at \(peer)")
+    }
+
+    mutating func dialFailed(_ reason: String, _ attempt: Int, _ delay: Int64) -> GatewayEvent? {
+        isUnreachable = true
+        let cause = DialFailure(reason)
+        return GatewayEvent(
+            cause.isUntrusted ? .untrusted : .unreachable,
+            reason: cause.text,
+            message: "\(gateway) gateway \(address) cannot be reached (attempt \(attempt)): \(cause.text). "
+                + "Messages stay pending and the next attempt follows in \(delay) ms; \(cause.wayOut).",
+            retryInMilliseconds: delay
+        )
+    }
+
+    mutating func closed(_ reason: String?) -> GatewayEvent? {
+        guard openConnections > 0 else { return nil }
+        openConnections -= 1
+        guard let reason else { return nil }
+        return GatewayEvent(
+            .connectionLost,
+            reason: DialFailure(reason).text,
+            message: "a connection to \(gateway) gateway \(address) was lost: \(DialFailure(reason).text). "
+                + "Another one is made."
+        )
+    }
+
+    mutating func goAway(_ code: HTTP2ErrorCode, _ reason: String, _ row: AnswerRow) -> GatewayEvent? {
+        let said = reason.isEmpty ? code.description : "\(code), \(reason)"
+        let text = "\(gateway) gateway \(address) ended a connection (GOAWAY \(said)): \(row.explanation)."
+        guard row.application == .stop else { return GatewayEvent(.goAway, reason: reason, message: text) }
+        guard stopReasons.insert(reason).inserted else { return nil }
+        return GatewayEvent(.applicationStopped, reason: reason, message: text + " Messages stay pending.")
+    }
+
+    mutating func answer(_ verdict: Verdict) -> GatewayEvent? {
+        let outcome = verdict.outcome
+        let said = verdict.text.isEmpty ? outcome.reason : "\(outcome.reason): \(verdict.text)"
+        let text = "\(gateway) gateway \(address) answers \(outcome.status) (\(said)): \(verdict.row.explanation)."
+        if verdict.row.application == .stop {
+            guard stopReasons.insert("\(outcome.status) \(outcome.reason)").inserted else { return nil }
+            return GatewayEvent(
+                .applicationStopped,
+                reason: outcome.reason,
+                status: outcome.status,
+                message: text + " Messages stay pending."
+            )
+        }
+        let now = NIODeadline.now()
+        if let last = lastThrottle, now - last < Self.throttleInterval { return nil }
+        lastThrottle = now
+        return GatewayEvent(
+            .applicationThrottled,
+            reason: outcome.reason,
+            status: outcome.status,
+            message: text,
+            retryInMilliseconds: outcome.retryAfterMilliseconds.map(Int64.init)
+        )
+    }
+
+    /// The server does not take the client's certificate; nil if something else is the matter.
+    mutating func certificateRefused(_ reason: String) -> GatewayEvent? {
+        guard let text = DialFailure.certificateRefusal(reason) else { return nil }
+        isUnreachable = true
+        guard stopReasons.insert("certificate").inserted else { return nil }
+        return GatewayEvent(
+            .applicationStopped,
+            reason: "CertificateRefused",
+            message: "\(gateway) gateway \(address) refuses the connection: \(text). Set a valid certificate of the "
+                + "application and its environment. Messages stay pending."
+        )
+    }
+
+    mutating func tokenReady() -> GatewayEvent? {
+        let kind: GatewayEvent.Kind = lacksToken ? .recovered : .tokenRenewed
+        lacksToken = false
+        return GatewayEvent(kind, message: "a new access token for \(gateway) gateway \(address) was fetched")
+    }
+
+    mutating func tokenUnavailable(_ failure: TokenFailure, retryInMilliseconds: Int64) -> GatewayEvent? {
+        lacksToken = true
+        return GatewayEvent(
+            .tokenUnavailable,
+            reason: failure.reason,
+            status: failure.status,
+            message: failure.message,
+            retryInMilliseconds: retryInMilliseconds
+        )
+    }
+
+    mutating func tokenRefused(_ failure: TokenFailure) -> GatewayEvent? {
+        lacksToken = true
+        stopReasons.insert("\(failure.status) \(failure.reason)")
+        return GatewayEvent(
+            .applicationStopped,
+            reason: failure.reason,
+            status: failure.status,
+            message: failure.message + " Messages stay pending."
+        )
+    }
+
+    /// Whether connections may be replaced now; remembers that they are.
+    mutating func mayReplaceConnections() -> Bool {
+        let now = NIODeadline.now()
+        if let last = lastReplacement, now - last < Self.replacementInterval { return false }
+        lastReplacement = now
+        return true
+    }
+}
+
+/// Why a connection did not come about or ended, in words for people.
+struct DialFailure {
+    /// Phrases in the errors of NIO, BoringSSL and the system, and what they mean to an operator.
+    private static let known: [(phrase: String, text: String, isUntrusted: Bool)] = [
+        ("CERTIFICATE_VERIFY_FAILED", "its certificate is signed by nobody that is trusted here, or has expired", true),
+        ("unableToValidateCertificate", "its certificate does not name this host", true),
+        ("WRONG_VERSION_NUMBER", "no TLS is spoken on this port", false),
+        ("EOF during handshake", "the connection was closed during the TLS handshake", false),
+        ("Connection refused", "connection refused, nobody listens on this port", false),
+        ("Connection reset", "connection reset", false),
+        ("Network is unreachable", "network unreachable", false),
+        ("No route to host", "no route to host", false),
+        ("connectTimeout", "no connection within the time limit", false),
+    ]
+
+    /// The cause; what is not known is given as it came.
+    let text: String
+    /// Whether the server's certificate is the cause.
+    let isUntrusted: Bool
+    /// Whether it was the proxy on the way that did not let the connection through.
+    let isProxys: Bool
+    /// Whether the server refuses the client's certificate.
+    let isRefusedCertificate: Bool
+
+    /// What servers say of a client's certificate (RFC 8446 section 6.2), as BoringSSL writes it.
+    private static let certificateAlerts: [(phrase: String, text: String)] = [
+        ("ALERT_CERTIFICATE_EXPIRED", "it says that the certificate has expired"),
+        ("ALERT_CERTIFICATE_REVOKED", "it says that the certificate was revoked"),
+        ("ALERT_CERTIFICATE_UNKNOWN", "it does not accept the certificate"),
+        ("ALERT_CERTIFICATE_REQUIRED", "it wants a certificate"),
+        ("ALERT_BAD_CERTIFICATE", "it says that the certificate is bad"),
+        ("ALERT_UNSUPPORTED_CERTIFICATE", "it does not take certificates of this kind"),
+        ("ALERT_UNKNOWN_CA", "it does not know who signed the certificate"),
+        ("ALERT_ACCESS_DENIED", "it says that the certificate gives no access"),
+    ]
+
+    /// What the server says against the client's certificate; nil if that is not the cause.
+    static func certificateRefusal(_ reason: String) -> String? {
+        certificateAlerts.first { reason.contains($0.phrase) }?.text
+    }
+
+    init(_ reason: String) {
+        isProxys = reason.hasPrefix("the proxy ")
+        let found = isProxys ? nil : Self.known.first { reason.contains($0.phrase) }
+        let refusal = isProxys ? nil : Self.certificateRefusal(reason)
+        isRefusedCertificate = refusal != nil
+        text = refusal ?? found?.text ?? ReasonText.storable(reason)
+        isUntrusted = refusal == nil && (found?.isUntrusted ?? (!isProxys && reason.contains("ertificate")))
+    }
+
+    /// What to do about it.
+    var wayOut: String {
+        if isProxys { return "check the settings nmac.proxyHTTP and what the proxy allows" }
+        if isRefusedCertificate { return "set the application's certificate anew with `pushmta credential set`" }
+        return isUntrusted
+            ? "check the gateway's certificate, the CA file in the settings (trustedCertsChain) and this machine's clock"
+            : "check host and port of the external account, DNS, firewall and network"
+    }
+}
+
+/// What only the binary protocol has to tell.
+extension GatewayReports {
+    /// The gateway is to be maintained.
+    func shutdown(_ identifier: UInt32) -> GatewayEvent {
+        GatewayEvent(
+            .goAway,
+            reason: AnswerTable.apnsBinary(status: Int16(BinaryErrorPacket.shutdown)).reason,
+            status: Int16(BinaryErrorPacket.shutdown),
+            message: "\(gateway) gateway \(address) shuts a connection down behind notification \(identifier). "
+                + "What it did not take is sent again."
+        )
+    }
+
+    /// An error packet came when messages of it had been reported as accepted.
+    func tooLate(_ packet: BinaryErrorPacket, _ number: Int, _ milliseconds: Int64) -> GatewayEvent {
+        let row = AnswerTable.apnsBinary(status: Int16(packet.status))
+        return GatewayEvent(
+            .unproved,
+            reason: row.reason,
+            status: Int16(packet.status),
+            message:
+                "\(gateway) gateway \(address) sent error \(packet.status) (\(row.reason)) after more than \(milliseconds) ms: "
+                + "\(number) messages that were taken for accepted by then were not. " + Self.remedy
+        )
+    }
+
+    /// A connection ended, and nothing has proved what was presumed on it.
+    ///
+    /// - Parameter inAll: with those of the connections before it.
+    func unproved(_ number: Int, inAll: Int, _ milliseconds: Int64) -> GatewayEvent {
+        let sum = inAll > number ? " (\(inAll) with those of connections before it)" : ""
+        return GatewayEvent(
+            .unproved,
+            reason: AnswerTable.silence,
+            message:
+                "a connection to \(gateway) gateway \(address) ended without an error packet that proves them: \(number) messages "
+                + "were taken for accepted on it after \(milliseconds) ms of silence and may not have been\(sum). "
+                + Self.remedy
+        )
+    }
+
+    private static let remedy =
+        "They have the reason \(AnswerTable.silence) and are not sent again; "
+        + "make nmac.binary.presumedAcceptedMs longer if this repeats."
+}

@@ -1,0 +1,294 @@
+import HTTP2
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What is particular to APNs: its requests, its answers, its provider tokens.
+final class APNsDialect: GatewayDialect {
+    let name = "APNs"
+    let answers = AnswerGateway.apnsHTTP2
+    /// APNs allows a connection one change of the token in 20 minutes, and a connection may be young when the token is old.
+    let bindsTokenToConnection = true
+    /// What stands in the place of a token that a certificate makes needless; it never changes.
+    private static let noToken = AuthorizationToken(generation: 1, authorization: "")
+    private let authority: String
+    private let topic: String
+    private let authentication: APNsAuthentication
+    private let now: @Sendable () -> Date
+    /// The newest token generation that APNs called expired; others of that generation need no further action.
+    private var lastExpiredGeneration = 0
+
+    init(
+        configuration: APNsGatewayConfiguration,
+        authentication: APNsAuthentication,
+        now: @escaping @Sendable () -> Date
+    ) {
+        authority = configuration.address.authority
+        topic = configuration.topic
+        self.authentication = authentication
+        self.now = now
+    }
+
+    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void) {}
+
+    func retryNow() {}
+
+    func stop() {}
+
+    func authorization() -> Authorization {
+        guard case .providerTokens(let tokens) = authentication else { return .ready(Self.noToken) }
+        do {
+            return .ready(try tokens.current())
+        } catch {
+            let text = "no provider token could be signed with \(tokens.key): set the key again"
+            return .refused(TokenFailure(kind: .refused, reason: "SigningFailed", message: text))
+        }
+    }
+
+    // MARK: Requests
+
+    func flights(
+        _ batch: GatewayRequestBatch,
+        rows: [Int32]?,
+        token: AuthorizationToken,
+        tag: () -> Int64
+    ) -> [Flight] {
+        let shared = sharedHeaders(batch.attributes, token)
+        guard let collapseIDs = batch.collapseIDs else {
+            return [plainFlight(batch, rows: rows, shared: shared, generation: token.generation, tag: tag())]
+        }
+        let all = rows ?? Array(0..<Int32(batch.count))
+        let without = all.filter { collapseIDs.isNull(Int($0)) }
+        let with = all.filter { !collapseIDs.isNull(Int($0)) }
+        var flights: [Flight] = []
+        if !without.isEmpty {
+            flights.append(
+                plainFlight(batch, rows: without, shared: shared, generation: token.generation, tag: tag())
+            )
+        }
+        if !with.isEmpty {
+            let requests = collapsing(batch, collapseIDs, rows: with, shared: shared, tag: tag())
+            flights.append(Flight(batch: batch, rows: with, generation: token.generation, requests: requests))
+        }
+        return flights
+    }
+
+    private func sharedHeaders(_ attributes: MessageAttributes, _ token: AuthorizationToken) -> [HTTP2HeaderField] {
+        var fields = [
+            HTTP2HeaderField(":method", "POST"),
+            HTTP2HeaderField(":scheme", "https"),
+            HTTP2HeaderField(":authority", authority),
+        ]
+        if !token.authorization.isEmpty {
+            // A secret stays out of HPACK's table.
+            fields.append(HTTP2HeaderField("authorization", token.authorization, indexing: .never))
+        }
+        for field in attributes.apnsFields(topic: topic, now: Int64(now().timeIntervalSince1970)) {
+            fields.append(HTTP2HeaderField(field.name, field.value, indexing: field.isVolatile ? .never : .incremental))
+        }
+        return fields
+    }
+
+    private func plainFlight(
+        _ batch: GatewayRequestBatch,
+        rows: [Int32]?,
+        shared: [HTTP2HeaderField],
+        generation: Int,
+        tag: Int64
+    ) -> Flight {
+        let requests = HTTP2RequestBatch(
+            sharedHeaders: shared,
+            perRequestHeaderNames: ["apns-id"],
+            capacity: rows?.count ?? batch.count,
+            bodyBytes: batch.bodies.bytes.count,
+            tag: tag
+        )
+        var id: [UInt8] = []
+        id.reserveCapacity(MessageUUID.textLength)
+        let append: (Int) -> Void = { row in
+            id.removeAll(keepingCapacity: true)
+            batch.messageIDs[row].appendText(to: &id)
+            requests.append(
+                pathPrefix: "/3/device/",
+                pathSuffix: batch.tokens[row],
+                headerValue: id[...],
+                body: batch.bodies[row]
+            )
+        }
+        if let rows {
+            for row in rows { append(Int(row)) }
+        } else {
+            for row in 0..<batch.count { append(row) }
+        }
+        return Flight(batch: batch, rows: rows, generation: generation, requests: requests)
+    }
+
+    /// Requests with a collapse id of their own each; these take the place of one for all.
+    private func collapsing(
+        _ batch: GatewayRequestBatch,
+        _ collapseIDs: ByteColumn,
+        rows: [Int32],
+        shared: [HTTP2HeaderField],
+        tag: Int64
+    ) -> HTTP2RequestBatch {
+        let requests = HTTP2RequestBatch(
+            sharedHeaders: shared.filter { $0.name != "apns-collapse-id" },
+            perRequestHeaderNames: ["apns-id", "apns-collapse-id"],
+            capacity: rows.count,
+            bodyBytes: batch.bodies.bytes.count,
+            tag: tag
+        )
+        for row in rows.lazy.map(Int.init) {
+            var id: [UInt8] = []
+            batch.messageIDs[row].appendText(to: &id)
+            let path = Array("/3/device/".utf8) + batch.tokens[row]
+            requests.append(path: path, headerValues: [id[...], collapseIDs[row]], body: batch.bodies[row])
+        }
+        return requests
+    }
+
+    // MARK: Answers
+
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
+        // APNs gives the message's `apns-id` back and says no more; what else answers 200 has not taken it.
+        guard response.echoesRequest, response.body.isEmpty else { return nil }
+        return Outcome(index: row, outcomeClass: .accepted, status: 200)
+    }
+
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
+        let body = APNsErrorBody(response.body)
+        var meaning = AnswerTable.apns(
+            status: response.status,
+            reason: body.reason,
+            isSuffixed: !flight.batch.attributes.topicSuffix.isEmpty
+        )
+        var asked: Int32?
+        var makesWaitingAnew = false
+        if meaning.outcomeClass == .retry {
+            let seconds = Int64(now().timeIntervalSince1970)
+            asked = response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) }
+        }
+        if meaning.application == .renewToken {
+            makesWaitingAnew = tokenRejected(generation: flight.generation, &meaning)
+        }
+        let outcome = Outcome(
+            index: row,
+            outcomeClass: meaning.outcomeClass,
+            status: response.status,
+            reason: body.reason,
+            tokenEffect: meaning.tokenEffect(timestamp: body.timestamp),
+            retryAfterMilliseconds: meaning.outcomeClass == .retry ? asked ?? meaning.delayMilliseconds : nil,
+            isPauseAdvice: asked == nil && meaning.delayMilliseconds != nil,
+            applicationWide: meaning.application == .stop || meaning.application == .pause,
+            isTokenDoubtful: meaning.isDoubtful,
+            failure: meaning.failure,
+            fault: meaning.answerFault
+        )
+        return Verdict(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
+    }
+
+    /// Reacts to a provider token that APNs calls expired; returns whether this is news of the token.
+    func tokenRejected(generation: Int, _ meaning: inout AnswerRow) -> Bool {
+        guard case .providerTokens(let tokens) = authentication else {
+            meaning.outcomeClass = .stopApplication
+            meaning.application = .stop
+            meaning.explanation =
+                "APNs refuses a provider token although a certificate is used: check that the address is the gateway's and what "
+                + "proxies do"
+            return false
+        }
+        let isNews = generation > lastExpiredGeneration
+        lastExpiredGeneration = max(lastExpiredGeneration, generation)
+        // The connections were replaced for this token already.
+        if !isNews { meaning.connection = .keep }
+        guard case .tooEarly(let seconds)? = try? tokens.rejected(generation: generation) else { return isNews }
+        // A young token that is too old for Apple: the clock that `iat` comes from is wrong.
+        meaning.outcomeClass = .stopApplication
+        meaning.application = .stop
+        meaning.explanation =
+            "the provider token is less than 20 minutes old but too old on Apple's clock, and may not be renewed for another "
+            + "\(seconds) s: check the database host's clock"
+        return false
+    }
+
+    func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow) {
+        let body = APNsErrorBody(debugData)
+        let reason = body.reason.isEmpty ? ReasonText.storable(String(decoding: debugData, as: UTF8.self)) : body.reason
+        return (reason, AnswerTable.apnsGoAway(reason: reason))
+    }
+}
+
+extension MessageAttributes {
+    /// A header field of a request to APNs.
+    public struct HeaderField: Sendable, Hashable {
+        /// Its name, in lower case.
+        public let name: String
+        /// Its value.
+        public let value: String
+        /// Whether it is another one every second, so that it would only crowd the table of a connection.
+        public let isVolatile: Bool
+
+        init(_ name: String, _ value: String, isVolatile: Bool = false) {
+            self.name = name
+            // What HTTP/2 calls malformed would be reset without an answer.
+            self.value = HeaderText.cleaned(value)
+            self.isVolatile = isVolatile
+        }
+    }
+
+    /// What all requests to APNs with these attributes say in their headers, authorization and path aside.
+    ///
+    /// - Parameters:
+    ///   - topic: the application's bundle id.
+    ///   - now: seconds since 1970, from which the expiration counts.
+    public func apnsFields(topic: String, now: Int64) -> [HeaderField] {
+        var fields = [
+            HeaderField("apns-topic", HeaderText.cleaned(topic) + topicSuffix),
+            HeaderField("apns-push-type", pushType.rawValue),
+        ]
+        if let priority { fields.append(HeaderField("apns-priority", String(priority))) }
+        if let expirationSeconds {
+            let moment = expirationSeconds == 0 ? 0 : now &+ Int64(expirationSeconds)
+            fields.append(HeaderField("apns-expiration", String(moment), isVolatile: true))
+        }
+        if let collapseID { fields.append(HeaderField("apns-collapse-id", collapseID)) }
+        return fields
+    }
+}
+
+/// The JSON object of an APNs error, in a response or in the debug data of GOAWAY.
+struct APNsErrorBody: Sendable, Equatable {
+    /// The reason, word for word; empty when there is none.
+    var reason = ""
+    /// When the token became invalid, in milliseconds since 1970; nil when that is not there, or absurd.
+    var timestamp: Int64?
+
+    private struct Fields: Decodable {
+        var reason: String?
+        var timestamp: Int64?
+
+        enum CodingKeys: CodingKey {
+            case reason, timestamp
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            // A field of a type that nobody expects must not hide the other one.
+            reason = try? values.decode(String.self, forKey: .reason)
+            timestamp = try? values.decode(Int64.self, forKey: .timestamp)
+        }
+    }
+
+    /// Reads a body; what is not there or not JSON is left out.
+    init(_ body: [UInt8]) {
+        guard !body.isEmpty, let fields = try? JSONBody.decode(Fields.self, from: body) else {
+            return
+        }
+        reason = ReasonText.storable(fields.reason ?? "")
+        timestamp = TokenEffect.credibleTime(fields.timestamp)
+    }
+}

@@ -1,0 +1,269 @@
+import HTTP2
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What is particular to FCM HTTP v1: its requests, its answers, its access tokens.
+final class FCMv1Dialect: GatewayDialect {
+    let name = "FCM"
+    let answers = AnswerGateway.fcmV1
+    let bindsTokenToConnection = false
+    private let authority: String
+    private let path: [UInt8]
+    private let keeper: AccessTokenKeeper
+    private let now: @Sendable () -> Date
+
+    init(authority: String, projectID: String, keeper: AccessTokenKeeper, now: @escaping @Sendable () -> Date) {
+        self.authority = authority
+        path = Array("/v1/projects/\(projectID)/messages:send".utf8)
+        self.keeper = keeper
+        self.now = now
+    }
+
+    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void) {
+        keeper.onChange = onChange
+        keeper.start()
+    }
+
+    func retryNow() {
+        keeper.retryNow()
+    }
+
+    func stop() {
+        keeper.stop()
+    }
+
+    func authorization() -> Authorization {
+        keeper.authorization()
+    }
+
+    // MARK: Requests
+
+    func flights(
+        _ batch: GatewayRequestBatch,
+        rows: [Int32]?,
+        token: AuthorizationToken,
+        tag: () -> Int64
+    ) -> [Flight] {
+        let requests = HTTP2RequestBatch(
+            sharedHeaders: [
+                HTTP2HeaderField(":method", "POST"),
+                HTTP2HeaderField(":scheme", "https"),
+                HTTP2HeaderField(":authority", authority),
+                // A secret stays out of HPACK's table.
+                HTTP2HeaderField("authorization", token.authorization, indexing: .never),
+                HTTP2HeaderField("content-type", "application/json"),
+            ],
+            perRequestHeaderNames: [],
+            capacity: rows?.count ?? batch.count,
+            bodyBytes: batch.bodies.bytes.count,
+            tag: tag()
+        )
+        let noValues: [ArraySlice<UInt8>] = []
+        let append: (Int) -> Void = { [path] row in
+            requests.append(path: path, headerValues: noValues, body: batch.bodies[row])
+        }
+        if let rows {
+            for row in rows { append(Int(row)) }
+        } else {
+            for row in 0..<batch.count { append(row) }
+        }
+        return [Flight(batch: batch, rows: rows, generation: token.generation, requests: requests)]
+    }
+
+    // MARK: Answers
+
+    func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
+        guard let name = FCMSuccessBody.name(in: response.body) else { return nil }
+        if keeper.isUnproven { keeper.accepted(generation: flight.generation) }
+        return Outcome(index: row, outcomeClass: .accepted, status: 200, gatewayMessageID: name)
+    }
+
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
+        let body = FCMErrorBody(response.body)
+        var meaning = AnswerTable.fcmV1(status: response.status, reason: body.reason, tokenAtFault: body.tokenAtFault)
+        var makesWaitingAnew = false
+        if meaning.application == .renewToken {
+            makesWaitingAnew = tokenRejected(generation: flight.generation, &meaning)
+        }
+        var asked: Int32?
+        if meaning.outcomeClass == .retry {
+            let seconds = Int64(now().timeIntervalSince1970)
+            asked = response.retryAfter.flatMap { RetryAfter.milliseconds($0, now: seconds) }
+        }
+        let outcome = Outcome(
+            index: row,
+            outcomeClass: meaning.outcomeClass,
+            status: response.status,
+            reason: body.reason,
+            tokenEffect: meaning.tokenEffect(timestamp: nil),
+            retryAfterMilliseconds: meaning.outcomeClass == .retry ? asked ?? meaning.delayMilliseconds : nil,
+            isPauseAdvice: asked == nil && meaning.delayMilliseconds != nil,
+            applicationWide: meaning.application == .stop || meaning.application == .pause,
+            isTokenDoubtful: meaning.isDoubtful,
+            failure: meaning.failure,
+            fault: meaning.answerFault
+        )
+        return Verdict(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
+    }
+
+    func tokenRejected(generation: Int, _ row: inout AnswerRow) -> Bool {
+        let isNews = keeper.isCurrent(generation: generation)
+        guard let failure = keeper.rejected(generation: generation) else { return isNews }
+        row.outcomeClass = .stopApplication
+        row.application = .stop
+        row.explanation = failure.message
+        return false
+    }
+
+    func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow) {
+        let reason = ReasonText.storable(String(decoding: debugData, as: UTF8.self))
+        return (reason, AnswerTable.fcmV1GoAway(reason: reason))
+    }
+}
+
+/// The JSON object of an FCM HTTP v1 error, a `google.rpc.Status`.
+struct FCMErrorBody: Sendable, Equatable {
+    /// The FCM error code, else the reason of `google.rpc.ErrorInfo`, else the status text, word for word; empty when the
+    /// body says none of them.
+    var reason = ""
+    /// The text for people.
+    var message = ""
+    /// Whether the error names the push token as its cause.
+    var tokenAtFault = false
+
+    /// Reads a body; what is not there or not JSON is left out.
+    init(_ body: [UInt8]) {
+        guard let first = body.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{"),
+            let error = (try? JSONBody.decode(FCMErrorFields.Envelope.self, from: body))?.error
+        else { return }
+        message = ReasonText.storable(error.message ?? "")
+        let details = error.details ?? []
+        let code = details.lazy.filter { $0.type?.hasSuffix("fcm.v1.FcmError") ?? false }.compactMap(\.errorCode).first
+        let info = details.first { $0.type?.hasSuffix("rpc.ErrorInfo") ?? false }
+        // The quota of the whole project says more than the error code, which is the same for a device's.
+        let isProjectQuota = info?.metadata?.quotaLimit?.hasSuffix("PerProject") ?? false
+        let best = isProjectQuota ? info?.reason ?? specific(code) : specific(code) ?? info?.reason
+        reason = ReasonText.storable(best ?? error.status ?? code ?? "")
+        let namesToken = details.contains { detail in
+            detail.fieldViolations?.contains { $0.field == "message.token" } ?? false
+        }
+        tokenAtFault = namesToken || message.hasPrefix(Self.invalidTokenMessage)
+    }
+
+    /// What FCM says of a malformed token, with or without a list of field violations.
+    private static let invalidTokenMessage = "The registration token is not a valid FCM registration token"
+
+    /// `UNSPECIFIED_ERROR` says less than the status text.
+    private func specific(_ code: String?) -> String? {
+        code == "UNSPECIFIED_ERROR" ? nil : code
+    }
+}
+
+/// The parts of a `google.rpc.Status` in JSON that matter here; a field of an unexpected type counts as absent.
+enum FCMErrorFields {
+    struct Envelope: Decodable {
+        var error: Status?
+    }
+
+    struct Status: Decodable {
+        var message: String?
+        var status: String?
+        var details: [Detail]?
+
+        enum CodingKeys: CodingKey {
+            case message, status, details
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            message = try? values.decode(String.self, forKey: .message)
+            status = try? values.decode(String.self, forKey: .status)
+            details = try? values.decode([Detail].self, forKey: .details)
+        }
+    }
+
+    struct Detail: Decodable {
+        var type: String?
+        var errorCode: String?
+        var reason: String?
+        var metadata: Metadata?
+        var fieldViolations: [FieldViolation]?
+
+        enum CodingKeys: String, CodingKey {
+            case type = "@type"
+            case errorCode, reason, metadata, fieldViolations
+        }
+
+        init(from decoder: any Decoder) throws {
+            // An element that is no object is an empty detail.
+            guard let values = try? decoder.container(keyedBy: CodingKeys.self) else { return }
+            type = try? values.decode(String.self, forKey: .type)
+            errorCode = try? values.decode(String.self, forKey: .errorCode)
+            reason = try? values.decode(String.self, forKey: .reason)
+            metadata = try? values.decode(Metadata.self, forKey: .metadata)
+            fieldViolations = try? values.decode([FieldViolation].self, forKey: .fieldViolations)
+        }
+    }
+
+    struct Metadata: Decodable {
+        var quotaLimit: String?
+
+        enum CodingKeys: String, CodingKey {
+            case quotaLimit = "quota_limit"
+        }
+    }
+
+    struct FieldViolation: Decodable {
+        var field: String?
+    }
+}
+
+/// The body of an accepted FCM HTTP v1 message, `{"name":"projects/…/messages/…"}`.
+enum FCMSuccessBody {
+    private static let key = Array("\"name\"".utf8)
+    /// What the names of messages begin with; a page or a proxy in FCM's place says no such thing.
+    private static let start = Array("projects/".utf8)
+
+    /// The message's name, found by a scan without a JSON parser, as this runs for every message; nil if there is none, and FCM has
+    /// not given the answer. A name longer than any reason is cut.
+    ///
+    /// Names are made of letters, digits and `/:%-_`, so none needs an escape; one with anything but ASCII counts as none.
+    static func name(in body: [UInt8]) -> String? {
+        let opening = skipBlanks(body, from: 0)
+        guard opening < body.count, body[opening] == UInt8(ascii: "{"), let keyEnd = endOfKey(body) else { return nil }
+        let colon = skipBlanks(body, from: keyEnd)
+        guard colon < body.count, body[colon] == UInt8(ascii: ":") else { return nil }
+        let quote = skipBlanks(body, from: colon + 1)
+        guard quote < body.count, body[quote] == UInt8(ascii: "\"") else { return nil }
+        var end = quote + 1
+        while end < body.count, body[end] != UInt8(ascii: "\"") {
+            if body[end] == UInt8(ascii: "\\") || !(0x20...0x7E).contains(body[end]) { return nil }
+            end += 1
+        }
+        let name = body[(quote + 1)..<end]
+        guard end < body.count, name.starts(with: start) else { return nil }
+        return String(decoding: name.prefix(ReasonText.maximumBytes), as: UTF8.self)
+    }
+
+    private static func endOfKey(_ body: [UInt8]) -> Int? {
+        var start = 0
+        while start + key.count <= body.count {
+            if body[start] == key[0], body[start + 1] == key[1], body[start..<(start + key.count)].elementsEqual(key) {
+                return start + key.count
+            }
+            start += 1
+        }
+        return nil
+    }
+
+    private static func skipBlanks(_ body: [UInt8], from start: Int) -> Int {
+        var position = start
+        while position < body.count, body[position] == 0x20 || (0x09...0x0D).contains(body[position]) { position += 1 }
+        return position
+    }
+}

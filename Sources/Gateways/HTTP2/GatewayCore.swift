@@ -1,0 +1,100 @@
+import HTTP2
+import NIOCore
+
+/// A gateway's engine and its HTTP/2 client, as seen from any thread.
+final class GatewayCore: Sendable {
+    private let engine: NIOLoopBoundBox<GatewayEngine?>
+    private let client: HTTP2Client
+    private let eventLoop: any EventLoop
+
+    /// - Parameter dialect: made on any thread, used on the event loop only.
+    init(
+        address: GatewayAddress,
+        configuration: HTTP2ClientConfiguration,
+        dialect: sending any GatewayDialect,
+        eventLoop: any EventLoop,
+        delegate: any GatewayDelegate
+    ) {
+        let made = GatewayEngine(address: address, dialect: dialect, eventLoop: eventLoop, delegate: delegate)
+        engine = .makeBoxSendingValue(made, as: GatewayEngine?.self, eventLoop: eventLoop)
+        self.eventLoop = eventLoop
+        client = HTTP2Client(configuration: configuration, eventLoop: eventLoop, delegate: EngineRelay(engine))
+    }
+
+    func start() async throws {
+        try await client.start()
+        let (engine, client) = (engine, client)
+        try await eventLoop.submit { engine.value?.start(client) }.get()
+    }
+
+    func submit(_ batch: GatewayRequestBatch) {
+        onLoop { $0.submit(WaitingRows(batch: batch)) }
+    }
+
+    func cancelQueued() {
+        onLoop { $0.cancelQueued() }
+    }
+
+    func retryNow() {
+        onLoop { $0.retryNow() }
+        client.retryNow()
+    }
+
+    func status() async -> GatewayStatus {
+        let engine = engine
+        let waiting = (try? await eventLoop.submit { engine.value?.waitingCount ?? 0 }.get()) ?? 0
+        guard let status = await client.status() else { return GatewayStatus(queued: waiting) }
+        return GatewayStatus(
+            connections: status.connections,
+            streamsInFlight: status.streamsInFlight,
+            queued: status.queued + waiting,
+            streamLimit: status.streamLimit
+        )
+    }
+
+    func ping(timeout: Duration) async -> Bool? {
+        await client.ping(timeoutMilliseconds: Int64(timeout / .milliseconds(1)))
+    }
+
+    func giveUp(olderThan age: Duration) { client.giveUp(olderThanMilliseconds: Int64(age / .milliseconds(1))) }
+
+    func shutdown() async {
+        onLoop { $0.beginStopping() }
+        await client.shutdown()
+        let engine = engine
+        try? await eventLoop.submit { engine.value = nil }.get()
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (GatewayEngine) -> Void) {
+        let engine = engine
+        if eventLoop.inEventLoop {
+            if let engine = engine.value { body(engine) }
+        } else {
+            eventLoop.execute {
+                if let engine = engine.value { body(engine) }
+            }
+        }
+    }
+}
+
+/// Passes what the HTTP/2 client tells on to the engine, and lets go of it at the end.
+final class EngineRelay: HTTP2ClientDelegate {
+    private let engine: NIOLoopBoundBox<GatewayEngine?>
+
+    init(_ engine: NIOLoopBoundBox<GatewayEngine?>) {
+        self.engine = engine
+    }
+
+    func departing(_ requests: [HTTP2Departure]) -> Bool {
+        // Nobody would hear of the answers any more.
+        engine.value?.departing(requests) ?? false
+    }
+
+    func completed(_ completions: [HTTP2Completion]) {
+        engine.value?.completed(completions)
+    }
+
+    func connectionEvent(_ event: HTTP2ConnectionEvent) {
+        engine.value?.connectionEvent(event)
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// The body and the mark of a registration, in the form of Adobe's iOS SDK.
+enum RegistrationForm {
+    /// The path on the marketing server.
+    static let path = "/nms/mobile/1/registerIOS.jssp"
+
+    /// As Adobe's SDK writes it, without a space.
+    static let contentType = "application/x-www-form-urlencoded;charset=UTF-8"
+
+    /// The form's body. The order of the fields is fixed.
+    static func body(_ registration: Registration, integrationKey: String) -> String {
+        let device = registration.device
+        let fields = [
+            ("registrationToken", registration.token), ("mobileAppUuid", integrationKey),
+            ("userKey", registration.userKey), ("deviceName", device.name), ("deviceModel", device.model),
+            ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
+            ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
+            ("additionalParams", registration.parametersXML),
+        ]
+        return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+    }
+
+    /// SHA-256 of token, user key and encoded parameters: two registrations with the same hash say the same.
+    static func hash(_ registration: Registration) -> String {
+        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
+        return SHA256Digest.hex(Array(text.utf8))
+    }
+
+    /// An APNs token in lower-case hexadecimal.
+    static func hex(_ token: Data) -> String {
+        token.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count < 2 ? "0" + digits : digits
+        }.joined()
+    }
+}
+
+/// What an app wants registered.
+struct Registration: Sendable, Equatable, Codable {
+    /// The APNs token in lower-case hexadecimal.
+    var token: String
+    /// The key that matches the device to a recipient; empty when the app has none.
+    var userKey: String
+    /// The subscription parameters as the document that is sent.
+    var parametersXML: String
+    var device: DeviceDescription
+}
+
+/// Percent-encoding as Adobe's SDKs do it: every byte of the UTF-8 form but the unreserved ones becomes `%XX`.
+///
+/// A space is `%20` and never `+`, so that form and query decoders read the same.
+enum PercentEncoding {
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// The text with all but `A-Z a-z 0-9 - . _ ~` (RFC 3986, section 2.3) encoded.
+    static func encode(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

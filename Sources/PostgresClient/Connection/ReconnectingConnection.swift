@@ -1,0 +1,233 @@
+import Synchronization
+
+/// Keeps one connection to the database: whoever needs it gets it, and when it was lost a new one is made, with
+/// exponential back-off, until there is one or nobody wants it any more.
+///
+/// A connection whose server has refused to write is dropped like a lost one: with a connection string that names several
+/// servers and asks for `target_session_attrs=read-write` the next one leads to the primary.
+///
+/// It repeats no statement: what ran when the connection broke fails with an error whose `isConnectionLost` is true, and
+/// the caller decides.
+public final class ConnectionKeeper: Sendable {
+    private struct State {
+        var connection: PostgresConnection?
+        var connectedAt: ContinuousClock.Instant?
+        var attempt: Task<Void, Never>?
+        var waiters: [UInt64: CheckedContinuation<PostgresConnection, any Error>] = [:]
+        var nextWaiter: UInt64 = 0
+        /// The pauses between failed attempts.
+        var backOff: ReconnectBackOff
+        /// The pauses after connections that were made and did not last.
+        var losses = ReconnectBackOff()
+        /// The number of connections made.
+        var made: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let configuration: PostgresConfiguration
+    private let prepare: @Sendable (PostgresConnection) async throws -> Void
+    private let onEvent: @Sendable (ConnectionKeeperEvent) -> Void
+    private let state: Mutex<State>
+
+    /// After a connection that lived at least so long the first pause is the shortest again; a server that drops each one at
+    /// once is not stormed.
+    private static let lasting = Duration.seconds(10)
+    /// A server that lets us in is worth another attempt soon: its sessions may have been ended on purpose.
+    private static let longestPauseAfterLoss = Duration.seconds(1)
+    /// A server that cannot write is not likely to be able to at once.
+    private static let longestPauseAfterReadOnly = Duration.seconds(10)
+
+    /// Makes a keeper; it connects when it is first asked.
+    ///
+    /// - Parameters:
+    ///   - configuration: how to connect.
+    ///   - backOff: the delays between attempts.
+    ///   - prepare: run on each new connection before anybody gets it (LISTEN, SET); a failure counts as a failed attempt.
+    ///   - onEvent: told of connections, losses and failed attempts; must not block.
+    public init(
+        _ configuration: PostgresConfiguration,
+        backOff: ReconnectBackOff = ReconnectBackOff(),
+        prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
+        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.prepare = prepare
+        self.onEvent = onEvent
+        state = Mutex(State(backOff: backOff))
+    }
+
+    deinit {
+        state.withLock { $0.attempt }?.cancel()
+    }
+
+    /// Runs the closure with an open connection, waiting for one as long as it takes (cancel the task to give up).
+    public func withConnection<T: Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConnection) async throws -> T
+    ) async throws -> T {
+        try await body(connection())
+    }
+
+    /// An open connection; waits for one as long as it takes (cancel the task to give up).
+    public func connection() async throws -> PostgresConnection {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                wait(id, continuation)
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// The connection if there is an open one now.
+    public var currentConnection: PostgresConnection? {
+        state.withLock { $0.connection }.flatMap { Self.isFit($0) ? $0 : nil }
+    }
+
+    /// The number of connections made so far: when it has grown, the database was out of reach in between, and what was asked
+    /// meanwhile may have waited.
+    public var connectionsMade: UInt64 { state.withLock(\.made) }
+
+    /// Closes the connection and fails those who wait.
+    public func close() async {
+        let (connection, attempt, waiters) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.connection = nil
+                state.waiters = [:]
+            }
+            return (state.connection, state.attempt, state.waiters)
+        }
+        attempt?.cancel()
+        for waiter in waiters.values { waiter.resume(throwing: Mailbox.closedError) }
+        await connection?.close()
+    }
+
+    /// What the one who asks for a connection gets at once.
+    private enum Answer {
+        case open(PostgresConnection)
+        case refused(any Error)
+        case later(lost: Bool)
+    }
+
+    private func wait(_ id: UInt64, _ continuation: CheckedContinuation<PostgresConnection, any Error>) {
+        let answer = state.withLock { state -> Answer in
+            if state.isClosed { return .refused(Mailbox.closedError) }
+            // Cancellation comes before this, or finds the waiter registered.
+            if Task.isCancelled { return .refused(CancellationError()) }
+            if let connection = state.connection, Self.isFit(connection) { return .open(connection) }
+            let wasLost = state.connection != nil
+            let pause = wasLost ? Self.pauseAfterLoss(&state) : .zero
+            state.connection = nil
+            state.waiters[id] = continuation
+            if state.attempt == nil {
+                // It holds the keeper only during an attempt, so that dropping the keeper ends it.
+                state.attempt = Task { [weak self] in
+                    try? await Task.sleep(for: pause)
+                    while !Task.isCancelled, let delay = await self?.attempt() { try? await Task.sleep(for: delay) }
+                }
+            }
+            return .later(lost: wasLost)
+        }
+        switch answer {
+        case .open(let connection): continuation.resume(returning: connection)
+        case .refused(let error): continuation.resume(throwing: error)
+        case .later(let lost): if lost { onEvent(.lost) }
+        }
+    }
+
+    private static func isFit(_ connection: PostgresConnection) -> Bool {
+        connection.isOpen && !connection.isReadOnlyServer
+    }
+
+    /// How long to wait before the first attempt: a moment at random, as all others have lost the same server; longer each
+    /// time after connections that did not last.
+    private static func pauseAfterLoss(_ state: inout State) -> Duration {
+        if let connectedAt = state.connectedAt, .now - connectedAt >= lasting { state.losses.reset() }
+        let isReadOnly = state.connection?.isReadOnlyServer ?? false
+        state.losses.cap = isReadOnly ? longestPauseAfterReadOnly : longestPauseAfterLoss
+        var generator = SystemRandomNumberGenerator()
+        return state.losses.nextDelay(using: &generator)
+    }
+
+    /// One attempt; returns the delay before the next, nil when there is a connection or it is closed.
+    private func attempt() async -> Duration? {
+        let failure: PostgresError
+        do {
+            let connection = try await PostgresConnection.connect(configuration)
+            try await prepare(connection)
+            succeed(connection)
+            return nil
+        } catch let error as PostgresError {
+            failure = error
+        } catch {
+            failure = PostgresError(code: .connection, message: "a new connection could not be prepared: \(error)")
+        }
+        var generator = SystemRandomNumberGenerator()
+        let (delay, attempt) = state.withLock { state in
+            (state.backOff.nextDelay(using: &generator), state.backOff.attempts)
+        }
+        onEvent(.attemptFailed(failure, attempt: attempt, nextDelay: delay))
+        return delay
+    }
+
+    private func succeed(_ connection: PostgresConnection) {
+        let waiters = state.withLock { state -> [CheckedContinuation<PostgresConnection, any Error>] in
+            state.attempt = nil
+            guard !state.isClosed else { return [] }
+            state.connection = connection
+            state.connectedAt = .now
+            state.made += 1
+            state.backOff.reset()
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        onEvent(.connected(backendPID: connection.backendPID))
+        for waiter in waiters { waiter.resume(returning: connection) }
+    }
+}
+
+/// What a ``ConnectionKeeper`` tells its owner, for the log.
+public enum ConnectionKeeperEvent: Sendable {
+    /// A connection was made.
+    case connected(backendPID: Int32)
+    /// The connection was found to be gone.
+    case lost
+    /// An attempt failed; the next comes after the delay.
+    case attemptFailed(PostgresError, attempt: Int, nextDelay: Duration)
+}
+
+/// How long to wait before the next attempt to connect: exponential with full jitter, so that many processes that lost
+/// the same server do not come back at once.
+public struct ReconnectBackOff: Sendable, Hashable {
+    /// The bound of the first delay.
+    public var base: Duration
+    /// The largest bound.
+    public var cap: Duration
+    /// Failed attempts since the last success.
+    public private(set) var attempts = 0
+
+    /// Makes a back-off; 100 ms to 4 s bring a process back soon after a restart without a storm on a long outage.
+    ///
+    /// Owners of leases must be back well within a lease (15 s) after those who look for lost ones, whose pause may have been short.
+    public init(base: Duration = .milliseconds(100), cap: Duration = .seconds(4)) {
+        self.base = base
+        self.cap = cap
+    }
+
+    /// Counts a failed attempt and returns the delay before the next: uniform between 0 and min(cap, base × 2^(n - 1)).
+    public mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
+        // 2^20 is beyond any sensible cap and far from overflow.
+        let bound = min(cap, base * (1 << min(attempts, 20)))
+        attempts += 1
+        return bound * Double.random(in: 0...1, using: &generator)
+    }
+
+    /// Starts anew after a connection that lasted.
+    public mutating func reset() { attempts = 0 }
+}

@@ -1,0 +1,135 @@
+import Crypto
+import CryptoExtras
+
+/// Makes and reads `_mId` in its UUID form: AES-128 of (delivery id, sequence, zeros) under the delivery's tracking
+/// key.
+///
+/// So an id cannot be guessed, is the same at every resend, and resolves to its message without a database. Delivery id
+/// (8 bytes) and sequence (4 bytes) are big-endian; the four zero bytes are what makes a forged id recognisable.
+public struct MessageIDCodec: Sendable {
+    /// The bytes of a tracking key.
+    public static let keyLength = 16
+
+    /// The delivery whose messages are numbered.
+    public let deliveryID: Int64
+    private let key: SymmetricKey
+
+    /// Makes a codec; throws when the key does not have 16 bytes.
+    public init(deliveryID: Int64, trackingKey: [UInt8]) throws(MessageIDError) {
+        guard trackingKey.count == Self.keyLength else {
+            throw MessageIDError(code: .trackingKeyLength(trackingKey.count))
+        }
+        self.deliveryID = deliveryID
+        key = SymmetricKey(data: trackingKey)
+    }
+
+    /// The id of the message with this sequence number.
+    public func uuid(sequence: Int32) -> MessageUUID {
+        var block = [UInt8](repeating: 0, count: AESBlock.length)
+        return encrypt(sequence, with: &block)
+    }
+
+    /// Appends the ids of many messages. This is the way for hot paths: it allocates nothing for the single message.
+    public func appendUUIDs(sequences: some Collection<Int32>, to output: inout [MessageUUID]) {
+        output.reserveCapacity(output.count + sequences.count)
+        var block = [UInt8](repeating: 0, count: AESBlock.length)
+        for sequence in sequences { output.append(encrypt(sequence, with: &block)) }
+    }
+
+    /// The sequence number that an id of this delivery stands for; nil when the id is not one of this delivery's.
+    public func sequence(of uuid: MessageUUID) -> Int32? {
+        var block = [UInt8](repeating: 0, count: AESBlock.length)
+        AESBlock.store(high: uuid.high, low: uuid.low, in: &block)
+        guard (try? AES.inversePermute(&block, key: key)) != nil else { return nil }
+        let (high, low) = AESBlock.load(block)
+        guard high == UInt64(bitPattern: deliveryID), low & 0xFFFF_FFFF == 0 else { return nil }
+        return Int32(bitPattern: UInt32(truncatingIfNeeded: low >> 32))
+    }
+
+    /// The delivery and the sequence number of an id that was made under a key, whichever delivery it is of; nil for other
+    /// ids.
+    static func open(_ uuid: MessageUUID, key: SymmetricKey) -> (deliveryID: Int64, sequence: Int32)? {
+        var block = [UInt8](repeating: 0, count: AESBlock.length)
+        AESBlock.store(high: uuid.high, low: uuid.low, in: &block)
+        guard (try? AES.inversePermute(&block, key: key)) != nil else { return nil }
+        let (high, low) = AESBlock.load(block)
+        let deliveryID = Int64(bitPattern: high)
+        let sequence = Int32(bitPattern: UInt32(truncatingIfNeeded: low >> 32))
+        return low & 0xFFFF_FFFF == 0 && deliveryID > 0 && sequence > 0 ? (deliveryID, sequence) : nil
+    }
+
+    private func encrypt(_ sequence: Int32, with block: inout [UInt8]) -> MessageUUID {
+        let low = UInt64(UInt32(bitPattern: sequence)) << 32
+        AESBlock.store(high: UInt64(bitPattern: deliveryID), low: low, in: &block)
+        do {
+            try AES.permute(&block, key: key)
+        } catch {
+            // It throws only for a wrong block or key length, and both are fixed above.
+            preconditionFailure("AES refused a 16-byte block under a 16-byte key: \(error)")
+        }
+        let result = AESBlock.load(block)
+        return MessageUUID(high: result.high, low: result.low)
+    }
+}
+
+/// How an application's `_mId` is written; each application has one.
+public enum MessageIDFormat: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The encrypted id as a UUID: unguessable, and the default.
+    case uuid
+    /// A positive decimal number from one global range, for SDK versions that call `Integer.valueOf`.
+    case int32
+}
+
+/// Why message ids could not be made.
+public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: Sendable, Hashable {
+        /// The tracking key does not have 16 bytes; the number it has.
+        case trackingKeyLength(Int)
+        /// The key of numbered message ids does not have 16 bytes; the number it has.
+        case numberKeyLength(Int)
+    }
+
+    /// What went wrong.
+    public let code: Code
+
+    /// What went wrong, and what to do.
+    public var description: String {
+        switch code {
+        case .trackingKeyLength(let count):
+            """
+            The delivery's tracking key has \(count) bytes instead of \(MessageIDCodec.keyLength), so no message ids can \
+            be made from it; run `pushmta doctor`, and start the delivery again as a copy.
+            """
+        case .numberKeyLength(let count):
+            "The key of int32 message ids has \(count) bytes instead of \(MessageIDCodec.keyLength); run `pushmta migrate`."
+        }
+    }
+}
+
+/// Moves two big-endian 64-bit words in and out of a 16-byte array.
+enum AESBlock {
+    /// The bytes of a block.
+    static let length = 16
+
+    /// Writes both words; the array has 16 bytes.
+    @inline(__always)
+    static func store(high: UInt64, low: UInt64, in block: inout [UInt8]) {
+        var span = block.mutableSpan
+        var bytes = span.mutableBytes
+        bytes.storeBytes(of: high.bigEndian, toByteOffset: 0, as: UInt64.self)
+        bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+
+    /// Reads both words.
+    @inline(__always)
+    static func load(_ block: [UInt8]) -> (high: UInt64, low: UInt64) {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for index in 0..<8 {
+            high = high << 8 | UInt64(block[index])
+            low = low << 8 | UInt64(block[index + 8])
+        }
+        return (high, low)
+    }
+}

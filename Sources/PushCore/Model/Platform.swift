@@ -1,5 +1,0 @@
-/// The mobile operating system that an application runs on.
-public enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
-    case ios
-    case android
-}

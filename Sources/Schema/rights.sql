@@ -1,0 +1,91 @@
+-- The rights of the roles: the statements that give what is missing, as rows. Each migration runs them, and doctor tells of them.
+--
+-- Roles belong to the cluster and rights to the database, so either can be missing: after a restore without roles, after a role
+-- was dropped and made again. Nothing is taken away: an administrator may have given more. pushmta_runtime has all rights on everything,
+-- and so is not in the list. Partitions are reached through their tables.
+--
+-- kind says what the objects are: schema; relation, a table or a view; function, all functions of a name, whatever their arguments.
+WITH given (role, kind, privileges, objects) AS (
+    VALUES
+        ('pushmta_runtime', 'schema', 'USAGE', 'pushmta pushmta_engine'),
+        ('pushmta_marketing', 'schema', 'USAGE', 'pushmta'),
+        ('pushmta_monitoring', 'schema', 'USAGE', 'pushmta'),
+        ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
+        ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
+        ('pushmta_marketing', 'relation', 'SELECT, INSERT, UPDATE, DELETE', 'pushmta.delivery_exclusion pushmta.delivery_target'),
+        ('pushmta_marketing', 'relation', 'SELECT',
+            'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
+            'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
+            'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
+            'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
+            'pushmta.gateway_trouble pushmta.message_status pushmta.seed pushmta.service pushmta.subscription '
+            'pushmta.target_mapping'),
+        ('pushmta_monitoring', 'relation', 'SELECT',
+            'pushmta.ambiguous_message pushmta.application pushmta.credential pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_statistics '
+            'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour pushmta.delivery_statistics_by_locale '
+            'pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail pushmta.feedback_service '
+            'pushmta.feedback_worker pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.message_status '
+            'pushmta.mta_child pushmta.mta_host pushmta.retention_hold pushmta.retention_log pushmta.service'),
+        ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
+        -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
+        ('public', 'function', 'EXECUTE',
+            'pushmta_engine.circuit_of pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.is_forgetting '
+            'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
+            'pushmta_engine.is_push_token pushmta_engine.status_name pushmta_engine.token_problem'),
+        ('pushmta_marketing', 'function', 'EXECUTE',
+            'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
+            'pushmta.check_content pushmta.check_delivery pushmta.set_retry_schedule pushmta.create_delivery '
+            'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
+            'pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery pushmta.remove_exclusions '
+            'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.set_opt_out pushmta.set_target '
+            'pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
+            'pushmta_engine.token_bar'),
+        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
+        ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
+        ('pushmta_web', 'function', 'EXECUTE',
+            'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
+            'pushmta.send_message pushmta.set_opt_out pushmta.start_delivery pushmta.stop_delivery pushmta.unregister_device '
+            'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
+            'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
+            'pushmta_engine.api_outcomes pushmta_engine.current_tracking_keys pushmta_engine.record_hits pushmta_engine.api_key_ids '
+            'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
+            'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust pushmta_engine.register_devices '
+            'pushmta_engine.registrable_applications pushmta_engine.tracking_position '
+            'pushmta_engine.verify_api_key')
+), wanted AS (
+    SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
+), of_runtime AS (
+    SELECT c.oid, CASE c.relkind WHEN 'v' THEN 'SELECT' WHEN 'S' THEN 'USAGE' ELSE 'SELECT, INSERT, UPDATE, DELETE' END
+        AS privileges, c.relkind = 'S' AS is_sequence
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname IN ('pushmta', 'pushmta_engine') AND c.relkind IN ('r', 'p', 'v', 'S') AND NOT c.relispartition
+)
+SELECT format('GRANT %s ON SCHEMA %I TO %I', w.privileges, n.nspname, w.role)
+FROM wanted w JOIN pg_namespace n ON n.nspname = w.object
+WHERE w.kind = 'schema' AND NOT has_schema_privilege(w.role, n.oid, w.privileges)
+UNION ALL
+SELECT format('GRANT %s ON %s TO %I', string_agg(p.name, ', ' ORDER BY p.place), w.object, w.role)
+FROM wanted w CROSS JOIN LATERAL string_to_table(w.privileges, ', ') WITH ORDINALITY p(name, place)
+WHERE CASE WHEN w.kind = 'relation' THEN NOT has_table_privilege(w.role, w.object::regclass, p.name) END
+GROUP BY w.object, w.role
+UNION ALL
+-- One that is not there makes a statement that fails.
+SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I',
+    CASE WHEN f.oid IS NULL THEN w.object
+        ELSE format('%I.%I(%s)', n.nspname, f.proname, pg_get_function_identity_arguments(f.oid)) END, w.role)
+FROM wanted w LEFT JOIN (pg_namespace n JOIN pg_proc f ON f.pronamespace = n.oid)
+    ON n.nspname = split_part(w.object, '.', 1) AND f.proname = split_part(w.object, '.', 2)
+WHERE w.kind = 'function' AND NOT coalesce(has_function_privilege(w.role, f.oid, 'EXECUTE'), false)
+UNION ALL
+SELECT format('GRANT %s ON %s %s TO pushmta_runtime', r.privileges, CASE WHEN r.is_sequence THEN 'SEQUENCE' ELSE 'TABLE' END,
+    r.oid::regclass)
+FROM of_runtime r
+WHERE CASE WHEN r.is_sequence THEN NOT has_sequence_privilege('pushmta_runtime', r.oid, 'USAGE')
+    ELSE EXISTS (SELECT FROM string_to_table(r.privileges, ', ') p WHERE NOT has_table_privilege('pushmta_runtime', r.oid, p)) END
+UNION ALL
+SELECT format('GRANT EXECUTE ON FUNCTION %I.%I(%s) TO pushmta_runtime', n.nspname, f.proname,
+    pg_get_function_identity_arguments(f.oid))
+FROM pg_proc f JOIN pg_namespace n ON n.oid = f.pronamespace
+WHERE n.nspname IN ('pushmta', 'pushmta_engine') AND NOT has_function_privilege('pushmta_runtime', f.oid, 'EXECUTE')
+ORDER BY 1;

@@ -1,0 +1,94 @@
+// The schema as it is in the files beside this one. A file that is added gets two entries here: its text and its place in the list.
+#include "Schema.h"
+
+// clang takes #embed, which is C23, in every mode, and says so.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char foundations[] = {
+#embed "version1/01-foundations.sql" suffix(, 0)
+};
+static const char applications[] = {
+#embed "version1/02-applications.sql" suffix(, 0)
+};
+static const char devices[] = {
+#embed "version1/03-devices.sql" suffix(, 0)
+};
+static const char deliveries[] = {
+#embed "version1/04-deliveries.sql" suffix(, 0)
+};
+static const char parts[] = {
+#embed "version1/05-parts.sql" suffix(, 0)
+};
+static const char logs[] = {
+#embed "version1/06-logs.sql" suffix(, 0)
+};
+static const char checks[] = {
+#embed "version1/07-checks.sql" suffix(, 0)
+};
+static const char control[] = {
+#embed "version1/08-control.sql" suffix(, 0)
+};
+static const char messages[] = {
+#embed "version1/09-messages.sql" suffix(, 0)
+};
+static const char tokens[] = {
+#embed "version1/10-tokens.sql" suffix(, 0)
+};
+static const char tracking[] = {
+#embed "version1/11-tracking.sql" suffix(, 0)
+};
+static const char statistics[] = {
+#embed "version1/12-statistics.sql" suffix(, 0)
+};
+static const char feedback[] = {
+#embed "version1/13-feedback.sql" suffix(, 0)
+};
+static const char retention[] = {
+#embed "version1/14-retention.sql" suffix(, 0)
+};
+static const char contract[] = {
+#embed "version1/15-contract.sql" suffix(, 0)
+};
+static const char templates[] = {
+#embed "version1/16-templates.sql" suffix(, 0)
+};
+static const char api[] = {
+#embed "version1/17-api.sql" suffix(, 0)
+};
+static const char roles[] = {
+#embed "version1/18-roles.sql" suffix(, 0)
+};
+static const char rights[] = {
+#embed "rights.sql" suffix(, 0)
+};
+
+static const struct schema_file files[] = {
+    {1, "01-foundations.sql", foundations},
+    {1, "02-applications.sql", applications},
+    {1, "03-devices.sql", devices},
+    {1, "04-deliveries.sql", deliveries},
+    {1, "05-parts.sql", parts},
+    {1, "06-logs.sql", logs},
+    {1, "07-checks.sql", checks},
+    {1, "08-control.sql", control},
+    {1, "09-messages.sql", messages},
+    {1, "10-tokens.sql", tokens},
+    {1, "11-tracking.sql", tracking},
+    {1, "12-statistics.sql", statistics},
+    {1, "13-feedback.sql", feedback},
+    {1, "14-retention.sql", retention},
+    {1, "15-contract.sql", contract},
+    {1, "16-templates.sql", templates},
+    {1, "17-api.sql", api},
+    {1, "18-roles.sql", roles},
+    {0, 0, 0},
+};
+
+struct schema_file schema_file_at(int index) {
+    const int last = sizeof files / sizeof *files - 1;
+    return files[index < 0 || index > last ? last : index];
+}
+
+const char *schema_rights(void) {
+    return rights;
+}

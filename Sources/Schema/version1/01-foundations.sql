@@ -1,0 +1,158 @@
+-- What everything else stands on: the schemas, the record of what was applied, rules for names and tokens, names of codes.
+
+CREATE SCHEMA IF NOT EXISTS pushmta_engine;
+CREATE SCHEMA IF NOT EXISTS pushmta;
+COMMENT ON SCHEMA pushmta_engine IS 'PushMTA: its own tables. Read and write through schema pushmta.';
+COMMENT ON SCHEMA pushmta IS 'PushMTA: the contract. Views for monitoring, functions and delivery_target for marketing systems.';
+
+CREATE TABLE pushmta_engine.schema_version (
+    version integer NOT NULL,
+    file text NOT NULL,
+    -- SHA-256 of the file, in hexadecimal: a file that was applied never changes afterwards.
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    applied_by text NOT NULL DEFAULT session_user,
+    PRIMARY KEY (version, file)
+);
+COMMENT ON TABLE pushmta_engine.schema_version IS 'What of the schema was applied: each file of each version, as it was then.';
+
+CREATE TABLE pushmta_engine.installation (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE pushmta_engine.installation IS
+    'Which database this is: a journal that was written for another one is not replayed here.';
+
+INSERT INTO pushmta_engine.installation DEFAULT VALUES;
+
+CREATE FUNCTION pushmta_engine.is_plain(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT value !~ '[\u0001-\u001F\u007F-\u009F\u2028\u2029]'
+        AND value ~ '[^ \u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]' $$;
+COMMENT ON FUNCTION pushmta_engine.is_plain(text) IS
+    'Control characters of C0 and C1, and what else begins a line, would be obeyed by terminals and tear tables and logs. '
+    'Blank is what has only characters that Unicode calls white space. Rules of tables run with the rights of whoever writes.';
+
+CREATE FUNCTION pushmta_engine.is_name(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT octet_length(value) BETWEEN 1 AND 200 AND pushmta_engine.is_plain(value) $$;
+COMMENT ON FUNCTION pushmta_engine.is_name(text) IS
+    'Whether a text can be a name: plain, not blank, up to 200 bytes.';
+
+CREATE FUNCTION pushmta_engine.is_label(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT value = '' OR char_length(value) <= 500 AND pushmta_engine.is_plain(value) $$;
+COMMENT ON FUNCTION pushmta_engine.is_label(text) IS
+    'Whether a text can be a label: plain, not blank, up to 500 characters; an empty one is none.';
+
+CREATE FUNCTION pushmta_engine.is_integration_key(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT octet_length(value) BETWEEN 1 AND 1000 AND pushmta_engine.is_plain(value) $$;
+COMMENT ON FUNCTION pushmta_engine.is_integration_key(text) IS
+    'Whether a text can be an integration key.';
+
+CREATE FUNCTION pushmta_engine.require_name(thing text, value text, code text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF NOT is_name(coalesce(value, '')) THEN
+        RAISE EXCEPTION 'The name of the % cannot be taken; it has % bytes.', thing, octet_length(coalesce(value, ''))
+            USING ERRCODE = code, HINT = 'A name has 1 to 200 bytes, is not blank, and has no line breaks or control characters.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_name(text, text, text) IS
+    'Refuses a name in words; the name itself is not in them, as it may be what a terminal obeys.';
+
+CREATE FUNCTION pushmta_engine.require_label(thing text, value text, code text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF NOT is_label(coalesce(value, '')) THEN
+        RAISE EXCEPTION 'The label of the % cannot be taken; it has % characters.', thing, char_length(value)
+            USING ERRCODE = code,
+                HINT = 'A label has at most 500 characters, is not blank, and has no line breaks or control characters.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_label(text, text, text) IS
+    'Refuses a label in words.';
+
+CREATE FUNCTION pushmta_engine.token_problem(platform text, token text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE
+        WHEN platform = 'ios' THEN CASE WHEN token !~ '^([0-9A-Fa-f]{2}){32,100}$'
+            THEN 'an APNs token has 64 hexadecimal digits, or an even number up to 200' END
+        WHEN token ~ '^[0-9A-Fa-f]{64,}$' THEN 'it is that of an iOS device, hexadecimal digits only'
+        WHEN length(token) NOT BETWEEN 20 AND 2000 OR token ~ '[^!-~]'
+            THEN 'an FCM token has 20 to 2,000 printable characters' END $$;
+COMMENT ON FUNCTION pushmta_engine.token_problem(text, text) IS
+    'What is wrong with a push token that people give for a platform; null if nothing is.';
+
+CREATE FUNCTION pushmta_engine.is_push_token(token text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT length(token) BETWEEN 8 AND 2000 AND token !~ '[^!-~]' $$;
+COMMENT ON FUNCTION pushmta_engine.is_push_token(text) IS
+    'Whether it could be a token of some platform.';
+
+CREATE FUNCTION pushmta_engine.refuse_token() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'A push token of % characters cannot be one.', length(NEW.push_token)
+        USING ERRCODE = 'check_violation', TABLE = 'subscription', CONSTRAINT = 'subscription_push_token_form',
+            HINT = 'A push token has at most 2,000 printable characters, and no spaces.';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_token() IS
+    'No gateway has such a token, and an index could not hold it. A trigger and no rule of the table: gateways replace tokens '
+    'by what they like, and what they say of an old one must be noted whatever it looks like.';
+
+CREATE FUNCTION pushmta_engine.plain_token() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    NEW.push_token := lower(NEW.push_token);
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.plain_token() IS
+    'Subscriptions keep APNs tokens in lower case; written otherwise one would exclude nobody, and reach nobody. FCM tokens '
+    'have letters behind a colon and stay as they are.';
+
+CREATE FUNCTION pushmta_engine.status_name(status smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE status WHEN 0 THEN 'ignored' WHEN 1 THEN 'sent' WHEN 2 THEN 'failed' WHEN 6 THEN 'pending'
+        WHEN 7 THEN 'canceled' WHEN 8 THEN 'not_applicable' WHEN 9 THEN 'unknown' END $$;
+COMMENT ON FUNCTION pushmta_engine.status_name(smallint) IS
+    'The name of a status of the broad log.';
+
+CREATE FUNCTION pushmta_engine.failure_type(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE failure >> 8 WHEN 0 THEN 'ignored' WHEN 1 THEN 'soft' WHEN 2 THEN 'hard' END $$;
+COMMENT ON FUNCTION pushmta_engine.failure_type(smallint) IS
+    'The type of a failure, by Adobe Campaign''s numbers.';
+
+CREATE FUNCTION pushmta_engine.failure_reason(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE failure & 255 WHEN 0 THEN 'Undefined' WHEN 1 THEN 'User unknown' WHEN 3 THEN 'Unreachable'
+        WHEN 20 THEN 'Refused' END $$;
+COMMENT ON FUNCTION pushmta_engine.failure_reason(smallint) IS
+    'The reason of a failure, by Adobe Campaign''s numbers.';
+
+CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE code WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' WHEN 5 THEN 'duplicate'
+        WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' ELSE 'other' END $$;
+COMMENT ON FUNCTION pushmta_engine.exclusion_name(smallint) IS
+    'Why somebody is left out: subscription.exclusion, and what preparation adds.';
+
+CREATE FUNCTION pushmta_engine.circuit_of(state text, next_probe_at timestamptz) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN next_probe_at IS NULL THEN 'closed' ELSE coalesce(state, 'closed') END $$;
+COMMENT ON FUNCTION pushmta_engine.circuit_of(text, timestamptz) IS
+    'The state of a circuit as it is shown: one without a time of its next probe is closed.';
+
+CREATE FUNCTION pushmta_engine.merge_json(base jsonb, patch jsonb) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    merged jsonb := CASE WHEN jsonb_typeof(base) = 'object' THEN base ELSE '{}' END;
+    member record;
+BEGIN
+    IF jsonb_typeof(patch) IS DISTINCT FROM 'object' THEN
+        RETURN patch;
+    END IF;
+    FOR member IN SELECT * FROM jsonb_each(patch) LOOP
+        IF jsonb_typeof(member.value) = 'null' THEN
+            merged := merged - member.key;
+        ELSIF jsonb_typeof(member.value) = 'object' THEN
+            merged := merged || jsonb_build_object(member.key, merge_json(merged -> member.key, member.value));
+        ELSE
+            merged := merged || jsonb_build_object(member.key, member.value);
+        END IF;
+    END LOOP;
+    RETURN merged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.merge_json(jsonb, jsonb) IS
+    'RFC 7396, JSON Merge Patch: members of the patch take the place of those of the base, objects are merged, null removes.';

@@ -1,0 +1,359 @@
+-- Pause, resume, stop and failure of deliveries, and the end of what nobody will send any more.
+--
+-- The order of locks is everywhere: the delivery, then its parts. Who changes a delivery's state locks its row FOR UPDATE; who
+-- makes or
+-- gives back a part locks it FOR KEY SHARE first, so the part gets the state that the delivery has then.
+
+CREATE FUNCTION pushmta_engine.lock_delivery(delivery bigint) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text;
+BEGIN
+    -- The class is the program's, too (DeliveryLock); 578628451 is that of the days of a continuous delivery.
+    PERFORM pg_advisory_xact_lock(578628450, hashint8(delivery));
+    SELECT d.state INTO found_state FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+    END IF;
+    RETURN found_state;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.lock_delivery(bigint) IS
+    'The state of a delivery, which is locked against every other change and against parts that are made or given back.';
+
+CREATE FUNCTION pushmta_engine.lock_days(delivery bigint) RETURNS bigint[] LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    day record;
+    days bigint[] := ARRAY[]::bigint[];
+BEGIN
+    FOR day IN SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state IN ('in_progress', 'paused') ORDER BY d.id
+    LOOP
+        IF lock_delivery(day.id) IN ('in_progress', 'paused') THEN
+            days := days || day.id;
+        END IF;
+    END LOOP;
+    RETURN days;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.lock_days(bigint) IS
+    'Locks the days of a delivery that are not at their end, which it has locked before, and returns them.';
+
+CREATE FUNCTION pushmta_engine.refuse_day(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    whole bigint := (SELECT d.parent_delivery_id FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.kind = 'continuous');
+BEGIN
+    IF whole IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % is a day of the continuous delivery % and is controlled with it.', delivery, whole
+            USING ERRCODE = 'PM008', HINT = 'Pause, resume or stop the continuous delivery.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_day(bigint) IS
+    'A day goes as its continuous delivery does.';
+
+CREATE FUNCTION pushmta_engine.doubtful_parts(parts bigint[]) RETURNS bigint[] LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(array_agg(o.id ORDER BY o.id), '{}') FROM (
+        SELECT r.part_id AS id FROM delivery_part_recovery r
+        WHERE r.part_id = ANY(parts) AND (r.ambiguous_through > 0 OR r.ambiguous <> '{}')
+        UNION
+        SELECT p.id FROM delivery_part p
+        JOIN delivery_part q ON q.id = p.parent_part_id
+        JOIN delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
+        WHERE p.id = ANY(parts) AND p.parent_part_id IS NOT NULL AND r.ambiguous <> '{}') o $$;
+COMMENT ON FUNCTION pushmta_engine.doubtful_parts(bigint[]) IS
+    'Those of some parts that have a message which may have reached a gateway without an answer that we know. Of messages '
+    'that the part before handed over, those count that it closed with (under its last token).';
+
+CREATE FUNCTION pushmta_engine.record_unknown(parts bigint[], words text) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    doubtful bigint[] := doubtful_parts(parts);
+    recorded bigint;
+BEGIN
+    IF doubtful = '{}' THEN
+        RETURN 0;
+    END IF;
+    WITH part AS MATERIALIZED (
+        SELECT p.id, p.delivery_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
+            t.sequences || '{}'::integer[] AS sequences, t.subscription_ids || '{}'::bigint[] AS subscription_ids
+        FROM delivery_part p
+        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        WHERE p.id = ANY(doubtful)
+    ), noted AS MATERIALIZED (
+        SELECT p.id AS part_id, u.sequence
+        FROM part p JOIN delivery_part_recovery r ON r.part_id = p.id CROSS JOIN LATERAL unnest(r.ambiguous) u(sequence)
+        UNION
+        SELECT p.id, CASE WHEN p.sequences = '{}' THEN p.first_sequence + n.place - 1 ELSE p.sequences[n.place] END
+        FROM part p JOIN delivery_part_recovery r ON r.part_id = p.id
+        CROSS JOIN LATERAL generate_series(1, least(r.ambiguous_through, cardinality(p.subscription_ids))) n(place)
+        UNION
+        SELECT p.id, u.sequence
+        FROM part p JOIN delivery_part q ON q.id = p.parent_part_id
+        JOIN delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
+        CROSS JOIN LATERAL unnest(r.ambiguous) u(sequence)
+    ), made AS (
+        INSERT INTO broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, attempt, reason)
+        SELECT p.delivery_id, p.subscription_ids[x.place], p.id, n.sequence, p.log_day, 9, p.attempt, words
+        FROM noted n JOIN part p ON p.id = n.part_id
+        CROSS JOIN LATERAL (SELECT CASE WHEN p.sequences = '{}' THEN n.sequence - p.first_sequence + 1
+            ELSE array_position(p.sequences, n.sequence) END AS place) x
+        WHERE x.place BETWEEN 1 AND cardinality(p.subscription_ids)
+        ORDER BY p.delivery_id, n.sequence
+        ON CONFLICT DO NOTHING
+        RETURNING broad_log.part_id
+    ), counted AS (
+        UPDATE delivery_part p SET unknown = p.unknown + m.n
+        FROM (SELECT part_id, count(*)::integer AS n FROM made GROUP BY part_id) m
+        WHERE p.id = m.part_id AND p.id = ANY(doubtful)
+    )
+    SELECT count(*) INTO recorded FROM made;
+    RETURN recorded;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.record_unknown(bigint[], text) IS
+    'Records the doubtful messages of parts as unknown, as far as they have no outcome: an earlier send may have arrived, '
+    'whatever a later one was answered. The caller holds the parts or has locked them. Returns how many.';
+
+CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    open bigint[] := ARRAY(SELECT p.id FROM delivery_part p
+        WHERE p.delivery_id = delivery AND p.state IN ('ready', 'waiting'));
+BEGIN
+    -- A claim under way is waited for, and its part is left to the child.
+    UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
+        rest_status = 7, rest_reason = words
+    WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(doubtful_parts(open)) ORDER BY 1))
+        AND p.state IN ('ready', 'waiting');
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state = 'ready';
+    RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
+    'Ends what nobody holds of a delivery that is locked, without a row for each message; parts with doubtful messages are '
+    'held back, and a duty settles them. Returns whether no part is left.';
+
+CREATE FUNCTION pushmta_engine.end_days(delivery bigint, final_state text, words text) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    day bigint;
+    complete boolean;
+    all_complete boolean := true;
+BEGIN
+    FOREACH day IN ARRAY lock_days(delivery) LOOP
+        complete := cancel_parts(day, CASE WHEN final_state = 'stopped' THEN 'stopped' ELSE words END);
+        UPDATE pushmta_engine.delivery d SET state = final_state, state_reason = words, changed_at = now(),
+            finished_at = CASE WHEN complete THEN now() END
+        WHERE d.id = day;
+        PERFORM drop_message_numbers(day);
+        all_complete := all_complete AND complete;
+    END LOOP;
+    RETURN all_complete;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_days(bigint, text, text) IS
+    'Ends what nobody holds of the days of a continuous delivery that is locked; returns whether no part of them is left.';
+
+CREATE FUNCTION pushmta_engine.drop_message_numbers(day bigint) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF to_regclass('pushmta_engine.message_number_' || day) IS NOT NULL THEN
+        EXECUTE format('DROP SEQUENCE pushmta_engine.%I', 'message_number_' || day);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_message_numbers(bigint) IS
+    'Throws a day''s counter away once nothing is added to it any more; the caller has locked the day.';
+
+CREATE FUNCTION pushmta_engine.settle_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text;
+    ended boolean;
+    expired boolean;
+    words text;
+    picked bigint[];
+BEGIN
+    SELECT d.state, d.state IN ('stopped', 'failed'), coalesce(d.valid_until <= now(), false), d.state_reason
+    INTO found_state, ended, expired, words
+    FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN 0;
+    END IF;
+    picked := ARRAY(SELECT p.id FROM delivery_part p
+        WHERE p.delivery_id = delivery AND p.state IN ('ready', 'waiting') AND (ended OR expired
+            OR p.state = 'ready' AND found_state = 'paused'
+            OR p.state = 'waiting' AND found_state IN ('preparing', 'in_progress'))
+        ORDER BY p.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
+    IF picked = '{}' THEN
+        RETURN 0;
+    END IF;
+    IF ended OR expired THEN
+        words := CASE WHEN found_state = 'stopped' THEN 'stopped' WHEN ended THEN words ELSE 'expired' END;
+        PERFORM record_unknown(picked, 'no answer was recorded before the end: ' || words);
+        UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
+            rest_status = CASE WHEN ended THEN 7 ELSE 0 END, rest_reason = words
+        WHERE p.id = ANY(picked);
+    ELSE
+        UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE 'ready' END
+        WHERE p.id = ANY(picked);
+    END IF;
+    RETURN cardinality(picked);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.settle_delivery(bigint, integer) IS
+    'Ends up to so many parts of a stopped, failed or expired delivery that nobody holds, and puts right what a program of an '
+    'older version left ready or waiting against the delivery''s state. Any number of hosts may call it; it waits for nobody. '
+    'Returns the number of parts it changed.';
+
+CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    current_state text;
+    begins timestamptz := greatest(coalesce(start_at, now()), now());
+    day date := (begins AT TIME ZONE 'UTC')::date;
+BEGIN
+    SELECT d.state INTO current_state FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+    END IF;
+    IF current_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
+            USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
+    END IF;
+    UPDATE pushmta_engine.delivery d SET state = 'pending', start_at = begins, log_day = day,
+        tracking_key_id = tracking_key_of(day), changed_at = now(),
+        valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
+    WHERE d.id = delivery;
+    PERFORM pg_notify('pushmta_wake', delivery::text);
+END $$;
+COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
+    'Starts a delivery, now or at a time; from here its targets are frozen. The validity of a continuous one is that of each '
+    'message: it has no end of its own.';
+
+CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    held bigint[];
+BEGIN
+    PERFORM refuse_day(delivery);
+    IF found_state = 'paused' THEN
+        RETURN;
+    END IF;
+    IF found_state NOT IN ('pending', 'preparing', 'in_progress') THEN
+        RAISE EXCEPTION 'Delivery % is % and cannot be paused.', delivery, found_state
+            USING ERRCODE = 'PM008', HINT = 'Only a delivery that was started and is not at its end can be paused.';
+    END IF;
+    held := delivery || lock_days(delivery);
+    UPDATE pushmta_engine.delivery d SET state = 'paused', preparing_host = '', changed_at = now() WHERE d.id = ANY(held);
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
+    PERFORM pg_notify('pushmta_wake', 'control');
+END $$;
+COMMENT ON FUNCTION pushmta.pause_delivery(bigint) IS
+    'Holds a delivery back: nothing new leaves, what is on its way to the gateway is settled and recorded.';
+
+CREATE FUNCTION pushmta.resume_delivery(delivery bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    held bigint[];
+BEGIN
+    PERFORM refuse_day(delivery);
+    IF found_state IN ('pending', 'preparing', 'in_progress') THEN
+        RETURN;
+    END IF;
+    IF found_state <> 'paused' THEN
+        RAISE EXCEPTION 'Delivery % is % and cannot be resumed.', delivery, found_state
+            USING ERRCODE = 'PM008', HINT = 'Only a paused delivery can be resumed.';
+    END IF;
+    held := delivery || lock_days(delivery);
+    UPDATE pushmta_engine.delivery d SET preparing_host = '', state_reason = '', changed_at = now(), state = CASE
+        WHEN d.started_at IS NULL THEN 'pending' WHEN d.prepared THEN 'in_progress' ELSE 'preparing' END
+    WHERE d.id = ANY(held);
+    UPDATE delivery_part p SET state = 'ready' WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
+    PERFORM pg_notify('pushmta_wake', 'control');
+END $$;
+COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS
+    'Lets a paused delivery go on where it was: waiting for its start, in preparation, or sending. Why it was held is over '
+    'then.';
+
+CREATE FUNCTION pushmta.stop_delivery(delivery bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    complete boolean;
+BEGIN
+    PERFORM refuse_day(delivery);
+    IF found_state = 'stopped' THEN
+        RETURN;
+    END IF;
+    IF found_state IN ('finished', 'failed') THEN
+        RAISE EXCEPTION 'Delivery % is % and cannot be stopped.', delivery, found_state
+            USING ERRCODE = 'PM008', HINT = 'It is at its end already.';
+    END IF;
+    complete := cancel_parts(delivery, 'stopped');
+    complete := end_days(delivery, 'stopped', '') AND complete;
+    UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', preparing_host = '', changed_at = now(),
+        finished_at = CASE WHEN complete THEN now() END
+    WHERE d.id = delivery;
+    PERFORM pg_notify('pushmta_wake', 'control');
+END $$;
+COMMENT ON FUNCTION pushmta.stop_delivery(bigint) IS
+    'Ends a delivery for good: nothing new leaves, what is on its way to the gateway is settled and recorded, the rest is '
+    'canceled.';
+
+CREATE FUNCTION pushmta_engine.fail_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    whole bigint := coalesce((SELECT d.parent_delivery_id FROM pushmta_engine.delivery d
+        WHERE d.id = delivery AND d.kind = 'continuous'), delivery);
+    found_state text := lock_delivery(whole);
+    complete boolean;
+BEGIN
+    IF found_state IN ('finished', 'failed', 'stopped') THEN
+        RETURN false;
+    END IF;
+    complete := cancel_parts(whole, words);
+    complete := end_days(whole, 'failed', words) AND complete;
+    UPDATE pushmta_engine.delivery d SET state = 'failed', state_reason = words, preparing_host = '', changed_at = now(),
+        finished_at = CASE WHEN complete THEN now() END
+    WHERE d.id = whole;
+    PERFORM pg_notify('pushmta_wake', 'control');
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
+    'Gives a delivery up because it cannot be sent; false if it is at its end already. What one day cannot send the next ones '
+    'cannot either, so the whole fails.';
+
+CREATE FUNCTION pushmta_engine.hold_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    whole bigint := coalesce((SELECT d.parent_delivery_id FROM pushmta_engine.delivery d
+        WHERE d.id = delivery AND d.kind = 'continuous'), delivery);
+    found_state text := lock_delivery(whole);
+    held bigint[];
+BEGIN
+    IF found_state NOT IN ('preparing', 'in_progress') THEN
+        RETURN false;
+    END IF;
+    held := whole || lock_days(whole);
+    UPDATE pushmta_engine.delivery d SET state = 'paused', state_reason = words, preparing_host = '', changed_at = now()
+    WHERE d.id = ANY(held);
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
+    PERFORM pg_notify('pushmta_wake', 'control');
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.hold_delivery(bigint, text) IS
+    'Pauses a delivery because of what a gateway says of it alone; a continuous one as a whole, as what one day cannot send '
+    'the next ones cannot either. False if it is paused already or not under way.';

@@ -1,0 +1,156 @@
+-- The feedback workers, and the feedback services of binary gateways that they read.
+
+CREATE TABLE pushmta_engine.feedback_worker (
+    id uuid PRIMARY KEY,
+    host text NOT NULL DEFAULT '',
+    pid integer NOT NULL,
+    version text NOT NULL DEFAULT '',
+    state text NOT NULL DEFAULT 'standby' CHECK (state IN ('acting', 'standby', 'stopped')),
+    acting_since timestamptz,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    last_beat timestamptz NOT NULL DEFAULT clock_timestamp(),
+    last_action text NOT NULL DEFAULT '',
+    last_action_at timestamptz,
+    -- Since the start of the process.
+    token_events bigint NOT NULL DEFAULT 0,
+    messages_counted bigint NOT NULL DEFAULT 0,
+    hits_counted bigint NOT NULL DEFAULT 0,
+    hits_loaded bigint NOT NULL DEFAULT 0,
+    -- Tracking spools on the worker's host with hits that are not loaded though their process is gone.
+    waiting_spools integer NOT NULL DEFAULT 0,
+    waiting_spool_bytes bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.feedback_worker IS 'The processes of `pushmta feedback`. One acts, the others stand by.';
+CREATE UNIQUE INDEX feedback_worker_acting ON pushmta_engine.feedback_worker ((true)) WHERE state = 'acting';
+
+CREATE FUNCTION pushmta_engine.feedback_fence(worker uuid) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM FROM feedback_worker w WHERE w.id = worker AND w.state = 'acting' FOR KEY SHARE;
+    RETURN FOUND;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.feedback_fence(uuid) IS
+    'Whether a worker is the one that acts. For the rest of the transaction it stays that: who takes over locks the row of '
+    'the one before, and so waits for what that one is in the middle of. A worker that was silent for too long does nothing '
+    'more, whenever it wakes up.';
+
+CREATE FUNCTION pushmta_engine.feedback_is_acting(within interval) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT EXISTS (SELECT FROM feedback_worker w WHERE w.state = 'acting'
+            AND w.last_beat BETWEEN clock_timestamp() - within AND clock_timestamp() + within) $$;
+COMMENT ON FUNCTION pushmta_engine.feedback_is_acting(interval) IS
+    'Whether a worker acts that was heard of lately. A beat to come says nothing: the clock was set back.';
+
+CREATE FUNCTION pushmta_engine.feedback_beat(worker uuid, on_host text, process integer, of_version text, action text,
+    more_events bigint, more_messages bigint, more_hits bigint, lease interval) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_state text;
+BEGIN
+    INSERT INTO feedback_worker AS w (id, host, pid, version) VALUES (worker, on_host, process, of_version)
+    ON CONFLICT (id) DO UPDATE SET last_beat = clock_timestamp(),
+        last_action = CASE WHEN action = '' THEN w.last_action ELSE action END,
+        last_action_at = CASE WHEN action = '' THEN w.last_action_at ELSE clock_timestamp() END,
+        token_events = w.token_events + more_events, messages_counted = w.messages_counted + more_messages,
+        hits_counted = w.hits_counted + more_hits
+    RETURNING w.state INTO found_state;
+    IF found_state = 'acting' THEN
+        RETURN true;
+    END IF;
+    IF feedback_is_acting(lease) THEN
+        RETURN false;
+    END IF;
+    PERFORM pg_advisory_xact_lock(5786284502005);
+    PERFORM FROM feedback_worker w WHERE w.state = 'acting' FOR UPDATE;
+    IF feedback_is_acting(lease) THEN
+        RETURN false;
+    END IF;
+    UPDATE feedback_worker w SET state = 'standby' WHERE w.state = 'acting';
+    UPDATE feedback_worker w SET state = 'acting', acting_since = clock_timestamp() WHERE w.id = worker;
+    DELETE FROM feedback_worker w WHERE w.state <> 'acting' AND w.last_beat < clock_timestamp() - interval '7 days';
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.feedback_beat(uuid, text, integer, text, text, bigint, bigint, bigint, interval) IS
+    'Keeps a worker''s row and returns whether it acts. It begins to when nobody does, or when nothing was heard for a lease '
+    'of the one that did.';
+
+CREATE FUNCTION pushmta_engine.feedback_stop(worker uuid) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+        UPDATE feedback_worker w SET state = 'stopped', last_beat = clock_timestamp() WHERE w.id = worker $$;
+COMMENT ON FUNCTION pushmta_engine.feedback_stop(uuid) IS
+    'A worker that ends in order lets another one act at once.';
+
+CREATE VIEW pushmta.feedback_worker AS
+SELECT w.id, w.host, w.pid, w.version,
+    CASE WHEN w.state <> 'stopped' AND w.last_beat < clock_timestamp() - interval '30 s' THEN 'gone' ELSE w.state END AS state,
+    CASE WHEN w.state = 'acting' THEN w.acting_since END AS acting_since, w.started_at, w.last_beat,
+    extract(epoch FROM clock_timestamp() - w.last_beat)::double precision AS beat_age_seconds, w.last_action,
+    w.last_action_at, w.token_events, w.messages_counted, w.hits_counted, w.hits_loaded, w.waiting_spools,
+    w.waiting_spool_bytes
+FROM pushmta_engine.feedback_worker w;
+COMMENT ON VIEW pushmta.feedback_worker IS 'The processes of pushmta feedback: which one acts, since when, and what it did last.';
+
+CREATE TABLE pushmta_engine.feedback_reading (
+    application_id integer NOT NULL REFERENCES pushmta_engine.application ON DELETE CASCADE,
+    external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account ON DELETE CASCADE,
+    -- Nobody else reads before. While one is under way, the end of its lease.
+    next_at timestamptz NOT NULL,
+    begun_at timestamptz NOT NULL,
+    -- The last one that came to its end.
+    ended_at timestamptz,
+    -- Tokens that it has named in all.
+    tokens bigint NOT NULL DEFAULT 0,
+    trouble text NOT NULL DEFAULT '',
+    PRIMARY KEY (application_id, external_account_id)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.feedback_reading IS
+    'The feedback services of binary gateways: who asks which one, when next, and what came of it.';
+
+CREATE VIEW pushmta_engine.feedback_route AS
+SELECT p.id AS application_id, e.id AS external_account_id
+FROM pushmta_engine.external_account e JOIN pushmta_engine.application p ON p.external_account_id = e.id
+WHERE e.connector = 'ios-binary' AND e.active AND p.platform = 'ios' AND p.credential_id IS NOT NULL
+UNION
+SELECT p.id, e.id
+FROM pushmta_engine.delivery d JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id
+JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
+JOIN pushmta_engine.application p ON p.id = a.application_id
+WHERE e.connector = 'ios-binary' AND e.active AND p.platform = 'ios' AND p.credential_id IS NOT NULL
+    AND d.state IN ('pending', 'preparing', 'in_progress', 'paused');
+COMMENT ON VIEW pushmta_engine.feedback_route IS
+    'What should be read: the binary gateways that applications or open deliveries go to.';
+
+CREATE FUNCTION pushmta_engine.claim_feedback_readings(worker uuid, most integer, period interval, lease interval)
+    RETURNS TABLE (application_id integer, external_account_id integer) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    IF NOT EXISTS (SELECT FROM external_account e WHERE e.connector = 'ios-binary' AND e.active)
+        OR NOT feedback_fence(worker) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    INSERT INTO feedback_reading AS f (application_id, external_account_id, next_at, begun_at)
+    SELECT r.application_id, r.external_account_id, now() + lease, now()
+    FROM feedback_route r LEFT JOIN feedback_reading o
+        ON o.application_id = r.application_id AND o.external_account_id = r.external_account_id
+    WHERE o.next_at IS NULL OR o.next_at <= now() OR o.next_at > now() + greatest(period, lease)
+    ORDER BY o.next_at NULLS FIRST LIMIT most
+    ON CONFLICT (application_id, external_account_id) DO UPDATE SET next_at = excluded.next_at, begun_at = excluded.begun_at
+    RETURNING f.application_id, f.external_account_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.claim_feedback_readings(uuid, integer, interval, interval) IS
+    'Gives the worker that acts up to so many services to read; nothing to any other one. A service forgets what it has told, '
+    'so it has one reader: who claims it has it for the lease, which each batch that he stores renews, even when another '
+    'worker acts meanwhile. A time beyond any pause says nothing: the clock was set back, or the period is shorter now.';
+
+CREATE VIEW pushmta.feedback_service AS
+SELECT p.name AS application, e.name AS account, r.application_id IS NOT NULL AS in_use, f.begun_at, f.ended_at,
+    f.next_at, f.tokens, f.trouble
+FROM pushmta_engine.feedback_reading f
+JOIN pushmta_engine.application p ON p.id = f.application_id
+JOIN pushmta_engine.external_account e ON e.id = f.external_account_id
+LEFT JOIN pushmta_engine.feedback_route r
+    ON r.application_id = f.application_id AND r.external_account_id = f.external_account_id;
+COMMENT ON VIEW pushmta.feedback_service IS
+    'The feedback services of binary gateways: when each was read, what it named, and what went wrong.';

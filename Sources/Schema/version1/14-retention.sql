@@ -1,0 +1,464 @@
+-- What is thrown away because of its age, and what of a person who asks for it.
+
+CREATE TABLE pushmta_engine.retention_log (
+    day date NOT NULL,
+    what text NOT NULL,
+    n bigint NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (day, what)
+);
+COMMENT ON TABLE pushmta_engine.retention_log IS 'What was thrown away, a row for each day and thing.';
+
+CREATE TABLE pushmta_engine.retention_hold (
+    what text PRIMARY KEY,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Rounds of the worker that found it so.
+    rounds integer NOT NULL DEFAULT 1,
+    last_round timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE pushmta_engine.retention_hold IS
+    'What is not thrown away though it is old enough by the database''s clock, a row for each kind of thing.';
+
+CREATE FUNCTION pushmta_engine.note_retention(thing text, number bigint) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+        INSERT INTO retention_log AS r (day, what, n) SELECT (now() AT TIME ZONE 'UTC')::date, thing, number WHERE number > 0
+        ON CONFLICT (day, what) DO UPDATE SET n = r.n + excluded.n, changed_at = clock_timestamp() $$;
+COMMENT ON FUNCTION pushmta_engine.note_retention(text, bigint) IS
+    'Adds to what was thrown away today.';
+
+CREATE FUNCTION pushmta_engine.retention_passes(thing text, is_much boolean, once_a_round boolean) RETURNS boolean
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    is_new boolean;
+    is_over boolean;
+BEGIN
+    IF NOT is_much THEN
+        DELETE FROM retention_hold h WHERE h.what = thing;
+        RETURN true;
+    END IF;
+    INSERT INTO retention_hold AS h (what) VALUES (thing)
+    ON CONFLICT (what) DO UPDATE SET rounds = least(h.rounds + 1, 10000), last_round = clock_timestamp()
+    WHERE clock_timestamp() NOT BETWEEN h.last_round AND h.last_round + interval '9 minutes';
+    is_new := FOUND;
+    SELECT h.rounds > 144 INTO is_over FROM retention_hold h WHERE h.what = thing;
+    RETURN is_over AND (is_new OR NOT once_a_round);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.retention_passes(text, boolean, boolean) IS
+    'Whether old things of one kind may go now. How old they are is told by the database''s clock alone, and one that jumps '
+    'ahead makes everything old in a moment. So what is far beyond its time is held for a day, in which the status says so: '
+    'for 144 rounds of the worker, which come every ten minutes. They are counted, as it is the clock that is not believed. '
+    'Then it goes, once in a round if it is asked for so. As soon as nothing is far beyond its time any more, the hold is '
+    'over.';
+
+CREATE FUNCTION pushmta_engine.drop_old_partition(parent text, before date) RETURNS text LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '300ms' AS $$
+DECLARE
+    most CONSTANT integer := 3;
+    thing text := 'partitions of ' || parent;
+    found record;
+    names text[] := ARRAY[]::text[];
+BEGIN
+    IF parent IS NULL OR parent NOT IN ('broad_log', 'tracking_log', 'exclusion_log', 'delivery_part_target') THEN
+        RAISE EXCEPTION '% is no table with partitions.', parent USING ERRCODE = 'PM007';
+    END IF;
+    FOR found IN SELECT c.relname::text AS name, to_date(right(c.relname, 8), 'YYYYMMDD') AS day
+        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = ('pushmta_engine.' || parent)::regclass AND c.relname ~ ('^' || parent || '_[0-9]{8}$')
+        ORDER BY 2
+    LOOP
+        -- A delivery that was started before midnight is prepared after it.
+        EXIT WHEN found.day >= least(before, (now() AT TIME ZONE 'UTC')::date - 1) OR cardinality(names) > most;
+        IF NOT EXISTS (SELECT FROM delivery_part p WHERE p.state <> 'done' AND p.log_day = found.day)
+            AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted AND p.log_day = found.day)
+            AND NOT EXISTS (SELECT FROM late_outcome l WHERE l.log_day = found.day)
+            AND NOT EXISTS (SELECT FROM tracking_uncounted u WHERE u.log_day = found.day)
+            AND NOT EXISTS (SELECT FROM delivery d WHERE d.log_day = found.day
+                AND d.state IN ('pending', 'preparing', 'in_progress', 'paused'))
+        THEN
+            names := names || found.name;
+        END IF;
+    END LOOP;
+    IF NOT retention_passes(thing, cardinality(names) > most, true) OR cardinality(names) = 0 THEN
+        RETURN NULL;
+    END IF;
+    EXECUTE format('DROP TABLE pushmta_engine.%I', names[1]);
+    PERFORM note_retention(thing, 1);
+    RETURN names[1];
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_old_partition(text, date) IS
+    'Drops the oldest partition of a large table that is older than a day, unless something there is to be done or counted '
+    'yet; returns its name, null if there is none. Of more than three days at once none goes, and later one in a round. It '
+    'waits for others for a moment only, as all others wait behind it. Roles that own no table may call it, so it takes no '
+    'other table''s name.';
+
+CREATE FUNCTION pushmta_engine.purge_subscriptions(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    purged bigint;
+BEGIN
+    IF NOT retention_passes('disabled subscriptions', coalesce((SELECT x.disabled_at FROM subscription x
+        WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out
+        ORDER BY x.disabled_at LIMIT 1) < now() - older - interval '3 days', false), false) THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM subscription s WHERE s.id = ANY(ARRAY(SELECT x.id FROM subscription x
+        WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out AND x.disabled_at < now() - older
+        ORDER BY x.disabled_at LIMIT most FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS purged = ROW_COUNT;
+    PERFORM note_retention('disabled subscriptions', purged);
+    RETURN purged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_subscriptions(integer, interval) IS
+    'Deletes up to so many subscriptions that have been disabled for longer than the time; returns how many. If one is more '
+    'than three days beyond it, all are held for a day.';
+
+CREATE FUNCTION pushmta_engine.purge_token_events(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    picked bigint[];
+    is_much boolean;
+    purged bigint;
+BEGIN
+    SELECT coalesce(array_agg(x.id), '{}'), coalesce(bool_or(x.created_at < now() - older - interval '3 days'), false)
+    INTO picked, is_much
+    FROM (SELECT t.id, t.created_at, t.state FROM token_event t ORDER BY t.id LIMIT most) x
+    WHERE x.created_at < now() - older AND x.state NOT IN ('pending', 'held');
+    IF NOT retention_passes('token events', is_much, false) THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM token_event e WHERE e.id = ANY(picked) AND e.state NOT IN ('pending', 'held');
+    GET DIAGNOSTICS purged = ROW_COUNT;
+    PERFORM note_retention('token events', purged);
+    RETURN purged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_token_events(integer, interval) IS
+    'Deletes up to so many token events that were decided and are older than the time; returns how many. Only the oldest rows '
+    'are looked at: they are in the order of their ids, nearly. If one is more than three days beyond the time, all are held '
+    'for a day.';
+
+CREATE FUNCTION pushmta_engine.purge_tracking_sources(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    oldest date;
+    purged bigint;
+BEGIN
+    SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD')) INTO oldest FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'pushmta_engine.tracking_log'::regclass AND c.relname ~ '^tracking_log_[0-9]{8}$';
+    DELETE FROM tracking_source s WHERE s.id = ANY(ARRAY(SELECT x.id FROM tracking_source x
+        WHERE x.changed_at < (oldest - 1)::timestamp AT TIME ZONE 'UTC'
+        ORDER BY x.changed_at LIMIT most FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS purged = ROW_COUNT;
+    PERFORM note_retention('tracking sources', purged);
+    RETURN purged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_tracking_sources(integer) IS
+    'Deletes up to so many sources of hits that stored none since before the oldest day whose hits are kept; returns how '
+    'many. A spool that comes back after that cannot count a hit again: those days are gone.';
+
+CREATE FUNCTION pushmta_engine.fold_parts(parts bigint[]) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH gone AS (
+        DELETE FROM delivery_part p WHERE p.id = ANY(parts) AND p.state = 'done'
+        RETURNING p.*, CASE WHEN p.rest_status IS NULL THEN 0 ELSE p.size - p.handed_over - p.sent - p.failed - p.ignored
+            - p.not_applicable - p.canceled - p.unknown END AS rest
+    )
+    INSERT INTO delivery_part AS f (delivery_id, application_id, external_account_id, log_day, size, sent, failed, ignored,
+        not_applicable, canceled, unknown, late_outcomes, resent_after_ambiguity, journal_replayed, priority, state,
+        finished_at, folded, counted)
+    SELECT g.delivery_id, g.application_id, g.external_account_id, g.log_day, sum(g.size - g.handed_over), sum(g.sent),
+        sum(g.failed + CASE g.rest_status WHEN 2 THEN g.rest ELSE 0 END),
+        sum(g.ignored + CASE g.rest_status WHEN 0 THEN g.rest ELSE 0 END),
+        sum(g.not_applicable + CASE g.rest_status WHEN 8 THEN g.rest ELSE 0 END),
+        sum(g.canceled + CASE g.rest_status WHEN 7 THEN g.rest ELSE 0 END),
+        sum(g.unknown + CASE g.rest_status WHEN 9 THEN g.rest ELSE 0 END),
+        sum(g.late_outcomes), sum(g.resent_after_ambiguity), sum(g.journal_replayed), max(g.priority), 'done',
+        max(g.finished_at), true, true
+    FROM gone g GROUP BY 1, 2, 3, 4
+    HAVING sum(g.size - g.handed_over) > 0
+    ON CONFLICT (delivery_id, application_id, external_account_id) WHERE folded DO UPDATE
+    SET size = f.size + excluded.size, sent = f.sent + excluded.sent, failed = f.failed + excluded.failed,
+        ignored = f.ignored + excluded.ignored, not_applicable = f.not_applicable + excluded.not_applicable,
+        canceled = f.canceled + excluded.canceled, unknown = f.unknown + excluded.unknown,
+        late_outcomes = f.late_outcomes + excluded.late_outcomes,
+        resent_after_ambiguity = f.resent_after_ambiguity + excluded.resent_after_ambiguity,
+        journal_replayed = f.journal_replayed + excluded.journal_replayed, finished_at = excluded.finished_at $$;
+COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
+    'Puts done parts together, one for each delivery, application and account. What a part handed over is in the size of '
+    'another; what had no outcome of its own is counted as what the part''s end made of it.';
+
+CREATE FUNCTION pushmta_engine.purge_delivery_rows(most integer, before date) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    days date[];
+    place record;
+    deleted bigint;
+    purged_rows bigint := 0;
+    parts bigint[];
+BEGIN
+    days := ARRAY(SELECT o.day FROM (SELECT DISTINCT coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) AS day
+            FROM delivery d WHERE NOT d.purged AND d.finished_at IS NOT NULL
+                AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) < least(before, (now() AT TIME ZONE 'UTC')::date - 1)) o
+        WHERE to_regclass('pushmta_engine.broad_log_' || to_char(o.day, 'YYYYMMDD')) IS NULL
+            AND to_regclass('pushmta_engine.delivery_part_target_' || to_char(o.day, 'YYYYMMDD')) IS NULL);
+    FOR place IN SELECT d.id FROM delivery d
+        WHERE NOT d.purged AND d.finished_at IS NOT NULL
+            AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
+            AND d.state IN ('finished', 'failed', 'stopped')
+            AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
+            AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
+            AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)
+        ORDER BY coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date), d.id LIMIT most
+        FOR NO KEY UPDATE OF d SKIP LOCKED
+    LOOP
+        EXIT WHEN purged_rows >= most;
+        DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id FROM pushmta.delivery_target x
+            WHERE x.delivery_id = place.id ORDER BY x.id LIMIT most - purged_rows));
+        GET DIAGNOSTICS deleted = ROW_COUNT;
+        PERFORM note_retention('delivery targets', deleted);
+        purged_rows := purged_rows + deleted;
+        CONTINUE WHEN purged_rows >= most;
+        DELETE FROM pushmta.delivery_exclusion e WHERE e.id = ANY(ARRAY(SELECT x.id FROM pushmta.delivery_exclusion x
+            WHERE x.delivery_id = place.id LIMIT most - purged_rows));
+        GET DIAGNOSTICS deleted = ROW_COUNT;
+        PERFORM note_retention('exclusions of deliveries', deleted);
+        purged_rows := purged_rows + deleted;
+        CONTINUE WHEN purged_rows >= most;
+        parts := ARRAY(SELECT p.id FROM delivery_part p WHERE p.delivery_id = place.id AND NOT p.folded
+            ORDER BY p.id LIMIT most - purged_rows FOR UPDATE);
+        DELETE FROM delivery_part_recovery r WHERE r.part_id = ANY(parts);
+        PERFORM fold_parts(parts);
+        PERFORM note_retention('parts', cardinality(parts));
+        purged_rows := purged_rows + cardinality(parts);
+        CONTINUE WHEN purged_rows >= most;
+        -- The last range of all is where the next one begins.
+        DELETE FROM message_id_range r WHERE r.delivery_id = place.id
+            AND EXISTS (SELECT FROM message_id_range n WHERE n.number > r.number);
+        UPDATE delivery d SET purged = true WHERE d.id = place.id;
+        purged_rows := purged_rows + 1;
+    END LOOP;
+    RETURN purged_rows;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
+    'Deletes what ended deliveries of days before `before` leave behind their counts, up to about so many rows: targets and '
+    'exclusions, parts (which become one for each application and account, with the sums of all), what is on record of lost '
+    'owners, numbers of int32 message ids. Nothing of a day whose outcomes are there: these hold what an unfinished delivery '
+    'needs, and what the statistics have not counted, and are not dropped at once when the clock jumps. Returns how many '
+    'rows.';
+
+CREATE FUNCTION pushmta_engine.purge_children(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    picked bigint[];
+    is_much boolean;
+    purged_rows bigint;
+    hosts bigint;
+BEGIN
+    SELECT coalesce(array_agg(c.id), '{}'), coalesce(bool_or(c.since < now() - older - interval '3 days'), false)
+    INTO picked, is_much
+    FROM ((SELECT x.id, x.exited_at AS since FROM mta_child x WHERE x.exited_at IS NOT NULL AND x.exited_at < now() - older
+            ORDER BY x.exited_at LIMIT most)
+        UNION ALL
+        (SELECT x.id, x.last_beat FROM mta_child x WHERE x.exited_at IS NULL AND x.last_beat < now() - older LIMIT most)) c
+    WHERE NOT EXISTS (SELECT FROM delivery_part p WHERE p.state = 'claimed' AND p.owner = c.id);
+    SELECT is_much OR coalesce(bool_or(h.last_beat < now() - older - interval '3 days'), false) INTO is_much
+    FROM mta_host h WHERE NOT EXISTS (SELECT FROM mta_child c WHERE c.host_id = h.id);
+    IF NOT retention_passes('children and hosts', is_much, false) THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM mta_child c WHERE c.id = ANY(picked);
+    GET DIAGNOSTICS purged_rows = ROW_COUNT;
+    DELETE FROM mta_host h WHERE h.last_beat < now() - older AND NOT EXISTS (SELECT FROM mta_child c WHERE c.host_id = h.id);
+    GET DIAGNOSTICS hosts = ROW_COUNT;
+    PERFORM note_retention('children and hosts', purged_rows + hosts);
+    RETURN purged_rows;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_children(integer, interval) IS
+    'Deletes up to so many children that ended, or were heard of last, longer ago than the time, and hosts without any that '
+    'were; returns how many. None that holds a part. If one is more than three days beyond the time, all are held for a day.';
+
+-- What belongs to somebody else too stays: a push token that another user has by now, a user key on an exclusion list that is a
+-- user key of another service.
+CREATE FUNCTION pushmta.forget_user(service text, user_key text)
+    RETURNS TABLE (subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp
+    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    person CONSTANT text := forget_user.user_key;
+    others integer[];
+    apps integer[];
+    ids bigint[];
+    tokens text[];
+    devices text[];
+    deliveries bigint[];
+    more bigint;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_user.service) THEN
+        RAISE EXCEPTION 'There is no service "%".', forget_user.service
+            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
+    ELSIF coalesce(person, '') = '' THEN
+        RAISE EXCEPTION 'The user key of the user to forget is empty.'
+            USING ERRCODE = 'PM072', HINT = 'Without a user key nobody is known: name a device with pushmta.unregister_device.';
+    END IF;
+    apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
+        WHERE v.name = forget_user.service);
+    ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(apps));
+    SELECT coalesce(array_agg(DISTINCT s.push_token), '{}'),
+        coalesce(array_agg(DISTINCT s.device_id) FILTER (WHERE s.device_id IS NOT NULL), '{}')
+    INTO tokens, devices FROM subscription s WHERE s.id = ANY(ids);
+    ids := ids || ARRAY(
+        SELECT s.id FROM subscription s
+        WHERE s.application_id = ANY(apps) AND s.push_token = ANY(tokens) AND s.enabled AND s.user_key = ''
+        UNION
+        SELECT s.id FROM subscription s
+        WHERE s.application_id = ANY(apps) AND s.push_token = ANY(tokens) AND NOT s.enabled AND s.user_key = ''
+        UNION
+        SELECT s.id FROM subscription s
+        WHERE s.application_id = ANY(apps) AND s.device_id = ANY(devices) AND s.device_id IS NOT NULL AND s.user_key = '');
+    PERFORM FROM subscription s WHERE s.id = ANY(ids) ORDER BY s.id FOR UPDATE;
+    -- All tokens they ever had here, but those that somebody else has by now.
+    tokens := ARRAY(SELECT t.token FROM (
+            SELECT s.push_token AS token FROM subscription s WHERE s.id = ANY(ids)
+            UNION
+            SELECT u.token FROM token_event e CROSS JOIN LATERAL (VALUES (e.old_token), (e.new_token)) u(token)
+            WHERE e.subscription_id = ANY(ids) AND u.token IS NOT NULL) t
+        WHERE NOT EXISTS (SELECT FROM application a CROSS JOIN LATERAL (
+                SELECT o.id FROM subscription o WHERE o.application_id = a.id AND o.push_token = t.token AND o.enabled
+                UNION ALL
+                SELECT o.id FROM subscription o WHERE o.application_id = a.id AND o.push_token = t.token AND NOT o.enabled) x
+            WHERE x.id <> ALL(ids)));
+
+    deliveries := ARRAY(SELECT DISTINCT a.delivery_id FROM delivery_application a
+        JOIN pushmta_engine.delivery d ON d.id = a.delivery_id AND NOT d.purged WHERE a.application_id = ANY(apps));
+    -- Where the delivery goes to somebody of that key in another service, too, the row is also theirs.
+    others := ARRAY(SELECT DISTINCT o.application_id FROM subscription o
+        WHERE o.user_key = person AND o.user_key <> '' AND o.application_id <> ALL(apps));
+    PERFORM set_config('pushmta.forgetting', 'on', true);
+    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(
+        SELECT x.id FROM unnest(deliveries) d(id) CROSS JOIN LATERAL (
+            SELECT o.id FROM pushmta.delivery_target o WHERE o.delivery_id = d.id AND o.user_key = person
+                AND NOT EXISTS (SELECT FROM delivery_application a WHERE a.delivery_id = d.id AND a.application_id = ANY(others))
+            UNION ALL
+            SELECT o.id FROM pushmta.delivery_target o WHERE o.delivery_id = d.id AND o.subscription_id = ANY(ids)
+            UNION ALL
+            SELECT o.id FROM pushmta.delivery_target o WHERE o.delivery_id = d.id AND o.push_token = ANY(tokens)) x));
+    GET DIAGNOSTICS targets = ROW_COUNT;
+    DELETE FROM pushmta.delivery_exclusion t WHERE t.id = ANY(ARRAY(
+        SELECT x.id FROM unnest(deliveries) d(id) CROSS JOIN LATERAL (
+            SELECT o.id FROM pushmta.delivery_exclusion o WHERE o.delivery_id = d.id AND o.user_key = person
+                AND NOT EXISTS (SELECT FROM delivery_application a WHERE a.delivery_id = d.id AND a.application_id = ANY(others))
+            UNION ALL
+            SELECT o.id FROM pushmta.delivery_exclusion o WHERE o.delivery_id = d.id AND o.subscription_id = ANY(ids)
+            UNION ALL
+            SELECT o.id FROM pushmta.delivery_exclusion o WHERE o.delivery_id = d.id AND o.push_token = ANY(tokens)) x));
+    GET DIAGNOSTICS exclusions = ROW_COUNT;
+    PERFORM set_config('pushmta.forgetting', '', true);
+    DELETE FROM exclusion_entry e USING pushmta_engine.exclusion_list l
+    WHERE e.list_id = l.id AND (e.subscription_id = ANY(ids) OR e.push_token = ANY(tokens)
+        OR e.user_key = person AND NOT EXISTS (SELECT FROM subscription o
+            WHERE o.user_key = person AND o.user_key <> '' AND o.application_id <> ALL(apps)));
+    GET DIAGNOSTICS more = ROW_COUNT;
+    exclusions := exclusions + more;
+    DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
+    GET DIAGNOSTICS seeds = ROW_COUNT;
+    -- A key may say whose it is.
+    DELETE FROM message_key k WHERE k.subscription_ids && ids;
+    UPDATE token_event e SET new_token = NULL, old_token = NULL,
+        state = CASE WHEN e.state IN ('pending', 'held') THEN 'outdated' ELSE e.state END
+    WHERE e.subscription_id = ANY(ids)
+        AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held'));
+
+    -- Shorter than any token, so that no registration finds it.
+    UPDATE subscription s SET push_token = 'none', user_key = '', recipient = NULL, parameters = NULL, locale = '', time_zone = '',
+        device_id = NULL, device = NULL, extra = NULL, enabled = false, disabled_at = now(), disabled_reason = 'forgotten',
+        opted_out = false, quarantine_status = 0, quarantine_reason = '', quarantined_at = NULL, soft_errors = 0
+    WHERE s.id = ANY(ids);
+    GET DIAGNOSTICS subscriptions = ROW_COUNT;
+    INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)
+    SELECT u.id, (now() AT TIME ZONE 'UTC')::date + 1 FROM unnest(ids) u(id)
+    ON CONFLICT (subscription_id) DO UPDATE SET forgotten_at = clock_timestamp(), left_through = excluded.left_through;
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta.forget_user(text, text) IS
+    'Forgets the user of a service, for a data-protection request: empties the subscriptions, those without a user of the '
+    'same push token or device too, and takes the user out of targets, exclusions, seed addresses, token events and '
+    'idempotency keys, of whatever deliveries. Logs keep the ids of messages and subscriptions, which lead to nobody; the '
+    'feedback worker takes addresses, browsers and variables out of them day by day. A device that registers later is '
+    'somebody new. Returns how many rows there were; all 0 if there is no such user. There is no way back.';
+
+CREATE FUNCTION pushmta_engine.clean_forgotten_logs(most integer) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off AS $$
+DECLARE
+    cleaned date;
+    ids bigint[];
+BEGIN
+    SELECT max(f.left_through) INTO cleaned FROM pushmta_engine.forgotten_subscription f
+    WHERE f.left_through IS NOT NULL
+        AND f.forgotten_at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp();
+    ids := ARRAY(SELECT f.subscription_id FROM pushmta_engine.forgotten_subscription f
+        WHERE f.left_through = cleaned AND f.forgotten_at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp()
+        ORDER BY f.subscription_id LIMIT most FOR UPDATE SKIP LOCKED);
+    IF ids = '{}' THEN
+        RETURN 0;
+    END IF;
+    IF to_regclass('pushmta_engine.delivery_part_target_' || to_char(cleaned, 'YYYYMMDD')) IS NOT NULL THEN
+        EXECUTE format($sql$
+            UPDATE delivery_part_target t SET variables = NULL
+            WHERE t.log_day = %L AND t.variables IS NOT NULL AND t.subscription_ids && $1 $sql$, cleaned) USING ids;
+    END IF;
+    IF to_regclass('pushmta_engine.tracking_log_' || to_char(cleaned, 'YYYYMMDD')) IS NOT NULL THEN
+        -- A hit may have been stored before its message's outcome, and then says nothing of the subscription.
+        EXECUTE format($sql$
+            UPDATE tracking_log h SET address = NULL, user_agent = NULL
+            WHERE h.log_day = %1$L AND (h.address IS NOT NULL OR h.user_agent IS NOT NULL)
+                AND (h.subscription_id = ANY($1) OR h.subscription_id IS NULL AND (h.delivery_id, h.sequence) IN (
+                    SELECT t.delivery_id, coalesce(u.sequence, t.first_sequence + u.n::integer - 1)
+                    FROM delivery_part_target t
+                    CROSS JOIN LATERAL unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, n)
+                    WHERE t.log_day = %1$L AND t.subscription_ids && $1 AND u.subscription_id = ANY($1))) $sql$, cleaned) USING ids;
+    END IF;
+    UPDATE pushmta_engine.forgotten_subscription f SET left_through = (
+        SELECT max(o.day) FROM (SELECT to_date(right(c.relname, 8), 'YYYYMMDD') AS day
+            FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+            WHERE i.inhparent IN ('pushmta_engine.tracking_log'::regclass, 'pushmta_engine.delivery_part_target'::regclass)
+                AND c.relname ~ '_[0-9]{8}$') o
+        WHERE o.day < cleaned)
+    WHERE f.subscription_id = ANY(ids);
+    RETURN cardinality(ids);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.clean_forgotten_logs(integer) IS
+    'Takes what is left of up to so many forgotten subscriptions out of the logs of one day, the newest that is left: the '
+    'variables of messages, and the addresses and browsers of hits. It begins a minute later, when what was under way is '
+    'over. Returns how many subscriptions it was for.';
+
+CREATE FUNCTION pushmta_engine.purge_forgotten(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    oldest date;
+    purged_rows bigint;
+BEGIN
+    SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD')) INTO oldest FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent IN ('pushmta_engine.tracking_log'::regclass, 'pushmta_engine.broad_log'::regclass)
+        AND c.relname ~ '_[0-9]{8}$';
+    DELETE FROM pushmta_engine.forgotten_subscription f WHERE f.subscription_id = ANY(ARRAY(
+        SELECT x.subscription_id FROM pushmta_engine.forgotten_subscription x
+        WHERE x.left_through IS NULL AND x.forgotten_at < (oldest - 1)::timestamp AT TIME ZONE 'UTC'
+        ORDER BY x.forgotten_at LIMIT most FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS purged_rows = ROW_COUNT;
+    PERFORM note_retention('notes of forgotten subscriptions', purged_rows);
+    RETURN purged_rows;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_forgotten(integer) IS
+    'Deletes up to so many notes of forgotten subscriptions all of whose messages are of days that are gone, so that nothing '
+    'can come of them any more; returns how many.';
+
+CREATE VIEW pushmta.retention_log AS SELECT r.day, r.what, r.n, r.changed_at FROM pushmta_engine.retention_log r;
+COMMENT ON VIEW pushmta.retention_log IS 'What was thrown away because of its age, by day.';
+
+CREATE VIEW pushmta.retention_hold AS
+SELECT h.what, h.since, h.rounds <= 144 AS held, greatest(144 - h.rounds, 0) * interval '10 minutes' AS goes_in
+FROM pushmta_engine.retention_hold h;
+COMMENT ON VIEW pushmta.retention_hold IS
+    'What is far beyond the time that it is kept for, and is held back for a day, as the clock may be wrong.';

@@ -1,0 +1,485 @@
+-- What marketing systems and monitoring use to make deliveries and to watch them.
+
+CREATE VIEW pushmta.delivery_progress AS
+SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
+    CASE WHEN d.kind = 'continuous' THEN coalesce(c.made, 0) ELSE d.target END AS target, d.excluded,
+    coalesce(c.pending, 0) AS pending, coalesce(c.sent, 0) AS sent, coalesce(c.failed, 0) AS failed,
+    coalesce(c.ignored, 0) AS ignored, coalesce(c.not_applicable, 0) AS not_applicable,
+    coalesce(c.canceled, 0) AS canceled, coalesce(c.unknown, 0) AS unknown,
+    coalesce(c.late_outcomes, 0) AS late_outcomes, coalesce(c.resent_after_ambiguity, 0) AS resent_after_ambiguity,
+    coalesce(c.journal_replayed, 0) AS journal_replayed,
+    coalesce(c.parts_ready, 0) AS parts_ready, coalesce(c.parts_claimed, 0) AS parts_claimed,
+    coalesce(c.parts_waiting, 0) AS parts_waiting, coalesce(c.parts_done, 0) AS parts_done, d.prepared,
+    d.created_at, d.start_at, d.started_at, d.finished_at, d.valid_until, now() AS snapshot_at,
+    CASE WHEN d.kind = 'continuous' THEN d.parent_delivery_id END AS parent_delivery_id, d.proof,
+    CASE WHEN d.state IN ('pending', 'preparing') AND d.wait_reason <> '' THEN d.wait_reason
+        WHEN c.load_error IS NOT NULL THEN c.load_error
+        WHEN d.state IN ('preparing', 'in_progress') THEN coalesce((
+            SELECT string_agg(format('The gateway of account %s has taken nothing from application %s since %s (%s): its messages '
+                'wait and keep their attempts, and sending goes on by itself when a probe is taken.', e.name, a.name,
+                to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), t.reason), ' ' ORDER BY a.name, e.name)
+            FROM pushmta_engine.gateway_trouble t
+            JOIN pushmta_engine.application a ON a.id = t.application_id
+            JOIN pushmta_engine.external_account e ON e.id = t.external_account_id
+            WHERE t.state = 'trouble' AND EXISTS (SELECT FROM pushmta_engine.delivery_part w WHERE w.delivery_id = d.id
+                AND w.state <> 'done' AND w.application_id = t.application_id
+                AND w.external_account_id = t.external_account_id)), '')
+        ELSE '' END AS waiting_reason
+FROM pushmta_engine.delivery d
+LEFT JOIN LATERAL (
+    SELECT sum(p.size - p.handed_over)::bigint AS made, sum(CASE WHEN p.state <> 'done' THEN r.rest END)::bigint AS pending,
+        sum(p.sent)::bigint AS sent,
+        sum(p.failed + CASE WHEN p.rest_status = 2 THEN r.rest ELSE 0 END)::bigint AS failed,
+        sum(p.ignored + CASE WHEN p.rest_status = 0 THEN r.rest ELSE 0 END)::bigint AS ignored,
+        sum(p.not_applicable + CASE WHEN p.rest_status = 8 THEN r.rest ELSE 0 END)::bigint AS not_applicable,
+        sum(p.canceled + CASE WHEN p.rest_status = 7 THEN r.rest ELSE 0 END)::bigint AS canceled,
+        sum(p.unknown + CASE WHEN p.rest_status = 9 THEN r.rest ELSE 0 END)::bigint AS unknown,
+        sum(p.late_outcomes)::bigint AS late_outcomes, sum(p.resent_after_ambiguity)::bigint AS resent_after_ambiguity,
+        sum(p.journal_replayed)::bigint AS journal_replayed,
+        count(*) FILTER (WHERE p.state = 'ready' AND p.not_before <= now()) AS parts_ready,
+        count(*) FILTER (WHERE p.state = 'claimed') AS parts_claimed,
+        count(*) FILTER (WHERE p.state = 'waiting' OR p.state = 'ready' AND p.not_before > now()) AS parts_waiting,
+        count(*) FILTER (WHERE p.state = 'done') AS parts_done,
+        -- What was sent in part was loaded.
+        max(p.load_error) FILTER (WHERE p.load_failures > 0 AND p.state <> 'done' AND p.dispatch_mark = 0) AS load_error
+    FROM pushmta_engine.delivery_part p
+    CROSS JOIN LATERAL (SELECT p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled
+        - p.unknown AS rest) r
+    WHERE p.delivery_id = d.id
+) c ON true;
+COMMENT ON VIEW pushmta.delivery_progress IS
+    'A delivery''s counts, from its parts, in the statement''s snapshot: target = pending + sent + failed + ignored + '
+    'not_applicable + canceled + unknown; and what it waits for.';
+
+CREATE FUNCTION pushmta.delivery_status(delivery bigint) RETURNS SETOF pushmta.delivery_progress
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM pushmta.delivery_progress p WHERE p.id = delivery;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.delivery_status(bigint) IS
+    'The row of pushmta.delivery_progress of one delivery; an error if there is none.';
+
+-- The days of continuous deliveries with their counts.
+CREATE VIEW pushmta.delivery_day AS
+SELECT d.parent_delivery_id AS delivery_id, p.id AS day_id, d.log_day, p.state, p.target, p.pending, p.sent, p.failed, p.ignored,
+    p.not_applicable, p.canceled, p.unknown, p.started_at, p.finished_at
+FROM pushmta_engine.delivery d
+JOIN pushmta.delivery_progress p ON p.id = d.id
+WHERE d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL;
+COMMENT ON VIEW pushmta.delivery_day IS
+    'A continuous delivery''s messages belong to a delivery of their day (UTC), which ends when the next day has begun.';
+
+CREATE VIEW pushmta.ambiguous_message AS
+SELECT p.delivery_id, u.sequence, p.id AS part_id, r.fencing_token, false AS journal_lost
+FROM pushmta_engine.delivery_part p
+JOIN pushmta_engine.delivery_part_recovery r ON r.part_id = p.id
+CROSS JOIN LATERAL unnest(r.ambiguous) u(sequence)
+UNION ALL
+SELECT p.delivery_id, coalesce(t.sequences[n.place], t.first_sequence + n.place - 1), p.id, r.fencing_token, true
+FROM pushmta_engine.delivery_part p
+JOIN pushmta_engine.delivery_part_recovery r ON r.part_id = p.id AND r.ambiguous_through > 0
+JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+CROSS JOIN LATERAL generate_series(1, least(r.ambiguous_through, cardinality(t.subscription_ids))) n(place);
+COMMENT ON VIEW pushmta.ambiguous_message IS
+    'Messages that a gateway may have had without an answer that we know, as far as they are on record: when one of them was '
+    'sent twice, this is why. Where a journal was lost it is every message that may have left.';
+
+CREATE VIEW pushmta.exclusion_log AS
+SELECT e.delivery_id, a.name AS application, e.reason, e.subscription_id, s.user_key, e.target_id,
+    t.user_key AS target_user_key, t.push_token AS target_push_token, t.variables AS target_variables, e.logged_at
+FROM pushmta_engine.delivery d
+JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
+LEFT JOIN pushmta_engine.application a ON a.id = e.application_id
+LEFT JOIN pushmta_engine.subscription s ON s.id = e.subscription_id
+LEFT JOIN pushmta.delivery_target t ON t.id = e.target_id;
+COMMENT ON VIEW pushmta.exclusion_log IS
+    'Who was left out of a delivery at its preparation, and why; target_… is the row of pushmta.delivery_target that named them.';
+
+CREATE FUNCTION pushmta_engine.make_delivery(
+    label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
+    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
+    accounts text[] DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    document jsonb;
+    made bigint;
+    app record;
+    problems pushmta_engine.input_problem[];
+BEGIN
+    IF coalesce(label, '') = '' THEN
+        RAISE EXCEPTION 'The delivery has no label.'
+            USING ERRCODE = 'PM007', HINT = 'A label has 1 to 500 characters, is not blank, and has no line breaks or control characters.';
+    END IF;
+    BEGIN
+        document := content::jsonb;
+    EXCEPTION WHEN invalid_text_representation OR untranslatable_character OR program_limit_exceeded THEN
+        RAISE EXCEPTION 'The content of delivery "%" is not JSON: %', label, SQLERRM
+            USING ERRCODE = 'PM004', HINT = 'Give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}.';
+    END;
+    IF document IS NULL OR jsonb_typeof(document) <> 'object' THEN
+        RAISE EXCEPTION 'The content of delivery "%" is %, not a JSON object.', label, coalesce(jsonb_typeof(document), 'null')
+            USING ERRCODE = 'PM004', HINT = 'Give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}.';
+    END IF;
+    IF coalesce(cardinality(applications), 0) = 0 THEN
+        RAISE EXCEPTION 'Delivery "%" names no application.', label
+            USING ERRCODE = 'PM007', HINT = 'pushmta.application lists them by name.';
+    END IF;
+    IF accounts IS NOT NULL AND cardinality(accounts) <> cardinality(applications) THEN
+        RAISE EXCEPTION 'Delivery "%" has % applications and % accounts.', label, cardinality(applications), cardinality(accounts)
+            USING ERRCODE = 'PM007', HINT = 'Give one account for each application, or none for their own.';
+    END IF;
+    IF explicit_targets IS NULL THEN
+        RAISE EXCEPTION 'Delivery "%": explicit_targets is null.', label
+            USING ERRCODE = 'PM007', HINT = 'true sends to pushmta.delivery_target, false to all subscribers.';
+    END IF;
+    IF coalesce(ambiguity_policy, '') NOT IN ('resend', 'report') OR validity IS NULL
+        OR validity > interval '10 years' OR validity <= interval '0'
+        OR priority IS NULL OR priority NOT BETWEEN -100 AND 100 THEN
+        RAISE EXCEPTION 'Delivery "%": ambiguity_policy is %, validity %, priority %.', label, ambiguity_policy, validity, priority
+            USING ERRCODE = 'PM007', HINT = 'The policy is resend or report, validity is above zero, priority from -100 to 100.';
+    END IF;
+    INSERT INTO delivery (label, content, priority, validity, target_kind, one_per_user, ambiguity_policy)
+    VALUES (label, document, priority, validity,
+        CASE WHEN explicit_targets THEN 'explicit' ELSE 'subscribers' END, coalesce(one_per_user, false), ambiguity_policy)
+    RETURNING id INTO made;
+    FOR place IN 1 .. cardinality(applications) LOOP
+        SELECT a.id, a.platform, coalesce(e.id, own.id) AS account_id, coalesce(e.connector, own.connector) AS connector,
+            coalesce(e.name, own.name) AS account
+        INTO app FROM application a
+        LEFT JOIN external_account own ON own.id = a.external_account_id
+        LEFT JOIN external_account e ON e.name = accounts[place]
+        WHERE a.name = applications[place];
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'There is no application "%".', applications[place]
+                USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them; pushmta app add makes one.';
+        END IF;
+        IF accounts[place] IS NOT NULL AND app.account IS DISTINCT FROM accounts[place] THEN
+            RAISE EXCEPTION 'There is no external account "%".', accounts[place]
+                USING ERRCODE = 'PM005', HINT = 'pushmta account list shows them.';
+        END IF;
+        IF app.account_id IS NULL THEN
+            RAISE EXCEPTION 'Application "%" has no external account, so nothing can be sent to it.', applications[place]
+                USING ERRCODE = 'PM005', HINT = 'Name one in accounts, or give the application one with pushmta app add --account.';
+        END IF;
+        IF app.connector NOT LIKE app.platform || '-%' THEN
+            RAISE EXCEPTION 'External account "%" is a % connector and cannot serve application "%" on %.',
+                app.account, app.connector, applications[place], app.platform
+                USING ERRCODE = 'PM005', HINT = 'Name an account of the same platform.';
+        END IF;
+        INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
+        VALUES (made, app.id, app.account_id) ON CONFLICT DO NOTHING;
+    END LOOP;
+    problems := ARRAY(SELECT p FROM content_problems(document,
+        ARRAY(SELECT DISTINCT a.platform FROM application a WHERE a.name = ANY(applications))) p);
+    IF cardinality(problems) > 0 THEN
+        PERFORM refuse_content(label, problems);
+    END IF;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.make_delivery(text, text[], text, integer, interval, boolean, boolean, text, text[]) IS
+    'Behind create_delivery: a delivery with a label, whose content says something right for each of its applications.';
+
+CREATE FUNCTION pushmta_engine.retry_schedule_named(subject text, schedule text) RETURNS text LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF coalesce(schedule, 'default') NOT IN ('default', 'daily', 'exponential') THEN
+        RAISE EXCEPTION '%: there is no retry schedule "%".', subject, left(schedule, 64)
+            USING ERRCODE = 'PM007', HINT = 'It is daily (max_retries on the first day, then one a day until the validity is over), '
+                'exponential (max_retries after pauses that double from retry_period_seconds), or default: by the delivery''s kind.';
+    END IF;
+    RETURN coalesce(schedule, 'default');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.retry_schedule_named(text, text) IS
+    'The retry schedule of a name, default without one; an error about the subject if there is none.';
+
+CREATE FUNCTION pushmta.create_delivery(
+    label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
+    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
+    accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
+    retry_schedule text DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    schedule text := retry_schedule_named(format('Delivery "%s"', label), retry_schedule);
+    made bigint;
+BEGIN
+    PERFORM require_label('delivery', coalesce(label, ''), 'PM007');
+    IF validity IS NULL OR validity <= interval '0' OR validity > interval '3600 days' THEN
+        RAISE EXCEPTION 'Delivery "%": the validity is %, and can be at most 3,600 days.', label, coalesce(validity::text, 'null')
+            USING ERRCODE = 'PM007', HINT = 'The validity is above zero and at most 3,600 days (311,040,000 seconds).';
+    END IF;
+    IF max_retries IS NULL OR max_retries NOT BETWEEN 0 AND 1000
+        OR retry_period_seconds NOT BETWEEN 1 AND 31536000 THEN
+        RAISE EXCEPTION 'Delivery "%": max_retries is %, retry_period_seconds %.', label, max_retries, retry_period_seconds
+            USING ERRCODE = 'PM007', HINT = 'max_retries is from 0 to 1,000, retry_period_seconds from 1 to 31,536,000 (a year).';
+    END IF;
+    made := make_delivery(label, applications, content, priority, validity, explicit_targets, one_per_user,
+        ambiguity_policy, accounts);
+    UPDATE pushmta_engine.delivery d SET max_retries = create_delivery.max_retries,
+        retry_period_seconds = create_delivery.retry_period_seconds, retry_schedule = schedule
+    WHERE d.id = made;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta.create_delivery(
+    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text) IS
+    'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. '
+    'Without retry_period_seconds the period is the schedule''s own.';
+
+CREATE FUNCTION pushmta.create_delivery(
+    label text, applications text[], content jsonb, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
+    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
+    accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
+    retry_schedule text DEFAULT NULL
+) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT pushmta.create_delivery(label, applications, content::text, priority, validity, explicit_targets, one_per_user,
+        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule) $$;
+COMMENT ON FUNCTION pushmta.create_delivery(
+    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text) IS
+    'The same with the content as jsonb.';
+
+CREATE FUNCTION pushmta.set_retry_schedule(delivery bigint, schedule text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM lock_delivery(delivery);
+    UPDATE pushmta_engine.delivery d SET retry_schedule = retry_schedule_named(format('Delivery %s', delivery), schedule),
+        changed_at = now()
+    WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta.set_retry_schedule(bigint, text) IS
+    'Sets how the attempts of a delivery are spread: daily, exponential, or default, that of its kind.';
+
+CREATE FUNCTION pushmta.set_target(
+    delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    wanted text := nullif(btrim(filter, E' \t\r\n'), '');
+    kind text;
+    wrong pushmta_engine.input_problem;
+BEGIN
+    IF found_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or create another delivery.';
+    END IF;
+    SELECT d.target_kind INTO kind FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF wanted IS NOT NULL AND kind = 'explicit' THEN
+        RAISE EXCEPTION 'Delivery % has explicit targets, which a filter does not choose from.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Leave out of pushmta.delivery_target whom it shall not go to, or use exclusions.';
+    END IF;
+    IF octet_length(wanted) > 65536 THEN
+        RAISE EXCEPTION 'The filter of delivery % has % bytes.', delivery, octet_length(wanted)
+            USING ERRCODE = 'PM007', HINT = 'A filter has at most 65,536 bytes. Use explicit targets or an exclusion list.';
+    END IF;
+    IF wanted IS NOT NULL THEN
+        wrong := filter_problem(wanted);
+        IF wrong.problem IS NOT NULL THEN
+            RAISE EXCEPTION 'The target filter of delivery % cannot be used: %.', delivery, wrong.problem
+                USING ERRCODE = 'PM021', HINT = wrong.remedy;
+        END IF;
+    END IF;
+    UPDATE pushmta_engine.delivery d SET changed_at = now(),
+        target_filter = CASE WHEN filter IS NULL THEN d.target_filter ELSE wanted END,
+        allow_duplicates = coalesce(set_target.allow_duplicates, d.allow_duplicates)
+    WHERE d.id = delivery;
+    IF exclude IS NOT NULL THEN
+        DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
+        INSERT INTO delivery_exclusion_list (delivery_id, list_id)
+        SELECT DISTINCT delivery, find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean) IS
+    'Says who of the subscribers a delivery goes to, before its start: those whom the filter chooses, but those on the lists. '
+    'What is null stays as it is; an empty filter is none. Whether the columns of a mapping are there is known when the '
+    'delivery is prepared.';
+
+-- A condition in SQL of the caller's own: it runs with the rights of the supervisor, so whoever may write it may read, and
+-- through functions change, what the supervisor can. Nobody has the right but who is given the role pushmta_raw_sql.
+CREATE SCHEMA IF NOT EXISTS pushmta_raw;
+COMMENT ON SCHEMA pushmta_raw IS 'PushMTA: what only members of pushmta_raw_sql may call.';
+
+CREATE FUNCTION pushmta_raw.set_target_sql(delivery bigint, condition text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    kind text;
+BEGIN
+    SELECT d.target_kind INTO kind FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF found_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or create another delivery.';
+    ELSIF kind = 'explicit' OR octet_length(condition) > 65536 THEN
+        RAISE EXCEPTION 'Delivery % cannot have this condition.', delivery
+            USING ERRCODE = 'PM007', HINT = 'It has explicit targets, or the condition has more than 65,536 bytes.';
+    END IF;
+    UPDATE pushmta_engine.delivery d SET target_sql = nullif(btrim(condition, E' \t\r\n'), ''), changed_at = now()
+    WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_raw.set_target_sql(bigint, text) IS
+    'Sets a condition in SQL beside the filter of a delivery: one expression over s, a row of pushmta_engine.subscription. It '
+    'is checked when the delivery is prepared, and not here: planning can call functions, with the rights of who plans.';
+
+CREATE FUNCTION pushmta_engine.try_condition(delivery bigint, subscription bigint) RETURNS smallint LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_variable
+DECLARE
+    chosen boolean;
+BEGIN
+    EXECUTE (SELECT format(E'SELECT ((%s\n)) IS TRUE FROM pushmta_engine.subscription s WHERE s.id = $1', d.target_sql)
+        FROM pushmta_engine.delivery d WHERE d.id = delivery) INTO chosen USING subscription;
+    RETURN CASE WHEN chosen THEN 0 ELSE -1 END;
+EXCEPTION WHEN data_exception OR cardinality_violation OR external_routine_exception OR external_routine_invocation_exception
+    OR program_limit_exceeded OR plpgsql_error THEN
+    RETURN 8;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.try_condition(bigint, bigint) IS
+    'What a delivery''s condition in SQL says of one subscription: 0 chosen, -1 not chosen, 8 that it cannot be computed. Much slower '
+    'than the condition in a statement, so only for chunks that hold a value it fails with. It runs with the rights and the search '
+    'path of its caller, as the condition does.';
+
+CREATE VIEW pushmta.delivery_targeting AS
+SELECT d.id AS delivery_id, d.target_kind, d.target_filter, d.target_sql IS NOT NULL AS has_target_sql, d.one_per_user,
+    d.allow_duplicates, ARRAY(SELECT l.name FROM pushmta_engine.delivery_exclusion_list x
+        JOIN pushmta_engine.exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id ORDER BY l.name) AS exclusion_lists
+FROM pushmta_engine.delivery d;
+COMMENT ON VIEW pushmta.delivery_targeting IS 'Whom a delivery goes to: its filter and its exclusions.';
+
+CREATE FUNCTION pushmta.add_targets(
+    delivery bigint, user_keys text[], subscription_ids bigint[], push_tokens text[], variable_sets text[]
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text;
+    kind text;
+    added bigint;
+BEGIN
+    -- As the foreign key of an insert does it: start_delivery waits for this, and others who add do not.
+    SELECT d.state, d.target_kind INTO found_state, kind FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+    ELSIF found_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or create another delivery.';
+    ELSIF kind <> 'explicit' THEN
+        RAISE EXCEPTION 'Delivery % goes to all subscribers, so targets would change nothing.', delivery
+            USING ERRCODE = 'PM006', HINT = 'Create a delivery with explicit targets.';
+    END IF;
+    INSERT INTO pushmta.delivery_target (delivery_id, user_key, subscription_id, push_token, variables)
+    SELECT delivery, u.user_key, u.subscription_id, u.push_token, u.variables::jsonb
+    FROM unnest(user_keys, subscription_ids, push_tokens, variable_sets)
+        WITH ORDINALITY u(user_key, subscription_id, push_token, variables, place)
+    ORDER BY u.place;
+    GET DIAGNOSTICS added = ROW_COUNT;
+    RETURN added;
+END $$;
+COMMENT ON FUNCTION pushmta.add_targets(bigint, text[], bigint[], text[], text[]) IS
+    'Adds to whom a delivery with explicit targets goes; each is named by one of user_keys, subscription_ids and push_tokens, '
+    'which are as long as one another, and has its own variables or null. Returns how many were added.';
+
+CREATE FUNCTION pushmta_engine.find_exclusion_list(list text) RETURNS integer LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer;
+BEGIN
+    SELECT l.id INTO found_id FROM exclusion_list l WHERE l.name = list;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no exclusion list "%".', list
+            USING ERRCODE = 'PM050', HINT = 'pushmta.exclusion_list lists them; pushmta.create_exclusion_list makes one.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.find_exclusion_list(text) IS
+    'The id of the exclusion list of a name; an error if there is none.';
+
+CREATE FUNCTION pushmta.create_exclusion_list(name text, label text DEFAULT '') RETURNS integer LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    made integer;
+BEGIN
+    PERFORM require_name('exclusion list', name, 'PM052');
+    PERFORM require_label('exclusion list', coalesce(label, ''), 'PM052');
+    INSERT INTO pushmta_engine.exclusion_list (name, label) VALUES (name, coalesce(label, ''))
+    ON CONFLICT ON CONSTRAINT exclusion_list_name_key DO NOTHING RETURNING id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'There is an exclusion list "%" already.', name
+            USING ERRCODE = 'PM051', HINT = 'Choose another name, or add to that one.';
+    END IF;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta.create_exclusion_list(text, text) IS
+    'Makes an exclusion list and returns its id.';
+
+CREATE FUNCTION pushmta.add_exclusions(
+    list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := find_exclusion_list(list);
+    added bigint;
+    place bigint;
+BEGIN
+    -- Whoever is named wrongly would go on getting everything. Never the token itself: messages go to logs.
+    SELECT u.n INTO place FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
+    WHERE u.token <> '' AND NOT is_push_token(u.token) ORDER BY u.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Push token number % for exclusion list "%" cannot be one.', place, list
+            USING ERRCODE = 'PM053', HINT = 'A push token has 8 to 2,000 printable characters, and no spaces.';
+    END IF;
+    SELECT u.id INTO place FROM unnest(subscription_ids) WITH ORDINALITY u(id, n) WHERE u.id < 1 ORDER BY u.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'No subscription has the id %, so exclusion list "%" cannot have it.', place, list
+            USING ERRCODE = 'PM053', HINT = 'Ids of subscriptions begin with 1; pushmta.subscription lists them.';
+    END IF;
+    WITH given AS (
+        SELECT NULL::bigint AS subscription_id, u AS user_key, NULL::text AS push_token FROM unnest(user_keys) u WHERE u <> ''
+        UNION ALL
+        SELECT s, NULL, NULL FROM unnest(subscription_ids) s WHERE s IS NOT NULL
+        UNION ALL
+        SELECT NULL, NULL, t FROM unnest(push_tokens) t WHERE t <> ''
+    ), made AS (
+        INSERT INTO exclusion_entry (list_id, subscription_id, user_key, push_token)
+        SELECT found_id, g.subscription_id, g.user_key, g.push_token FROM given g ON CONFLICT DO NOTHING RETURNING 1
+    )
+    SELECT count(*) INTO added FROM made;
+    UPDATE pushmta_engine.exclusion_list l SET changed_at = now() WHERE l.id = found_id AND added > 0;
+    RETURN added;
+END $$;
+COMMENT ON FUNCTION pushmta.add_exclusions(text, text[], bigint[], text[]) IS
+    'Adds to an exclusion list; returns how many are new on it.';
+
+CREATE FUNCTION pushmta.remove_exclusions(
+    list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := find_exclusion_list(list);
+    removed bigint;
+BEGIN
+    WITH taken AS (
+        DELETE FROM exclusion_entry e WHERE e.list_id = found_id AND (e.user_key = ANY(user_keys)
+            OR e.subscription_id = ANY(subscription_ids) OR e.push_token = ANY(push_tokens)
+            OR e.push_token ~ '^[0-9a-f]{64,200}$' AND e.push_token = ANY(ARRAY(SELECT lower(t) FROM unnest(push_tokens) t)))
+        RETURNING 1
+    )
+    SELECT count(*) INTO removed FROM taken;
+    UPDATE pushmta_engine.exclusion_list l SET changed_at = now() WHERE l.id = found_id AND removed > 0;
+    RETURN removed;
+END $$;
+COMMENT ON FUNCTION pushmta.remove_exclusions(text, text[], bigint[], text[]) IS
+    'Takes off an exclusion list; returns how many were on it.';
+
+CREATE VIEW pushmta.exclusion_list AS
+SELECT l.id, l.name, l.label,
+    (SELECT count(*) FROM pushmta_engine.exclusion_entry e WHERE e.list_id = l.id AND e.user_key IS NOT NULL) AS user_keys,
+    (SELECT count(*) FROM pushmta_engine.exclusion_entry e WHERE e.list_id = l.id AND e.subscription_id IS NOT NULL)
+        AS subscriptions,
+    (SELECT count(*) FROM pushmta_engine.exclusion_entry e WHERE e.list_id = l.id AND e.push_token IS NOT NULL) AS push_tokens,
+    l.created_at, l.changed_at
+FROM pushmta_engine.exclusion_list l;
+COMMENT ON VIEW pushmta.exclusion_list IS 'Exclusion lists and how many are on each.';

@@ -1,0 +1,398 @@
+-- Templates, seed addresses and proofs.
+
+CREATE FUNCTION pushmta_engine.template_problem(settings jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    setting record;
+    is_right boolean;
+BEGIN
+    IF settings IS NULL OR jsonb_typeof(settings) <> 'object' THEN
+        RETURN 'they are no JSON object';
+    END IF;
+    FOR setting IN SELECT key, value, value #>> '{}' AS text, jsonb_typeof(value) AS type FROM jsonb_each(settings) LOOP
+        is_right := CASE setting.key
+            WHEN 'priority' THEN setting.type = 'number' AND setting.text ~ '^-?[0-9]{1,3}$'
+                AND setting.text::integer BETWEEN -100 AND 100
+            WHEN 'validity_seconds' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,9}$'
+                AND setting.text::integer BETWEEN 1 AND 311040000
+            WHEN 'max_retries' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,4}$'
+                AND setting.text::integer BETWEEN 0 AND 1000
+            WHEN 'retry_period_seconds' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,8}$'
+                AND setting.text::integer BETWEEN 1 AND 31536000
+            WHEN 'retry_schedule' THEN coalesce(setting.text, '') IN ('default', 'daily', 'exponential')
+            WHEN 'one_per_user' THEN setting.type = 'boolean'
+            WHEN 'explicit_targets' THEN setting.type = 'boolean'
+            WHEN 'ambiguity_policy' THEN coalesce(setting.text, '') IN ('resend', 'report')
+        END;
+        IF is_right IS NULL THEN
+            RETURN format('there is no setting "%s"', left(setting.key, 64));
+        ELSIF NOT is_right THEN
+            RETURN format('%s cannot be %s%s', setting.key, left(setting.value::text, 64), CASE setting.key
+                WHEN 'priority' THEN ', it is from -100 to 100'
+                WHEN 'validity_seconds' THEN ', it is from 1 to 311,040,000 (3,600 days)'
+                WHEN 'max_retries' THEN ', it is from 0 to 1,000'
+                WHEN 'retry_period_seconds' THEN ', it is from 1 to 31,536,000 (a year)'
+                WHEN 'retry_schedule' THEN ', it is default, daily or exponential'
+                WHEN 'ambiguity_policy' THEN ', it is resend or report' ELSE ', it is true or false' END);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.template_problem(jsonb) IS
+    'What is wrong with a template''s settings; null if nothing is.';
+
+CREATE FUNCTION pushmta_engine.find_template(wanted text) RETURNS pushmta_engine.delivery_template LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_template pushmta_engine.delivery_template;
+BEGIN
+    SELECT t.* INTO found_template FROM delivery_template t WHERE t.name = wanted;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery template "%".', wanted
+            USING ERRCODE = 'PM040', HINT = 'pushmta.delivery_template lists them.';
+    END IF;
+    RETURN found_template;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.find_template(text) IS
+    'The template of a name; an error if there is none.';
+
+CREATE FUNCTION pushmta.add_template(
+    name text, content jsonb, label text DEFAULT '', settings jsonb DEFAULT '{}', replacing boolean DEFAULT false
+) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    problem text := template_problem(settings);
+    made integer;
+BEGIN
+    PERFORM require_name('delivery template', name, 'PM043');
+    PERFORM require_label('delivery template', coalesce(label, ''), 'PM043');
+    IF content IS NULL OR jsonb_typeof(content) <> 'object' THEN
+        RAISE EXCEPTION 'The content of delivery template "%" is %, not a JSON object.', name, coalesce(jsonb_typeof(content), 'null')
+            USING ERRCODE = 'PM004', HINT = 'Give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}.';
+    END IF;
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem
+            USING ERRCODE = 'PM043', HINT = 'Settings are priority, validity_seconds, one_per_user, explicit_targets, '
+                'ambiguity_policy, max_retries, retry_schedule and retry_period_seconds, with the values that create_delivery takes.';
+    END IF;
+    INSERT INTO delivery_template AS t (name, label, content, settings) VALUES (name, coalesce(label, ''), content, settings)
+    ON CONFLICT ON CONSTRAINT delivery_template_name_key DO UPDATE
+        SET label = excluded.label, content = excluded.content, settings = excluded.settings, changed_at = now()
+        WHERE coalesce(replacing, false) AND NOT t.ready_made
+    RETURNING t.id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'There is a delivery template "%" already.', name
+            USING ERRCODE = 'PM042', HINT = 'Choose another name. A template of your own can be replaced, a ready-made one duplicated.';
+    END IF;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta.add_template(text, jsonb, text, jsonb, boolean) IS
+    'Stores a template; with replacing one of that name may be there, unless it came with the product.';
+
+CREATE FUNCTION pushmta.duplicate_template(template text, new_name text, label text DEFAULT NULL) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    source pushmta_engine.delivery_template := find_template(template);
+BEGIN
+    RETURN pushmta.add_template(new_name, source.content, coalesce(label, source.label), source.settings);
+END $$;
+COMMENT ON FUNCTION pushmta.duplicate_template(text, text, text) IS
+    'Copies a template under another name.';
+
+CREATE FUNCTION pushmta.create_delivery_from_template(
+    template text, label text, applications text[], content jsonb DEFAULT NULL, priority integer DEFAULT NULL,
+    validity interval DEFAULT NULL, explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL,
+    ambiguity_policy text DEFAULT NULL, accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL,
+    retry_period_seconds integer DEFAULT NULL, retry_schedule text DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    source pushmta_engine.delivery_template := find_template(template);
+    settings jsonb := source.settings;
+    merged jsonb := CASE WHEN content IS NULL THEN source.content ELSE merge_json(source.content, content) END;
+BEGIN
+    RETURN pushmta.create_delivery(
+        label => label, applications => applications, content => merged::text,
+        priority => coalesce(priority, (settings ->> 'priority')::integer, 0),
+        validity => coalesce(validity, make_interval(secs => (settings ->> 'validity_seconds')::double precision), interval '5 days'),
+        explicit_targets => coalesce(explicit_targets, (settings ->> 'explicit_targets')::boolean, false),
+        one_per_user => coalesce(one_per_user, (settings ->> 'one_per_user')::boolean, false),
+        ambiguity_policy => coalesce(ambiguity_policy, settings ->> 'ambiguity_policy', 'resend'),
+        accounts => accounts,
+        max_retries => coalesce(max_retries, (settings ->> 'max_retries')::integer, 5),
+        retry_period_seconds => coalesce(retry_period_seconds, (settings ->> 'retry_period_seconds')::integer),
+        retry_schedule => coalesce(retry_schedule, settings ->> 'retry_schedule'));
+END $$;
+COMMENT ON FUNCTION pushmta.create_delivery_from_template(
+    text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text) IS
+    'Creates a delivery from a template and returns its id. The content is merged into the template''s as RFC 7396 says: a '
+    'null takes a key away. What is null otherwise is as the template has it, and as create_delivery has it where that says '
+    'nothing.';
+
+CREATE VIEW pushmta.delivery_template AS
+SELECT t.id, t.name, t.label, t.content, t.settings, t.ready_made, t.created_at, t.changed_at
+FROM pushmta_engine.delivery_template t;
+COMMENT ON VIEW pushmta.delivery_template IS
+    'Content and settings that deliveries start from: see pushmta.create_delivery_from_template.';
+
+CREATE FUNCTION pushmta_engine.token_bar(application integer, token text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE s.exclusion WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' ELSE coalesce(nullif(s.disabled_reason, ''), 'disabled') END
+    FROM pushmta_engine.application own
+    JOIN pushmta_engine.application a ON a.platform = own.platform
+    CROSS JOIN LATERAL (
+        SELECT x.exclusion, x.disabled_reason
+        FROM (SELECT e.* FROM subscription e WHERE e.application_id = a.id AND e.push_token = $2 AND e.enabled
+            UNION ALL
+            SELECT e.* FROM subscription e WHERE e.application_id = a.id AND e.push_token = $2 AND NOT e.enabled
+                AND NOT (e.exclusion = 1 AND e.disabled_reason IN ('seed', 'seed_removed'))) x
+        ORDER BY x.enabled DESC, x.registered_at DESC, x.id DESC LIMIT 1) s
+    WHERE own.id = $1 AND s.exclusion <> 0
+    ORDER BY a.id <> own.id, a.id LIMIT 1 $$;
+COMMENT ON FUNCTION pushmta_engine.token_bar(integer, text) IS
+    'What the last subscriber who had a push token has come to, in any application of the platform; null if nothing speaks '
+    'against a message. Whoever opted out, or whose device is gone, gets no proof by way of a seed''s own subscription '
+    'either.';
+
+CREATE VIEW pushmta.seed AS
+SELECT d.id, d.name, d.label, a.name AS application, v.name AS service, a.platform, d.subscription_id, s.push_token, s.user_key,
+    s.locale, coalesce(d.variables, '{}') AS variables, s.disabled_reason = 'seed' AS is_seed_only,
+    CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed'
+        THEN coalesce(pushmta_engine.token_bar(s.application_id, s.push_token), '')
+        ELSE CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END END AS problem,
+    d.created_at
+FROM pushmta_engine.seed d
+JOIN pushmta_engine.subscription s ON s.id = d.subscription_id
+JOIN pushmta_engine.application a ON a.id = s.application_id
+JOIN pushmta_engine.service v ON v.id = a.service_id;
+COMMENT ON VIEW pushmta.seed IS 'Seed addresses: who gets proofs, and what speaks against it.';
+
+CREATE FUNCTION pushmta.add_seed(
+    name text, application text DEFAULT NULL, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL,
+    push_token text DEFAULT NULL, variables jsonb DEFAULT NULL, label text DEFAULT '', locale text DEFAULT ''
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    app_id integer;
+    app_platform text;
+    token text := push_token;
+    bar text;
+    found_id bigint;
+BEGIN
+    PERFORM require_name('seed address', name, 'PM043');
+    PERFORM require_label('seed address', coalesce(label, ''), 'PM043');
+    IF name ~ '^[0-9]+$' OR name ~ ',' THEN
+        RAISE EXCEPTION 'A seed address cannot be named "%".', name
+            USING ERRCODE = 'PM043', HINT = 'Give it a name that is no number and has no comma.';
+    END IF;
+    IF coalesce(locale, '') !~ '^([A-Za-z][A-Za-z0-9_@=;.-]{0,63})?$' THEN
+        RAISE EXCEPTION 'The locale of seed address "%" is none.', name
+            USING ERRCODE = 'PM043', HINT = 'A locale is a language, and what belongs to it, as in fr or fr-CA.';
+    END IF;
+    IF num_nonnulls(subscription_id, user_key, push_token) <> 1 THEN
+        RAISE EXCEPTION 'Seed address "%" names its subscription in % ways.', name, num_nonnulls(subscription_id, user_key, push_token)
+            USING ERRCODE = 'PM043', HINT = 'Give exactly one of subscription_id, user_key and push_token.';
+    END IF;
+    IF variables IS NOT NULL AND jsonb_typeof(variables) <> 'object' THEN
+        RAISE EXCEPTION 'The variables of seed address "%" are %, not a JSON object.', name, jsonb_typeof(variables)
+            USING ERRCODE = 'PM043', HINT = 'Give an object such as {"firstName": "Ada"}.';
+    END IF;
+    IF subscription_id IS NULL OR application IS NOT NULL THEN
+        SELECT a.id, a.platform INTO app_id, app_platform FROM pushmta_engine.application a WHERE a.name = application;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'There is no application "%".', coalesce(application, '')
+                USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them.';
+        END IF;
+    END IF;
+    IF subscription_id IS NOT NULL THEN
+        SELECT s.id INTO found_id FROM subscription s
+        WHERE s.id = subscription_id AND (application IS NULL OR s.application_id = app_id);
+    ELSIF user_key IS NOT NULL THEN
+        SELECT s.id INTO found_id FROM subscription s
+        WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = app_id AND s.exclusion = 0
+        ORDER BY s.registered_at DESC, s.id DESC LIMIT 1;
+    ELSE
+        IF app_platform = 'ios' THEN
+            token := lower(token);
+        END IF;
+        IF token_problem(app_platform, token) IS NOT NULL THEN
+            RAISE EXCEPTION 'The push token of seed address "%" cannot be one: %.', name, token_problem(app_platform, token)
+                USING ERRCODE = 'PM043', HINT = 'Take the token that the app on the device prints for this platform.';
+        END IF;
+        bar := token_bar(app_id, token);
+        IF bar IS NOT NULL THEN
+            RAISE EXCEPTION 'The push token of seed address "%" is that of a subscriber to whom nothing is sent: %.', name, bar
+                USING ERRCODE = 'PM045', HINT = 'A device is a test device again when its app registers it; name another one until then.';
+        END IF;
+        SELECT s.id INTO found_id FROM subscription s
+        WHERE s.application_id = app_id AND s.push_token = token AND s.enabled;
+        IF found_id IS NULL THEN
+            SELECT s.id INTO found_id FROM subscription s
+            WHERE s.application_id = app_id AND s.push_token = token AND NOT s.enabled AND s.disabled_reason = 'seed'
+            ORDER BY s.id DESC LIMIT 1;
+        END IF;
+        IF found_id IS NULL THEN
+            INSERT INTO subscription (application_id, push_token, enabled, disabled_reason, locale)
+            VALUES (app_id, token, false, 'seed', coalesce(locale, ''))
+            RETURNING id INTO found_id;
+        END IF;
+    END IF;
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'Seed address "%": there is no such subscription.', name
+            USING ERRCODE = 'PM044', HINT = 'pushmta.subscription lists them; a push token needs none.';
+    END IF;
+    INSERT INTO seed (name, label, subscription_id, variables) VALUES (name, coalesce(label, ''), found_id, variables)
+    ON CONFLICT ON CONSTRAINT seed_name_key DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is a seed address "%" already.', name
+            USING ERRCODE = 'PM042', HINT = 'Choose another name, or remove that one first.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta.add_seed(text, text, bigint, text, text, jsonb, text, text) IS
+    'Names a test address by exactly one of subscription_id, user_key and push_token; the last two need the application. '
+    'Returns the id of its subscription.';
+
+CREATE FUNCTION pushmta.remove_seed(name text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    freed bigint;
+BEGIN
+    DELETE FROM seed d WHERE d.name = name RETURNING d.subscription_id INTO freed;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no seed address "%".', name
+            USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them.';
+    END IF;
+    UPDATE subscription s SET disabled_reason = 'seed_removed', disabled_at = now()
+    WHERE s.id = freed AND s.disabled_reason = 'seed' AND NOT EXISTS (SELECT FROM seed d WHERE d.subscription_id = freed);
+END $$;
+COMMENT ON FUNCTION pushmta.remove_seed(text) IS
+    'Takes a seed address away. A subscription that was made for it stays, as outcomes refer to it, and gets nothing any '
+    'more.';
+
+CREATE FUNCTION pushmta.proof_delivery(
+    delivery bigint, seeds text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL,
+    label_prefix text DEFAULT 'Proof: ', start boolean DEFAULT true
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    made bigint;
+    missing text;
+    bar text;
+    place bigint;
+    targets integer;
+    proof_label text;
+    found_seed record;
+BEGIN
+    SELECT left(coalesce(label_prefix, '') || d.label, 500) INTO proof_label FROM pushmta_engine.delivery d
+    WHERE d.id = delivery;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+    END IF;
+    PERFORM require_label('proof', proof_label, 'PM007');
+    -- An empty list is not all there are: a caller that found nobody must not write to everybody.
+    IF num_nonnulls(seeds, subscription_ids, push_tokens) = 0 THEN
+        seeds := ARRAY(SELECT s.name FROM seed s JOIN subscription b ON b.id = s.subscription_id
+            JOIN delivery_application a ON a.application_id = b.application_id AND a.delivery_id = delivery
+            WHERE NOT (b.exclusion = 1 AND b.disabled_reason = 'seed' AND token_bar(b.application_id, b.push_token) IS NOT NULL)
+            ORDER BY s.id);
+    END IF;
+    SELECT w.name INTO missing FROM unnest(seeds) WITH ORDINALITY w(name, n)
+    WHERE NOT EXISTS (SELECT FROM seed s WHERE s.name = w.name) ORDER BY w.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'There is no seed address "%".', coalesce(missing, '')
+            USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
+    END IF;
+
+    INSERT INTO pushmta_engine.delivery (label, content, priority, validity, target_kind, allow_duplicates, ambiguity_policy,
+        max_retries, retry_period_seconds, parent_delivery_id, proof)
+    -- Somebody waits for it, so it goes before what is merely under way. Two seeds may be one device with other values.
+    SELECT proof_label, d.content, greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
+        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.id, true
+    FROM pushmta_engine.delivery d WHERE d.id = delivery
+    RETURNING id INTO made;
+    INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
+    SELECT made, a.application_id, a.external_account_id FROM delivery_application a WHERE a.delivery_id = delivery;
+
+    INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
+    SELECT made, t.subscription_id, t.variables
+    FROM (SELECT s.subscription_id, s.variables, s.id::bigint AS place, 1 AS kind FROM seed s WHERE s.name = ANY(seeds)
+        UNION ALL
+        SELECT DISTINCT ON (u.id) u.id, NULL, u.n, 2 FROM unnest(subscription_ids) WITH ORDINALITY u(id, n)
+        UNION ALL
+        SELECT DISTINCT ON (s.id) s.id, NULL, u.n, 3 FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
+        JOIN delivery_application a ON a.delivery_id = made
+        JOIN application p ON p.id = a.application_id
+        JOIN subscription s ON s.application_id = a.application_id
+            AND s.push_token = CASE WHEN p.platform = 'ios' THEN lower(u.token) ELSE u.token END
+            AND (s.enabled OR s.exclusion = 1 AND s.disabled_reason = 'seed')) t
+    GROUP BY t.subscription_id, t.variables
+    ORDER BY min(t.kind), min(t.place);
+    GET DIAGNOSTICS targets = ROW_COUNT;
+
+    -- By the name that was typed, of which the id says nothing.
+    SELECT s.name, a.name AS application INTO found_seed FROM seed s
+    JOIN subscription b ON b.id = s.subscription_id
+    JOIN application a ON a.id = b.application_id
+    WHERE s.name = ANY(seeds) AND NOT EXISTS (SELECT FROM delivery_application x
+        WHERE x.delivery_id = made AND x.application_id = a.id)
+    ORDER BY s.id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Seed address "%" is of application "%", to which delivery % does not go.', found_seed.name,
+            found_seed.application, delivery
+            USING ERRCODE = 'PM044', HINT = 'Name seed addresses of the delivery''s applications; pushmta.seed lists them.';
+    END IF;
+    SELECT t.subscription_id INTO place FROM pushmta.delivery_target t
+    WHERE t.delivery_id = made AND NOT EXISTS (SELECT FROM subscription s
+        JOIN delivery_application a ON a.delivery_id = made AND a.application_id = s.application_id
+        WHERE s.id = t.subscription_id)
+    ORDER BY t.id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Subscription % is of none of the applications of delivery %.', place, delivery
+            USING ERRCODE = 'PM044', HINT = 'pushmta.subscription and pushmta.seed say of which applications they are.';
+    END IF;
+    -- Its user may have registered and opted out since it became a seed address. It is checked again when it is sent.
+    SELECT s.id, token_bar(s.application_id, s.push_token) INTO place, bar
+    FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
+    WHERE t.delivery_id = made AND s.exclusion = 1 AND s.disabled_reason = 'seed'
+        AND token_bar(s.application_id, s.push_token) IS NOT NULL
+    ORDER BY t.id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Subscription % of a seed address has the push token of a subscriber to whom nothing is sent: %.', place, bar
+            USING ERRCODE = 'PM045', HINT = 'pushmta.seed shows which it is; remove it with pushmta.remove_seed.';
+    END IF;
+    -- Never the token itself: messages go to logs.
+    SELECT u.n INTO place FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
+    WHERE NOT EXISTS (SELECT FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
+        JOIN application p ON p.id = s.application_id
+        WHERE t.delivery_id = made AND s.push_token = CASE WHEN p.platform = 'ios' THEN lower(u.token) ELSE u.token END)
+    ORDER BY u.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Push token number % is of no enabled subscription of the applications of delivery %.', place, delivery
+            USING ERRCODE = 'PM044', HINT = 'Make it a seed address with pushmta.add_seed; that needs no subscription.';
+    END IF;
+    IF targets = 0 THEN
+        RAISE EXCEPTION 'There is nobody to send a proof of delivery % to.', delivery
+            USING ERRCODE = 'PM044',
+                HINT = 'Add a seed address with pushmta.add_seed, or name subscriptions of the delivery''s applications.';
+    END IF;
+    IF start THEN
+        PERFORM pushmta.start_delivery(made);
+    END IF;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta.proof_delivery(bigint, text[], bigint[], text[], text, boolean) IS
+    'Sends what a delivery will say, as it is now and in whatever state it is, to seed addresses, subscriptions, and push '
+    'tokens of subscriptions; to all seed addresses of its applications if none are named. Returns the proof, a delivery of '
+    'its own.';
+
+CREATE VIEW pushmta.delivery_proof AS
+SELECT d.parent_delivery_id AS delivery_id, p.id AS proof_id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending,
+    p.sent, p.failed, p.ignored, p.not_applicable, p.canceled, p.unknown, p.created_at, p.started_at, p.finished_at
+FROM pushmta_engine.delivery d
+JOIN pushmta.delivery_progress p ON p.id = d.id
+WHERE d.proof;
+COMMENT ON VIEW pushmta.delivery_proof IS 'The proofs of deliveries; their messages count for no delivery but themselves.';

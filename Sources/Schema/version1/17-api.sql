@@ -1,0 +1,129 @@
+-- What the API of the web process reads and writes beside the contract.
+
+CREATE FUNCTION pushmta_engine.api_applications() RETURNS SETOF pushmta.application
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.application a ORDER BY a.name $$;
+COMMENT ON FUNCTION pushmta_engine.api_applications() IS
+    'The applications, as the API shows them.';
+
+CREATE FUNCTION pushmta_engine.api_device(device bigint) RETURNS SETOF pushmta.subscription
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.subscription s WHERE s.id = api_device.device $$;
+COMMENT ON FUNCTION pushmta_engine.api_device(bigint) IS
+    'One device, as the API shows it.';
+
+CREATE FUNCTION pushmta_engine.api_find_devices(applications integer[], token text, person text, most integer)
+    RETURNS SETOF pushmta.subscription LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    apps integer[] := coalesce(applications, ARRAY(SELECT a.id FROM pushmta_engine.application a));
+    found_ids bigint[];
+BEGIN
+    IF token IS NOT NULL THEN
+        -- Each half has an index of its own.
+        found_ids := ARRAY(
+            SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.push_token = token AND s.enabled
+            UNION ALL
+            SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.push_token = token AND NOT s.enabled);
+    ELSE
+        found_ids := ARRAY(
+            SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.user_key = person AND s.user_key <> '');
+    END IF;
+    RETURN QUERY SELECT s.* FROM pushmta.subscription s WHERE s.id = ANY(found_ids)
+        ORDER BY s.registered_at DESC, s.id DESC LIMIT most;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_find_devices(integer[], text, text, integer) IS
+    'The devices that have a push token, or are a user''s, in some applications (null: in all); the last registered first.';
+
+CREATE FUNCTION pushmta_engine.api_create_delivery(
+    label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,
+    explicit_targets boolean, one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer,
+    filter text, exclude text[], retry_schedule text
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    made bigint := pushmta.create_delivery(label => label, applications => applications, content => content,
+        priority => priority, validity => make_interval(secs => validity_seconds::double precision),
+        explicit_targets => explicit_targets, one_per_user => one_per_user, ambiguity_policy => ambiguity_policy,
+        max_retries => max_retries, retry_period_seconds => retry_period_seconds, retry_schedule => retry_schedule);
+BEGIN
+    IF continuous THEN
+        PERFORM pushmta.make_continuous(made);
+    END IF;
+    IF filter IS NOT NULL OR exclude IS NOT NULL THEN
+        PERFORM pushmta.set_target(delivery => made, filter => filter, exclude => exclude);
+    END IF;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_create_delivery(
+    text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text) IS
+    'Creates a delivery whole or not at all: with its kind, its filter and its exclusion lists (null: none).';
+
+CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer)
+    RETURNS TABLE (id bigint, label text, kind text, state text, state_reason text, priority integer, target bigint,
+        excluded bigint, pending bigint, sent bigint, failed bigint, ignored bigint, not_applicable bigint, canceled bigint,
+        unknown bigint, prepared boolean, created_at timestamptz, start_at timestamptz, started_at timestamptz,
+        finished_at timestamptz, valid_until timestamptz, snapshot_at timestamptz, applications text[], parent_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT p.id, p.label, p.kind, p.state, p.state_reason, p.priority::integer, p.target, p.excluded, p.pending, p.sent, p.failed,
+            p.ignored, p.not_applicable, p.canceled, p.unknown, p.prepared, p.created_at, p.start_at, p.started_at, p.finished_at,
+            p.valid_until, p.snapshot_at,
+            ARRAY(SELECT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
+                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id
+        FROM (SELECT d.id, d.parent_delivery_id FROM pushmta_engine.delivery d
+            WHERE d.id BETWEEN lowest AND highest AND (only_applications IS NULL OR NOT EXISTS (
+                SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))
+            ORDER BY d.id DESC LIMIT most) w
+        JOIN pushmta.delivery_progress p ON p.id = w.id
+        ORDER BY p.id DESC $$;
+COMMENT ON FUNCTION pushmta_engine.api_deliveries(bigint, bigint, integer[], integer) IS
+    'Deliveries with ids in a range, newest first, with their counts. With applications given: only those that go to no other '
+    'one.';
+
+CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+        SELECT greatest(
+            coalesce((SELECT b.sequence FROM delivery d JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
+                WHERE d.id = wanted ORDER BY b.sequence DESC LIMIT 1), 0),
+            coalesce((SELECT max(coalesce((SELECT max(u) FROM unnest(t.sequences) u), t.first_sequence + p.size - 1))
+                FROM delivery_part p JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+                WHERE p.delivery_id = wanted AND (p.state <> 'done' OR p.rest_status IS NOT NULL)), 0)) $$;
+COMMENT ON FUNCTION pushmta_engine.api_highest_number(bigint) IS
+    'The highest number of a message of a delivery. Those of a day of a continuous delivery have gaps, and an open one may '
+    'still get lower numbers than this.';
+
+CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highest integer)
+    RETURNS TABLE (sequence integer, subscription_id bigint, status text, http_status integer, reason text, failure_type text,
+        failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean, clicked boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+        WITH noted AS (
+            SELECT b.log_day, b.sequence, b.subscription_id, b.status, b.http_status, b.reason, b.failure, b.gateway_message_id,
+                b.attempt, b.logged_at
+            FROM delivery d JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
+            WHERE d.id = wanted AND b.sequence BETWEEN lowest AND highest
+            UNION ALL
+            SELECT p.log_day, m.sequence, u.subscription_id, coalesce(p.rest_status, 6::smallint), 0::smallint, p.rest_reason, NULL,
+                NULL, p.attempt, CASE WHEN p.state = 'done' THEN p.finished_at END
+            FROM delivery_part p
+            JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+                AND t.first_sequence <= highest AND (t.sequences IS NOT NULL OR t.first_sequence + p.size > lowest)
+            CROSS JOIN LATERAL unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, n)
+            CROSS JOIN LATERAL (SELECT coalesce(u.sequence, t.first_sequence + u.n::integer - 1) AS sequence) m
+            WHERE p.delivery_id = wanted AND (p.state <> 'done' OR p.rest_status IS NOT NULL)
+                AND m.sequence BETWEEN lowest AND highest
+                AND NOT EXISTS (SELECT FROM broad_log b
+                    WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = m.sequence)
+        )
+        SELECT n.sequence, n.subscription_id, status_name(n.status), n.http_status::integer, coalesce(n.reason, ''),
+            failure_type(n.failure), failure_reason(n.failure), n.gateway_message_id, n.attempt::integer, n.logged_at,
+            EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
+                AND r.sequence = n.sequence AND r.first),
+            EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
+                AND r.sequence = n.sequence AND r.kind = 2 AND r.first)
+        FROM noted n ORDER BY n.sequence $$;
+COMMENT ON FUNCTION pushmta_engine.api_outcomes(bigint, integer, integer) IS
+    'The messages of a delivery by their numbers, with what became of each; as pushmta.message_status, but without reading '
+    'all of the delivery for a few of them. Numbers are in the order of preparation and never change, outcomes come in any '
+    'order.';

@@ -1,0 +1,170 @@
+import PostgresClient
+import PushCore
+
+/// A key of the API to store; the key itself stays with who made it.
+public struct NewAPIKey: Sendable {
+    /// What names it: no secret.
+    public var publicID: String
+    /// Its SHA-256, see `APIKey`.
+    public var hash: [UInt8]
+    /// Whose it is, for people; one that is not revoked has no other one's.
+    public var name: String
+    /// What it may be used for.
+    public var scopes: Set<APIScope>
+    /// The names of the applications that it is for; none: all.
+    public var applications: [String]
+    /// Days until it expires; nil: never.
+    public var validDays: Int32?
+
+    /// A key to store.
+    public init(
+        publicID: String,
+        hash: [UInt8],
+        name: String,
+        scopes: Set<APIScope>,
+        applications: [String] = [],
+        validDays: Int32? = nil
+    ) {
+        self.publicID = publicID
+        self.hash = hash
+        self.name = name
+        self.scopes = scopes
+        self.applications = applications
+        self.validDays = validDays
+    }
+}
+
+/// A key of the API, as lists show it.
+public struct APIKeyRow: Sendable {
+    /// What names it.
+    public let publicID: String
+    /// Whose it is.
+    public let name: String
+    /// What it may be used for, as it is stored.
+    public let scopes: [String]
+    /// The names of the applications that it is for; empty: all.
+    public let applications: [String]
+    /// When it was made.
+    public let createdAt: DatabaseTime
+    /// When it expires, nil for never.
+    public let expiresAt: DatabaseTime?
+    /// When it was revoked, nil if it was not.
+    public let revokedAt: DatabaseTime?
+    /// The hour in which it was used last, nil if never.
+    public let lastUsedAt: DatabaseTime?
+    /// `active`, `expired` or `revoked`.
+    public let state: String
+}
+
+/// What the owner of a key of the API may do.
+public struct VerifiedAPIKey: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Whose it is.
+    public let name: String
+    /// What it may be used for.
+    public let scopes: Set<APIScope>
+    /// The applications that it is for; nil: all.
+    public let applicationIDs: Set<Int32>?
+    /// Why it is not accepted: `revoked` or `expired`; "" if it is.
+    public let problem: String
+
+    /// Whether it is for an application.
+    public func allows(application id: Int32) -> Bool {
+        applicationIDs?.contains(id) ?? true
+    }
+}
+
+extension Store {
+    /// What a key may do; nil if there is no such key. The comparison of the hashes is the database's, in a time that tells nothing.
+    public func verifyAPIKey(publicID: String, hash: [UInt8]) async throws -> VerifiedAPIKey? {
+        let result = try await query(
+            "SELECT k.id, k.name, k.scopes, k.application_ids, k.problem FROM pushmta_engine.verify_api_key($1, $2) k",
+            [.text(publicID), .bytes(hash)]
+        )
+        guard result.rowCount > 0 else { return nil }
+        // A scope of a newer program's is none that this one has something for.
+        let scopes = try result.textArray(0, 2).compactMap { $0.flatMap(APIScope.init(rawValue:)) }
+        return VerifiedAPIKey(
+            id: try result.int32(0, 0),
+            name: try result.text(0, 1),
+            scopes: Set(scopes),
+            applicationIDs: try result.int32ArrayOrNil(0, 3).map(Set.init),
+            problem: try result.text(0, 4)
+        )
+    }
+
+    /// The public ids of all keys, accepted or not.
+    public func apiKeyIDs() async throws -> Set<String> {
+        let result = try await query("SELECT k FROM pushmta_engine.api_key_ids() k")
+        return Set(try all(result) { rows, row in try rows.text(row, 0) })
+    }
+
+    /// Stores a key of the API.
+    public func createAPIKey(_ key: NewAPIKey) async throws {
+        try NameCheck.name(key.name, of: "API key")
+        var ids: [Int32] = []
+        for name in key.applications { ids.append(try await application(named: name).id) }
+        let result = try await query(
+            """
+            INSERT INTO pushmta_engine.api_key (public_id, key_hash, name, scopes, application_ids, expires_at)
+            VALUES ($1, $2, $3, $4, $5, now() + make_interval(days => $6::integer))
+            ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING RETURNING id
+            """,
+            [
+                .text(key.publicID), .bytes(key.hash), .text(key.name),
+                .textArray(key.scopes.map(\.rawValue).sorted()),
+                ids.isEmpty ? .null : .int32Array(ids), key.validDays.map(PostgresValue.int32) ?? .null,
+            ]
+        )
+        guard result.rowCount > 0 else {
+            throw StoreError(
+                .conflict,
+                "There is an API key \"\(key.name)\" already.",
+                hint: "choose another name, or revoke that one: pushmta key revoke"
+            )
+        }
+    }
+
+    /// All keys of the API, those that are accepted first, by name.
+    public func apiKeys() async throws -> [APIKeyRow] {
+        let result = try await query(
+            """
+            SELECT k.public_id, k.name, k.scopes,
+                ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.id = ANY(k.application_ids) ORDER BY a.name),
+                k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+                CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= now() THEN 'expired' ELSE 'active' END AS state
+            FROM pushmta_engine.api_key k ORDER BY state, k.name, k.id
+            """
+        )
+        return try all(result) { rows, row in
+            APIKeyRow(
+                publicID: try rows.text(row, 0),
+                name: try rows.text(row, 1),
+                scopes: try rows.textArray(row, 2).compactMap(\.self),
+                applications: try rows.textArray(row, 3).compactMap(\.self),
+                createdAt: try rows.time(row, 4),
+                expiresAt: try rows.timeOrNil(row, 5),
+                revokedAt: try rows.timeOrNil(row, 6),
+                lastUsedAt: try rows.timeOrNil(row, 7),
+                state: try rows.text(row, 8)
+            )
+        }
+    }
+
+    /// Revokes a key by its public id or its name; processes that know it take it for some seconds more.
+    ///
+    /// Throws `notFound`, also for one that was revoked before by its name.
+    public func revokeAPIKey(_ key: String) async throws {
+        let result = try await query(
+            """
+            UPDATE pushmta_engine.api_key k SET revoked_at = coalesce(k.revoked_at, now())
+            WHERE k.public_id = $1 OR k.name = $1 AND k.revoked_at IS NULL RETURNING k.id
+            """,
+            [.text(key)]
+        )
+        guard result.rowCount > 0 else {
+            throw StoreError(.notFound, "There is no API key \"\(key)\".", hint: "pushmta key list shows them")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import PostgresClient
+import PushCore
+
+/// A device as the API shows it: a subscription.
+public struct DeviceRow: Sendable {
+    /// Its id, never used again.
+    public let id: Int64
+    /// Its application.
+    public let applicationID: Int32
+    /// The application's name.
+    public let application: String
+    /// Its platform.
+    public let platform: Platform
+    /// The token that the gateway knows.
+    public let pushToken: String
+    /// Whose it is, "" if unknown.
+    public let userKey: String
+    /// Whether deliveries include it, as far as it is not in quarantine.
+    public let isEnabled: Bool
+    /// Why they do not, "" if they do; `opted_out` comes before other reasons.
+    public let disabledReason: String
+    /// When it was disabled.
+    public let disabledAt: DatabaseTime?
+    /// `valid`, `with_errors`, `quarantine` or `denylisted`.
+    public let quarantineStatus: String
+    /// Fields of the recipient, a JSON object.
+    public let recipient: String
+    /// Parameters of the subscription, a JSON object.
+    public let parameters: String
+    /// Language tag, "" if unknown.
+    public let locale: String
+    /// Time zone, "" if unknown.
+    public let timeZone: String
+    /// Which device it says it is; nil if it does not.
+    public let deviceID: String?
+    /// What describes the device, a JSON object; nil for nothing.
+    public let device: String?
+    /// When it registered last.
+    public let registeredAt: DatabaseTime
+    /// When it registered first.
+    public let createdAt: DatabaseTime
+}
+
+extension Store {
+    /// A device by its id.
+    public func device(_ id: Int64) async throws -> DeviceRow {
+        let result = try await query("SELECT \(Self.deviceColumns) FROM pushmta_engine.api_device($1) s", [.int64(id)])
+        return try first(result, orThrow: "There is no device \(id).", Self.device)
+    }
+
+    /// Devices with a push token in some applications, nil for all; the last registered first.
+    public func devices(pushToken: String, applications: [Int32]?, limit: Int32) async throws -> [DeviceRow] {
+        try await findDevices([.text(pushToken), .null], applications, limit)
+    }
+
+    /// Devices of a user in some applications, nil for all; the last registered first.
+    public func devices(userKey: String, applications: [Int32]?, limit: Int32) async throws -> [DeviceRow] {
+        try await findDevices([.null, .text(userKey)], applications, limit)
+    }
+
+    /// Sends nothing more to a device, until it registers again.
+    public func unregisterDevice(_ id: Int64) async throws {
+        try await query("SELECT pushmta.unregister_device($1)", [.int64(id)])
+    }
+
+    /// Notes that somebody wants nothing, or something again; it stays when the device registers again.
+    public func setOptOut(_ id: Int64, _ optedOut: Bool) async throws {
+        try await query("SELECT pushmta.set_opt_out($1, $2)", [.int64(id), .bool(optedOut)])
+    }
+
+    private func findDevices(_ wanted: [PostgresValue], _ applications: [Int32]?, _ limit: Int32) async throws
+        -> [DeviceRow]
+    {
+        let result = try await query(
+            "SELECT \(Self.deviceColumns) FROM pushmta_engine.api_find_devices($1::integer[], $2::text, $3::text, $4::integer) s",
+            [applications.map(PostgresValue.int32Array) ?? .null] + wanted + [.int32(limit)]
+        )
+        return try all(result, Self.device)
+    }
+
+    private static let deviceColumns = """
+        s.id, s.application_id, s.application, s.platform, s.push_token, s.user_key, s.enabled, s.disabled_reason, s.disabled_at,
+        s.quarantine_status, s.recipient::text, s.parameters::text, s.locale, s.time_zone, s.device_id, s.device::text,
+        s.registered_at, s.created_at
+        """
+
+    private static func device(_ rows: PostgresResult, _ row: Int) throws -> DeviceRow {
+        DeviceRow(
+            id: try rows.int64(row, 0),
+            applicationID: try rows.int32(row, 1),
+            application: try rows.text(row, 2),
+            platform: try choice(rows, row, 3),
+            pushToken: try rows.text(row, 4),
+            userKey: try rows.text(row, 5),
+            isEnabled: try rows.bool(row, 6),
+            disabledReason: try rows.text(row, 7),
+            disabledAt: try rows.timeOrNil(row, 8),
+            quarantineStatus: try rows.text(row, 9),
+            recipient: try rows.text(row, 10),
+            parameters: try rows.text(row, 11),
+            locale: try rows.text(row, 12),
+            timeZone: try rows.text(row, 13),
+            deviceID: try rows.textOrNil(row, 14),
+            device: try rows.textOrNil(row, 15),
+            registeredAt: try rows.time(row, 16),
+            createdAt: try rows.time(row, 17)
+        )
+    }
+}

@@ -1,0 +1,259 @@
+import PostgresClient
+import PushCore
+
+/// An application of a service on one platform and environment.
+public struct ApplicationRow: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Its service.
+    public let serviceID: Int32
+    /// Its name in commands and SQL, unique.
+    public let name: String
+    /// Its name for people.
+    public let label: String
+    /// iOS or Android.
+    public let platform: Platform
+    /// Sandbox or production.
+    public let environment: ApplicationEnvironment
+    /// What the SDK registers with, unique.
+    public let integrationKey: String
+    /// Bundle id (the APNs topic) or package name.
+    public let bundleID: String
+    /// How `_mId` is written.
+    public let messageIDFormat: MessageIDFormat
+    /// The routing that deliveries take unless they say otherwise.
+    public let accountID: Int32?
+    /// The credential for the gateway.
+    public let credentialID: Int64?
+    /// Declared variables (name, type, default, label), JSON array.
+    public let variables: String
+    /// Declared sounds (name, label, whether it is the system's), JSON array.
+    public let sounds: String
+
+    /// An application.
+    public init(
+        id: Int32,
+        serviceID: Int32,
+        name: String,
+        label: String,
+        platform: Platform,
+        environment: ApplicationEnvironment,
+        integrationKey: String,
+        bundleID: String,
+        messageIDFormat: MessageIDFormat,
+        accountID: Int32?,
+        credentialID: Int64?,
+        variables: String,
+        sounds: String = "[]"
+    ) {
+        self.id = id
+        self.serviceID = serviceID
+        self.name = name
+        self.label = label
+        self.platform = platform
+        self.environment = environment
+        self.integrationKey = integrationKey
+        self.bundleID = bundleID
+        self.messageIDFormat = messageIDFormat
+        self.accountID = accountID
+        self.credentialID = credentialID
+        self.variables = variables
+        self.sounds = sounds
+    }
+}
+
+/// What the application's declarations mean for a content.
+extension ApplicationRow {
+    /// What of a content the application would not understand; see `ApplicationDeclarations`.
+    public func problems(content: String) -> [ContentProblem] {
+        declared?.problems(content: content, platform: platform) ?? []
+    }
+
+    /// The content with the default values of declared variables that it does not give.
+    public func completed(content: String) -> String {
+        declared?.completed(content: content, platform: platform) ?? content
+    }
+
+    /// Nil if they are stored in a form that this program does not know: a delivery then goes as its content is.
+    private var declared: ApplicationDeclarations? {
+        try? ApplicationDeclarations(variables: variables, sounds: sounds, parameters: "[]")
+    }
+}
+
+/// An application to create.
+public struct NewApplication: Sendable {
+    /// Name of its service.
+    public var service: String
+    /// Its name in commands and SQL, unique.
+    public var name: String
+    /// Its name for people.
+    public var label: String
+    /// iOS or Android.
+    public var platform: Platform
+    /// Sandbox or production.
+    public var environment: ApplicationEnvironment
+    /// What the SDK registers with, unique.
+    public var integrationKey: String
+    /// Bundle id (the APNs topic) or package name.
+    public var bundleID: String
+    /// How `_mId` is written.
+    public var messageIDFormat: MessageIDFormat
+    /// Name of the external account.
+    public var account: String?
+
+    /// An application; `service` and `account` are names.
+    public init(
+        service: String,
+        name: String,
+        label: String? = nil,
+        platform: Platform,
+        environment: ApplicationEnvironment = .production,
+        integrationKey: String,
+        bundleID: String = "",
+        messageIDFormat: MessageIDFormat = .uuid,
+        account: String? = nil
+    ) {
+        self.service = service
+        self.name = name
+        self.label = label ?? name
+        self.platform = platform
+        self.environment = environment
+        self.integrationKey = integrationKey
+        self.bundleID = bundleID
+        self.messageIDFormat = messageIDFormat
+        self.account = account
+    }
+}
+
+extension Store {
+    /// Creates an application of a service, with what it declares and its credential, or nothing of all that.
+    ///
+    /// Throws `invalid` if its gateway would refuse each of its messages.
+    ///
+    /// - Parameters:
+    ///   - change: declarations and icon.
+    ///   - credential: sealed under an id of `nextCredentialID`; it is bound as `saveCredential` does it.
+    @discardableResult
+    public func createApplication(
+        _ new: NewApplication,
+        _ change: ApplicationChange = ApplicationChange(),
+        credential: CredentialRow? = nil,
+        allowsBothEnvironments: Bool = false
+    ) async throws -> ApplicationRow {
+        try NameCheck.name(new.name, of: "application")
+        try NameCheck.label(new.label, of: "application")
+        try NameCheck.integrationKey(new.integrationKey)
+        // Tests and old installations have applications without any.
+        if !new.bundleID.isEmpty, let problem = BundleID.problem(new.bundleID, new.platform) {
+            throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
+        }
+        return try await transaction { transaction in
+            let row = try await Self.insert(new, transaction)
+            if !change.isEmpty { _ = try await Self.change(row, change, transaction) }
+            if let credential { try await Self.bind(credential, new.name, allowsBothEnvironments, transaction) }
+            return row
+        }
+    }
+
+    private static func insert(_ new: NewApplication, _ transaction: PostgresTransaction) async throws -> ApplicationRow
+    {
+        let service = try await transaction.execute(
+            PostgresStatement("SELECT id FROM pushmta_engine.service WHERE name = $1", [.text(new.service)])
+        )
+        guard service.rowCount > 0 else {
+            throw StoreError(
+                .notFound,
+                "There is no service \"\(new.service)\".",
+                hint: "pushmta service add makes one"
+            )
+        }
+        let account = try await account(new.account, platform: new.platform, transaction)
+        let result = try await transaction.execute(
+            PostgresStatement(
+                """
+                INSERT INTO pushmta_engine.application AS a (service_id, name, label, platform, environment, integration_key,
+                    bundle_id, message_id_format, external_account_id)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::integer) ON CONFLICT DO NOTHING
+                RETURNING \(ApplicationRow.columns)
+                """,
+                [
+                    .int32(try service.int32(0, 0)), .text(new.name), .text(new.label), .text(new.platform.rawValue),
+                    .text(new.environment.rawValue), .text(new.integrationKey), .text(new.bundleID),
+                    .text(new.messageIDFormat.rawValue), account.map { .int32($0.id) } ?? .null,
+                ]
+            )
+        )
+        guard result.rowCount > 0 else {
+            throw StoreError(
+                .conflict,
+                "There is an application with the name \"\(new.name)\" or with the same integration key already.",
+                hint: "pushmta app list shows them"
+            )
+        }
+        let row = try ApplicationRow(result, 0)
+        if let account { try refuse(RouteCheck.problem(row, account), of: row) }
+        return row
+    }
+
+    static func noApplication(_ name: String) -> String { "There is no application \"\(name)\"." }
+    static let applicationHint = "pushmta app list shows them"
+
+    /// All applications by name.
+    public func applications() async throws -> [ApplicationRow] {
+        try all(
+            try await query("SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a ORDER BY a.name"),
+            ApplicationRow.init
+        )
+    }
+
+    /// An application by its id.
+    public func application(_ id: Int32) async throws -> ApplicationRow {
+        let result = try await query(
+            "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1",
+            [.int32(id)]
+        )
+        return try first(result, orThrow: "There is no application \(id).", ApplicationRow.init)
+    }
+
+    /// An application by its name.
+    public func application(named name: String) async throws -> ApplicationRow {
+        let result = try await query(
+            "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.name = $1",
+            [.text(name)]
+        )
+        return try first(
+            result,
+            orThrow: Self.noApplication(name),
+            hint: Self.applicationHint,
+            ApplicationRow.init
+        )
+    }
+}
+
+extension ApplicationRow {
+    static let columns = """
+        a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
+        a.external_account_id, a.credential_id, a.variables::text, a.sounds::text
+        """
+
+    /// How many columns these are.
+    static let columnCount = 13
+
+    init(_ rows: PostgresResult, _ row: Int) throws {
+        self.init(
+            id: try rows.int32(row, 0),
+            serviceID: try rows.int32(row, 1),
+            name: try rows.text(row, 2),
+            label: try rows.text(row, 3),
+            platform: try Store.choice(rows, row, 4),
+            environment: try Store.choice(rows, row, 5),
+            integrationKey: try rows.text(row, 6),
+            bundleID: try rows.text(row, 7),
+            messageIDFormat: try Store.choice(rows, row, 8),
+            accountID: try rows.int32OrNil(row, 9),
+            credentialID: try rows.int64OrNil(row, 10),
+            variables: try rows.text(row, 11),
+            sounds: try rows.text(row, 12)
+        )
+    }
+}

@@ -1,0 +1,101 @@
+import PostgresClient
+import PushCore
+
+/// A mobile application service: what marketing calls "the app", with its applications per platform.
+public struct ServiceRow: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Its name in settings and commands, unique.
+    public let name: String
+    /// Its name for people.
+    public let label: String
+    /// Name of the target mapping with which its user keys reconcile; nil if it has none.
+    public let mapping: String?
+
+    /// A service.
+    public init(id: Int32, name: String, label: String, mapping: String? = nil) {
+        self.id = id
+        self.name = name
+        self.label = label
+        self.mapping = mapping
+    }
+}
+
+extension Store {
+    /// Creates a service; `mapping` is the name of a target mapping.
+    @discardableResult
+    public func createService(name: String, label: String, mapping: String? = nil) async throws -> ServiceRow {
+        try NameCheck.name(name, of: "service")
+        try NameCheck.label(label, of: "service")
+        if let mapping { _ = try await self.mapping(named: mapping) }
+        let result = try await query(
+            """
+            INSERT INTO pushmta_engine.service (name, label, target_mapping_id)
+            VALUES ($1, $2, (SELECT m.id FROM pushmta_engine.target_mapping m WHERE m.name = $3))
+            ON CONFLICT (name) DO NOTHING RETURNING id
+            """,
+            [.text(name), .text(label), .textOrNull(mapping)]
+        )
+        guard result.rowCount > 0 else {
+            throw StoreError(.conflict, "There is a service \"\(name)\" already.", hint: "choose another name")
+        }
+        return try await service(named: name)
+    }
+
+    /// Changes a service; nil leaves a value as it is, an empty name of a mapping takes it away.
+    @discardableResult
+    public func setService(name: String, label: String? = nil, mapping: String? = nil) async throws -> ServiceRow {
+        try NameCheck.label(label, of: "service")
+        if let mapping, !mapping.isEmpty { _ = try await self.mapping(named: mapping) }
+        try await query(
+            """
+            UPDATE pushmta_engine.service v SET label = coalesce($2::text, label), changed_at = now(),
+                target_mapping_id = CASE WHEN $3::text IS NULL THEN v.target_mapping_id
+                    ELSE (SELECT m.id FROM pushmta_engine.target_mapping m WHERE m.name = $3) END
+            WHERE v.name = $1
+            """,
+            [.text(name), .textOrNull(label), .textOrNull(mapping)]
+        )
+        return try await service(named: name)
+    }
+
+    /// All services by name.
+    public func services() async throws -> [ServiceRow] {
+        try all(try await query("\(Self.serviceSQL) ORDER BY v.name"), Self.service)
+    }
+
+    /// A service by its name.
+    public func service(named name: String) async throws -> ServiceRow {
+        try first(
+            try await query("\(Self.serviceSQL) WHERE v.name = $1", [.text(name)]),
+            orThrow: "There is no service \"\(name)\".",
+            hint: "pushmta service list shows them; pushmta service add makes one",
+            Self.service
+        )
+    }
+
+    /// The applications of a service, all or those of an environment, by name.
+    public func applications(
+        ofService name: String,
+        environment: ApplicationEnvironment? = nil
+    ) async throws -> [ApplicationRow] {
+        let service = try await service(named: name)
+        return try await applications().filter {
+            $0.serviceID == service.id && (environment == nil || $0.environment == environment)
+        }
+    }
+
+    private static let serviceSQL = """
+        SELECT v.id, v.name, v.label, m.name FROM pushmta_engine.service v
+        LEFT JOIN pushmta_engine.target_mapping m ON m.id = v.target_mapping_id
+        """
+
+    private static func service(_ rows: PostgresResult, _ row: Int) throws -> ServiceRow {
+        ServiceRow(
+            id: try rows.int32(row, 0),
+            name: try rows.text(row, 1),
+            label: try rows.text(row, 2),
+            mapping: try rows.textOrNil(row, 3)
+        )
+    }
+}

@@ -1,0 +1,283 @@
+import PostgresClient
+import PushCore
+
+/// Whether an application's messages are sent.
+public enum CircuitState: String, Sendable, Hashable, Codable, CaseIterable {
+    /// They are.
+    case closed
+    /// Every message would fail: nothing is claimed until the next probe.
+    case open
+    /// A child sends single messages to find out whether it is over.
+    case probing
+}
+
+extension Store {
+    /// Opens an application's circuit: every message would fail, so none is sent until a probe passes.
+    ///
+    /// Any number of children may say so at once. When a probe was under way or due it counts as failed, and the next one
+    /// comes later: 5 s, doubling to 300 s.
+    ///
+    /// - Parameters:
+    ///   - account: the routing over which it was found, nil if it concerns all.
+    ///   - holdsTokenEffects: what gateways said about tokens, and say until the circuit is closed, is put aside.
+    public func openCircuit(
+        application: Int32,
+        account: Int32? = nil,
+        reason: String,
+        remedy: String,
+        holdsTokenEffects: Bool = false
+    ) async throws {
+        var statements = [
+            PostgresStatement(
+                Self.openCircuitSQL,
+                [
+                    .int32(application), account.map(PostgresValue.int32) ?? .null, .text(reason), .text(remedy),
+                    .bool(holdsTokenEffects),
+                ]
+            )
+        ]
+        if holdsTokenEffects { statements.append(PostgresStatement(Self.holdSQL, [.int32(application)])) }
+        try await group(statements)
+    }
+
+    private static let openCircuitSQL = """
+        INSERT INTO pushmta_engine.application_health AS h (application_id, external_account_id, state, reason, remedy, opened_at,
+            next_probe_at, probes, token_effects_held)
+        VALUES ($1, $2::integer, 'open', $3, $4, now(), now() + \(CircuitSQL.interval(probes: "0")), 0, $5)
+        ON CONFLICT (application_id) DO UPDATE SET state = 'open',
+            external_account_id = CASE WHEN \(stays) THEN h.external_account_id ELSE excluded.external_account_id END,
+            reason = CASE WHEN \(stays) THEN h.reason ELSE excluded.reason END,
+            remedy = CASE WHEN \(stays) THEN h.remedy ELSE excluded.remedy END,
+            opened_at = CASE WHEN \(CircuitSQL.isOpen) THEN h.opened_at ELSE now() END,
+            probes = CASE WHEN NOT (\(CircuitSQL.isOpen)) THEN 0 WHEN \(isDue) THEN h.probes + 1 ELSE h.probes END,
+            next_probe_at = CASE WHEN \(stays) THEN h.next_probe_at
+                WHEN NOT (\(CircuitSQL.isOpen)) THEN now() + \(CircuitSQL.interval(probes: "0"))
+                ELSE now() + \(CircuitSQL.interval(probes: "h.probes + CASE WHEN \(isDue) THEN 1 ELSE 0 END")) END,
+            token_effects_held = $5 OR h.token_effects_held AND \(CircuitSQL.isOpen),
+            changed_at = CASE WHEN \(stays) THEN h.changed_at ELSE now() END
+        """
+
+    /// An open circuit whose probe is not due: another child said the same a moment ago.
+    private static let stays = "(h.state = 'open' AND h.next_probe_at > now())"
+    /// A due probe that nobody took counts now; one that was taken was counted then.
+    private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
+
+    /// What may be a mistake of ours: neither a message that got through, nor an answer that no mix-up causes, which names no part.
+    private static let doubtful =
+        "(e.kind IN ('canonical', 'soft_error') OR e.kind = 'invalid' AND e.part_id IS NOT NULL)"
+
+    private static let holdSQL = """
+        UPDATE pushmta_engine.token_event e SET state = 'held'
+        WHERE e.application_id = $1 AND \(doubtful) AND e.state = 'pending'
+        """
+
+    /// Closes an application's circuit, since a message went through; token effects that were held are undone.
+    public func closeCircuit(application: Int32) async throws {
+        try await group([Self.closeCircuit(application)])
+    }
+
+    /// Events that are pending still came while effects were held, or the next duty would have held them: they go too. Others of
+    /// that time come later, from a transaction that has not committed or from a host that was cut off: what is said of the parts
+    /// that there are by now is void, unless the gateway dates it.
+    static func closeCircuit(_ application: Int32, believingRefusals: Bool = false) -> PostgresStatement {
+        PostgresStatement(closeCircuitSQL, [.int32(application), .bool(believingRefusals)])
+    }
+
+    private static let closeCircuitSQL = """
+        WITH before AS MATERIALIZED (
+            SELECT h.application_id, \(CircuitSQL.isOpen) AS was_open, h.token_effects_held
+            FROM pushmta_engine.application_health h WHERE h.application_id = $1 FOR NO KEY UPDATE
+        ), closed AS (
+            UPDATE pushmta_engine.application_health h SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
+                next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now(),
+                effects_void_through = CASE WHEN b.was_open AND $2 THEN 0
+                    WHEN b.token_effects_held THEN \(newestPart) ELSE h.effects_void_through END,
+                refusals_believed_through = CASE WHEN b.was_open AND $2 THEN \(newestPart) ELSE h.refusals_believed_through END
+            FROM before b WHERE h.application_id = b.application_id
+                AND (h.state, h.reason, h.token_effects_held) IS DISTINCT FROM ('closed', '', false)
+        ), undone AS (
+            UPDATE pushmta_engine.token_event e SET state = 'undone', undone_at = now()
+            FROM before b
+            WHERE b.token_effects_held AND e.application_id = b.application_id AND \(doubtful)
+                AND e.state IN ('held', 'pending')
+        ), woken AS MATERIALIZED (
+            SELECT pg_notify('pushmta_wake', 'circuit') FROM before WHERE was_open
+        )
+        SELECT coalesce((SELECT was_open FROM before), false) AND (SELECT count(*) FROM woken) >= 0
+        """
+
+    /// The sequence knows of parts that are not committed too, and of those that came while the statement waited for the row.
+    private static let newestPart = """
+        coalesce(pg_sequence_last_value(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')::regclass), 0)
+        """
+
+    /// Shows trouble that passes by itself, such as a gateway that cannot be reached; "" as reason says that it is over.
+    ///
+    /// The circuit stays as it is, and while it is open so does its own reason.
+    public func showTrouble(
+        application: Int32,
+        account: Int32? = nil,
+        reason: String,
+        remedy: String
+    ) async throws {
+        try await query(
+            """
+            INSERT INTO pushmta_engine.application_health AS h (application_id, external_account_id, state, reason, remedy)
+            SELECT $1, $2::integer, 'closed', $3, $4
+            WHERE $3 <> '' OR EXISTS (SELECT FROM pushmta_engine.application_health o WHERE o.application_id = $1 AND o.reason <> '')
+            ON CONFLICT (application_id) DO UPDATE SET external_account_id = excluded.external_account_id, state = 'closed',
+                reason = excluded.reason, remedy = excluded.remedy, changed_at = now()
+            WHERE NOT (\(CircuitSQL.isOpen)) AND (h.reason <> excluded.reason OR h.remedy <> excluded.remedy)
+            """,
+            [
+                .int32(application), account.map(PostgresValue.int32) ?? .null, .text(reason),
+                .text(reason.isEmpty ? "" : remedy),
+            ]
+        )
+    }
+
+    /// What is known of the applications' health; one that is not listed has a closed circuit and no trouble.
+    public func applicationHealth() async throws -> [ApplicationHealthRow] {
+        let result = try await query(
+            """
+            SELECT h.application_id, pushmta_engine.circuit_of(h.state, h.next_probe_at), h.reason, h.remedy, h.probes, h.opened_at,
+                extract(epoch FROM h.next_probe_at - clock_timestamp())::double precision, h.token_effects_held
+            FROM pushmta_engine.application_health h ORDER BY h.application_id
+            """
+        )
+        return try all(result) { rows, row in
+            ApplicationHealthRow(
+                applicationID: try rows.int32(row, 0),
+                state: try choice(rows, row, 1),
+                reason: try rows.text(row, 2),
+                remedy: try rows.text(row, 3),
+                probes: try rows.int32(row, 4),
+                openedAt: try rows.timeOrNil(row, 5),
+                nextProbeInSeconds: try rows.doubleOrNil(row, 6),
+                tokenEffectsHeld: try rows.bool(row, 7)
+            )
+        }
+    }
+}
+
+extension Store {
+    /// Wins the due probe of an application's circuit and claims one part for it; nil if none is due or nothing is ready.
+    ///
+    /// The circuit is `probing` then, and the next probe is due later, should the prober end without a word. Send one message;
+    /// then `closeCircuit` or `openCircuit`.
+    ///
+    /// Deliveries take turns, in the order of their ids, so that the fault of one does not keep the circuit open for ever; of the
+    /// delivery's first parts that are due the one that was claimed least often goes first, as one may have bad tokens only.
+    public func claimProbe(application: Int32, account: Int32, child: Int64) async throws -> ClaimedPart? {
+        let result = try await query(
+            Self.claimProbeSQL,
+            [.int32(application), .int32(account), .int64(child)]
+        )
+        return result.rowCount == 0 ? nil : try Self.claimedPart(result, 0, isProbe: true)
+    }
+
+    /// So many parts take turns: a list of bad tokens may have some, and all of a large delivery are too many to be looked at.
+    private static let probeCandidates = 100
+
+    /// Whether a delivery has a part that the prober may claim: a scalar subquery, so that each is asked by the index of its own
+    /// unfinished parts, whatever the planner believes of the others.
+    private static let hasDuePart = """
+        (SELECT true FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done' AND p.state = 'ready'
+            AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now() LIMIT 1)
+        """
+
+    static let claimProbeSQL = """
+        WITH won AS MATERIALIZED (
+            SELECT h.application_id, h.probed_delivery FROM pushmta_engine.application_health h
+            WHERE h.application_id = $1 AND h.state <> 'closed' AND h.next_probe_at <= now()
+                AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
+            FOR NO KEY UPDATE SKIP LOCKED
+        ), turn AS MATERIALIZED (
+            SELECT d.id FROM won w CROSS JOIN pushmta_engine.delivery d
+            WHERE d.state IN ('in_progress', 'preparing') AND \(hasDuePart)
+            ORDER BY d.id <= w.probed_delivery, d.id
+            LIMIT 1
+        ), first AS MATERIALIZED (
+            SELECT p.id, p.fencing_token, p.priority, p.not_before FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
+                AND p.delivery_id = (SELECT t.id FROM turn t)
+            ORDER BY p.priority DESC, p.not_before, p.id
+            LIMIT \(probeCandidates)
+        ), picked AS MATERIALIZED (
+            SELECT p.id FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready'
+                AND p.id = (SELECT f.id FROM first f ORDER BY f.fencing_token, f.priority DESC, f.not_before, f.id LIMIT 1)
+            FOR NO KEY UPDATE OF p SKIP LOCKED
+        ), claimed AS (
+            UPDATE pushmta_engine.delivery_part p
+            SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+            FROM pushmta_engine.delivery d
+            WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
+            RETURNING \(claimedColumns)
+        ), probing AS (
+            UPDATE pushmta_engine.application_health h SET state = 'probing', probes = h.probes + 1, changed_at = now(),
+                probed_delivery = (SELECT c.delivery_id FROM claimed c),
+                next_probe_at = now() + \(CircuitSQL.probingInterval(probes: "h.probes + 1"))
+            FROM won w WHERE h.application_id = w.application_id AND EXISTS (SELECT FROM claimed)
+        )
+        SELECT * FROM claimed
+        """
+}
+
+/// Pieces of SQL about `application_health`, which statements of parts share.
+enum CircuitSQL {
+    /// Whether the circuit of a row `h` is not closed. A row of an older program may say `open` without a time of a probe: that
+    /// is trouble which passes by itself.
+    static let isOpen = "h.state <> 'closed' AND h.next_probe_at IS NOT NULL"
+
+    /// Seconds to the probe after so many: 5 s, doubling to 300 s.
+    static func interval(probes: String) -> String {
+        "least(300, 5 * 2 ^ least(\(probes), 6)) * interval '1 second'"
+    }
+
+    /// A prober that died is replaced no sooner than its lease can end.
+    static func probingInterval(probes: String) -> String {
+        "greatest(interval '15 seconds', \(interval(probes: probes)))"
+    }
+}
+
+/// What keeps an application's messages from being sent, if anything does.
+public struct ApplicationHealthRow: Sendable, Hashable {
+    /// The application.
+    public let applicationID: Int32
+    /// Its circuit.
+    public let state: CircuitState
+    /// What is wrong, "" if nothing. With a closed circuit it is trouble that passes by itself.
+    public let reason: String
+    /// What to do about it.
+    public let remedy: String
+    /// Probes since the circuit was opened.
+    public let probes: Int32
+    /// When it was opened, nil while it is closed.
+    public let openedAt: DatabaseTime?
+    /// Seconds until the next probe on the database's clock, negative when it is due; nil while the circuit is closed.
+    public let nextProbeInSeconds: Double?
+    /// Whether what gateways say about tokens is put aside.
+    public let tokenEffectsHeld: Bool
+
+    /// The health of an application.
+    public init(
+        applicationID: Int32,
+        state: CircuitState,
+        reason: String,
+        remedy: String,
+        probes: Int32,
+        openedAt: DatabaseTime?,
+        nextProbeInSeconds: Double?,
+        tokenEffectsHeld: Bool
+    ) {
+        self.applicationID = applicationID
+        self.state = state
+        self.reason = reason
+        self.remedy = remedy
+        self.probes = probes
+        self.openedAt = openedAt
+        self.nextProbeInSeconds = nextProbeInSeconds
+        self.tokenEffectsHeld = tokenEffectsHeld
+    }
+}

@@ -1,0 +1,112 @@
+import PostgresClient
+import PushCore
+
+/// Whether a child may go on with what it holds.
+public struct SendingState: Sendable, Hashable {
+    /// The deliveries that were asked for, each with its state; one that does not exist is not there.
+    public var deliveries: [Int64: DeliveryState]
+    /// The application's circuit.
+    public var circuit: CircuitState
+
+    /// How the application stands with the account's gateway; nil if that takes messages.
+    public var trouble: GatewayTroubleState?
+
+    /// Whether nothing is sent but probes. It is so for the prober too: that one looks at `circuit`.
+    public var isCircuitOpen: Bool { circuit != .closed }
+
+    /// The state of some deliveries and of an application's circuit.
+    public init(deliveries: [Int64: DeliveryState], circuit: CircuitState, trouble: GatewayTroubleState? = nil) {
+        self.trouble = trouble
+        self.deliveries = deliveries
+        self.circuit = circuit
+    }
+}
+
+extension Store {
+    /// Holds a delivery back: nothing new leaves, what is on its way is settled and recorded. A paused one stays so.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
+    public func pauseDelivery(_ id: Int64) async throws {
+        _ = try await control("SELECT pushmta.pause_delivery($1)", [.int64(id)])
+    }
+
+    /// Lets a paused delivery go on where it was; one that is not held back stays as it is.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
+    public func resumeDelivery(_ id: Int64) async throws {
+        _ = try await control("SELECT pushmta.resume_delivery($1)", [.int64(id)])
+    }
+
+    /// Ends a delivery for good, in any state before its end: nothing new leaves, what is on its way is settled and recorded,
+    /// the rest is canceled without a row for each message.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished or failed.
+    public func stopDelivery(_ id: Int64) async throws {
+        _ = try await control("SELECT pushmta.stop_delivery($1)", [.int64(id)])
+    }
+
+    /// Gives up a delivery, for the operator to see why; parts that nobody has claimed are canceled. One that is at its end
+    /// already stays as it is.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    public func failDelivery(_ id: Int64, reason: String) async throws {
+        _ = try await control("SELECT pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
+    }
+
+    /// Pauses a delivery because of what a gateway says of it alone, for the operator to see why; a continuous one as a whole. One that
+    /// is paused already or at its end stays as it is.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    public func holdDelivery(_ id: Int64, reason: String) async throws {
+        _ = try await control("SELECT pushmta_engine.hold_delivery($1, $2)", [.int64(id), .text(reason)])
+    }
+
+    /// A program of an older version locks a part before its delivery, so PostgreSQL may have to break a circle; then it is done
+    /// again.
+    private func control(_ sql: String, _ parameters: [PostgresValue], attempts: Int = 4) async throws -> PostgresResult
+    {
+        do {
+            return try await query(sql, parameters)
+        } catch let error as PostgresError where error.sqlState == "40P01" && attempts > 1 {
+            return try await control(sql, parameters, attempts: attempts - 1)
+        }
+    }
+
+    /// The state of the deliveries that a child holds parts of, of its application's circuit and of the account's gateway; one round trip.
+    public func sendingState(application: Int32, account: Int32, deliveries: [Int64]) async throws -> SendingState {
+        let result = try await query(
+            Self.sendingStateSQL,
+            [.int32(application), .int64Array(deliveries), .int32(account)]
+        )
+        var state = SendingState(deliveries: [:], circuit: .closed)
+        for row in 0..<result.rowCount {
+            if let id = try result.int64OrNil(row, 0) {
+                state.deliveries[id] = try choice(result, row, 1)
+            } else if let milliseconds = try result.int64OrNil(row, 2) {
+                state.trouble =
+                    milliseconds < 0
+                    ? .trouble
+                    : .opening(since: .milliseconds(milliseconds), sharers: Int(try result.int64(row, 3)))
+            } else {
+                state.circuit = try choice(result, row, 1)
+            }
+        }
+        return state
+    }
+
+    static let sendingStateSQL = """
+        SELECT d.id, d.state, NULL::bigint, NULL::bigint FROM pushmta_engine.delivery d WHERE d.id = ANY($2)
+        UNION ALL
+        SELECT NULL, h.state, NULL, NULL FROM pushmta_engine.application_health h
+        WHERE h.application_id = $1 AND \(CircuitSQL.isOpen)
+        UNION ALL
+        SELECT NULL, t.state, CASE WHEN \(TroubleSQL.isTrouble) THEN -1
+                ELSE greatest(0, extract(epoch FROM clock_timestamp() - t.opened_at) * 1000)::bigint END,
+            (SELECT count(*) FROM pushmta_engine.mta_child c WHERE c.application_id = $1 AND c.external_account_id = $3
+                AND c.exited_at IS NULL AND c.last_beat > now() - interval '5 seconds')
+        FROM pushmta_engine.gateway_trouble t
+        WHERE t.application_id = $1 AND t.external_account_id = $3
+            AND (\(TroubleSQL.isTrouble) OR t.opened_at BETWEEN now() - interval '\(OpeningRamp.length.components.seconds) seconds'
+                AND now() + interval '1 second')
+        """
+}

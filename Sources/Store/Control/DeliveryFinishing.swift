@@ -1,0 +1,164 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Ends what nobody will send any more: unclaimed parts of stopped and failed deliveries are canceled, those past their
+    /// validity are ignored as expired, each after its doubtful messages were recorded as unknown.
+    ///
+    /// It also puts right parts that are ready or waiting against their delivery's state, and what a step back of the database's
+    /// clock has put off, and notes the end of deliveries that were stopped or failed. Any number of hosts may call it at once; it waits for nobody.
+    ///
+    /// - Parameter limit: parts at most; call again at once when as many were changed.
+    /// - Returns: the number of parts changed.
+    @discardableResult
+    public func settleRest(limit: Int = 1000) async throws -> Int {
+        try await mendClockStep()
+        let due = try await query(Self.dueSQL)
+        guard due.rowCount > 0 else { return 0 }
+        var changed = 0
+        for row in 0..<due.rowCount where changed < limit {
+            changed += try await settle(try due.int64(row, 0), limit: limit - changed)
+        }
+        try await query(Self.endedSQL)
+        return changed
+    }
+
+    /// Parts that are settled in one transaction: each may have a thousand doubtful messages, and whoever pauses or stops the
+    /// delivery waits for it.
+    private static let partsAtOnce = 50
+
+    private func settle(_ delivery: Int64, limit: Int) async throws -> Int {
+        var changed = 0
+        while changed < limit {
+            let most = min(limit - changed, Self.partsAtOnce)
+            let settled = try await query(
+                "SELECT pushmta_engine.settle_delivery($1, $2)",
+                [.int64(delivery), .int32(Int32(clamping: most))]
+            )
+            changed += Int(try settled.int32(0, 0))
+            if try settled.int32(0, 0) < most { break }
+        }
+        return changed
+    }
+
+    /// Deliveries with something to settle. Each branch has an index of its own that is nearly always empty, or reads only the
+    /// unfinished parts of deliveries that are paused or past their validity. The order of the open ones, and the scalar subquery,
+    /// leave those indexes as the only way, whatever the planner believes of a table that was empty a moment ago.
+    ///
+    /// Waiting parts are many while large deliveries are paused, so their index is not read through but asked for one delivery
+    /// after the other. It finds those of ended deliveries too, where an older program left them.
+    static let dueSQL = """
+        WITH RECURSIVE waiting AS (
+            (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.state = 'waiting' ORDER BY p.delivery_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT p.delivery_id FROM pushmta_engine.delivery_part p
+                WHERE p.state = 'waiting' AND p.delivery_id > w.delivery_id ORDER BY p.delivery_id LIMIT 1)
+            FROM waiting w WHERE w.delivery_id IS NOT NULL
+        ), open AS MATERIALIZED (
+            SELECT id, state, valid_until <= now() AS expired FROM pushmta_engine.delivery
+            WHERE state IN ('pending', 'preparing', 'in_progress', 'paused')
+            ORDER BY priority DESC, start_at, id LIMIT 100000
+        )
+        SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL
+        UNION
+        SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.id = ANY(ARRAY(SELECT w.delivery_id FROM waiting w))
+            AND d.state <> 'paused'
+        UNION
+        SELECT o.id FROM open o
+        WHERE (o.expired OR o.state = 'paused') AND (SELECT true FROM pushmta_engine.delivery_part p
+            WHERE p.delivery_id = o.id AND p.state <> 'done' AND (p.state = 'ready' OR p.state = 'waiting' AND o.expired) LIMIT 1)
+        ORDER BY 1
+        """
+
+    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it. A continuous one ends
+    /// with the last of its days. One that another
+    /// transaction has locked is left to a later call and does not hold up the others.
+    private static let endedSQL = """
+        UPDATE pushmta_engine.delivery d SET finished_at = now(), changed_at = now()
+        WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL AND d.id = ANY(ARRAY(
+            SELECT e.id FROM pushmta_engine.delivery e
+            WHERE e.state IN ('stopped', 'failed') AND e.finished_at IS NULL AND NOT EXISTS (
+                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = e.id AND p.state <> 'done')
+                AND NOT EXISTS (SELECT FROM pushmta_engine.delivery c WHERE c.parent_delivery_id = e.id AND c.kind = 'continuous'
+                    AND c.finished_at IS NULL)
+            FOR NO KEY UPDATE OF e SKIP LOCKED))
+        """
+}
+
+extension Store {
+    /// Puts right what a step back of the database's clock has put into the future: moments from before the step would come
+    /// only when the clock has caught up, and nothing would be sent until then.
+    ///
+    /// Every row carries the moment at which it was written on the same clock. One that was written in the future was written
+    /// before a step: its waiting time counts from now. Any number of hosts may call it at once; it waits for nobody.
+    func mendClockStep() async throws {
+        guard try await query(Self.clockStepSQL).bool(0, 0) else { return }
+        for statement in [
+            Self.stepBackPartsSQL, Self.stepBackUnloadedSQL, Self.stepBackDeliveriesSQL, Self.stepBackProbesSQL,
+            Self.stepBackTroublesSQL,
+        ] {
+            try await query(statement)
+        }
+    }
+
+    /// A clock that is slewed, and not stepped, stays within this.
+    private static let slew = "interval '1 second'"
+
+    /// Looks at the newest parts only, more than a step can hide behind in the second until the next look: a chunk makes 50.
+    static let clockStepSQL = """
+        SELECT coalesce((SELECT max(n.created_at) FROM (
+                SELECT p.created_at FROM pushmta_engine.delivery_part p ORDER BY p.id DESC LIMIT 1000) n), '-infinity') > now() + \(slew)
+            OR EXISTS (SELECT FROM pushmta_engine.delivery d
+                WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND d.changed_at > now() + \(slew))
+            OR EXISTS (SELECT FROM pushmta_engine.application_health h
+                WHERE h.next_probe_at IS NOT NULL AND h.changed_at > now() + \(slew))
+            OR EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.changed_at > now() + \(slew))
+            OR EXISTS (SELECT FROM pushmta_engine.delivery_part u WHERE \(waitsTooLong("u")))
+        """
+
+    /// A part that could not be loaded says not when that was, but nobody waits longer than the longest wait.
+    private static func waitsTooLong(_ part: String) -> String {
+        """
+        \(part).load_failures > 0 AND \(part).state <> 'done'
+            AND \(part).not_before > now() + \(slew) + \(LoadProblem.longestWait) * interval '1 second'
+        """
+    }
+
+    private static let stepBackUnloadedSQL = """
+        UPDATE pushmta_engine.delivery_part p SET not_before = now()
+        WHERE p.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery_part f
+            WHERE \(waitsTooLong("f")) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
+        """
+
+    private static let stepBackPartsSQL = """
+        UPDATE pushmta_engine.delivery_part p
+        SET not_before = now() + greatest(p.not_before - p.created_at, interval '0'), created_at = now()
+        WHERE p.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery_part f
+            WHERE f.state <> 'done' AND f.created_at > now() + \(slew) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
+        """
+
+    /// A start that was not in the future when it was asked for was meant for that moment.
+    private static let stepBackDeliveriesSQL = """
+        UPDATE pushmta_engine.delivery d
+        SET start_at = CASE WHEN d.start_at <= d.changed_at THEN least(d.start_at, now()) ELSE d.start_at END, changed_at = now()
+        WHERE d.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery f
+            WHERE f.state IN ('pending', 'preparing', 'in_progress', 'paused') AND f.changed_at > now() + \(slew)
+            ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
+        """
+
+    private static let stepBackProbesSQL = """
+        UPDATE pushmta_engine.application_health h
+        SET next_probe_at = now() + greatest(h.next_probe_at - h.changed_at, interval '0'), changed_at = now()
+        WHERE h.next_probe_at IS NOT NULL AND h.changed_at > now() + \(slew)
+        """
+
+    /// Without this nobody would probe for a prober that has died, and sending would begin anew over and over.
+    private static let stepBackTroublesSQL = """
+        UPDATE pushmta_engine.gateway_trouble t
+        SET next_probe_at = now() + greatest(t.next_probe_at - t.changed_at, interval '0'),
+            prober_until = now() + greatest(t.prober_until - t.changed_at, interval '0'),
+            began_at = least(t.began_at, now()), opened_at = least(t.opened_at, now()), changed_at = now()
+        WHERE t.changed_at > now() + \(slew)
+        """
+}

@@ -1,0 +1,105 @@
+import PostgresClient
+import PushCore
+
+/// A moment on the database's clock, the only clock that hosts compare.
+public struct DatabaseTime: Sendable, Hashable, Comparable {
+    /// Microseconds since 1970-01-01 00:00 UTC.
+    public let microsecondsSince1970: Int64
+
+    /// A moment from microseconds since 1970-01-01 00:00 UTC.
+    public init(microsecondsSince1970: Int64) {
+        self.microsecondsSince1970 = microsecondsSince1970
+    }
+
+    /// PostgreSQL counts from 2000-01-01; this is the distance of the two epochs.
+    static let epochDistance: Int64 = 946_684_800_000_000
+
+    init(microsecondsSince2000: Int64) {
+        microsecondsSince1970 = microsecondsSince2000 &+ Self.epochDistance
+    }
+
+    var microsecondsSince2000: Int64 { microsecondsSince1970 &- Self.epochDistance }
+
+    /// Earlier moments sort first.
+    public static func < (left: DatabaseTime, right: DatabaseTime) -> Bool {
+        left.microsecondsSince1970 < right.microsecondsSince1970
+    }
+
+    /// The moment so many milliseconds later (earlier if negative).
+    public func advanced(byMilliseconds milliseconds: Int64) -> DatabaseTime {
+        DatabaseTime(microsecondsSince1970: microsecondsSince1970 &+ milliseconds &* 1000)
+    }
+}
+
+extension DatabaseTime {
+    /// The moment as RFC 3339 has it, in UTC with six digits of a second: `2026-11-21T18:00:00.000000Z`.
+    public var internetText: String {
+        let (seconds, fraction) = microsecondsSince1970.quotientAndRemainderDown(by: 1_000_000)
+        let (days, second) = seconds.quotientAndRemainderDown(by: 86_400)
+        let day = LogDay(daysSince2000: Int32(clamping: days - Self.daysTo2000))
+        return
+            "\(day)T\(Self.digits(second / 3_600, 2)):\(Self.digits(second / 60 % 60, 2)):\(Self.digits(second % 60, 2)).\(Self.digits(fraction, 6))Z"
+    }
+
+    /// Days from 1970 to 2000.
+    private static let daysTo2000: Int64 = 10_957
+
+    private static func digits(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+extension Int64 {
+    /// Quotient and remainder with a remainder that is never negative.
+    fileprivate func quotientAndRemainderDown(by divisor: Int64) -> (Int64, Int64) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+/// The day by which a delivery's rows are partitioned, as days since 2000-01-01 (PostgreSQL's own count of dates).
+public struct LogDay: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Days since 2000-01-01; negative before it.
+    public let daysSince2000: Int32
+
+    /// A day from its count.
+    public init(daysSince2000: Int32) {
+        self.daysSince2000 = daysSince2000
+    }
+
+    /// Earlier days sort first.
+    public static func < (left: LogDay, right: LogDay) -> Bool {
+        left.daysSince2000 < right.daysSince2000
+    }
+
+    /// The day as `YYYY-MM-DD`, by the proleptic Gregorian calendar (days-to-civil algorithm, exact for every Int32).
+    public var description: String {
+        let shifted = Int64(daysSince2000) + 730_425  // days from 0000-03-01 to 2000-01-01
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthIndex = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
+        let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+extension PostgresValue {
+    /// The state of a part that somebody holds. Passed as a parameter where the plan must not take the index of claimed parts:
+    /// that one holds an entry of each part ever claimed until vacuum comes, which long transactions keep away.
+    static let heldState = PostgresValue.text(PartState.claimed.rawValue)
+
+    /// `bigint`, or NULL for nil.
+    static func int64OrNull(_ value: Int64?) -> PostgresValue {
+        value.map(PostgresValue.int64) ?? .null
+    }
+}

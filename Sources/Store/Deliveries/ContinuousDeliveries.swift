@@ -1,0 +1,93 @@
+import PostgresClient
+import PushCore
+
+/// The delivery that has the messages of one day of a continuous delivery.
+public struct DeliveryDay: Sendable {
+    /// Its own id.
+    public let id: Int64
+    /// The day.
+    public let logDay: LogDay
+    /// Its state.
+    public let state: DeliveryState
+    /// Messages so far.
+    public let target: Int64
+    /// Messages by what became of them, `pending` included; one that no message has is not there.
+    public let counts: [MessageStatus: Int64]
+
+    /// A day.
+    public init(id: Int64, logDay: LogDay, state: DeliveryState, target: Int64, counts: [MessageStatus: Int64]) {
+        self.id = id
+        self.logDay = logDay
+        self.state = state
+        self.target = target
+        self.counts = counts
+    }
+}
+
+extension Store {
+    /// Makes a delivery that was not started continuous: messages are added to it after its start, and its validity counts for each.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was started, or `invalid` if it has targets or a filter.
+    public func makeContinuous(_ id: Int64) async throws {
+        try await query("SELECT pushmta.make_continuous($1)", [.int64(id)])
+    }
+
+    /// The days of a continuous delivery with their counts, newest first.
+    public func days(ofDelivery id: Int64) async throws -> [DeliveryDay] {
+        let result = try await query(
+            """
+            SELECT d.day_id, d.log_day, d.state, d.target, d.pending, d.sent, d.failed, d.ignored, d.not_applicable, d.canceled,
+                d.unknown
+            FROM pushmta.delivery_day d WHERE d.delivery_id = $1 ORDER BY d.day_id DESC
+            """,
+            [.int64(id)]
+        )
+        let statuses: [MessageStatus] = [.pending, .sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
+        return try all(result) { rows, row in
+            let counts = try statuses.enumerated().map { place, status in (status, try rows.int64(row, 4 + place)) }
+            return DeliveryDay(
+                id: try rows.int64(row, 0),
+                logDay: LogDay(daysSince2000: try rows.date(row, 1)),
+                state: try choice(rows, row, 2),
+                target: try rows.int64(row, 3),
+                counts: Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 })
+            )
+        }
+    }
+
+    /// Looks after continuous deliveries: opens their new days, ends the old ones that have no open part, and puts the sums of parts
+    /// in their place that ended long ago.
+    ///
+    /// Any number of hosts may call it at once; it waits for nobody.
+    ///
+    /// - Parameter limit: parts and idempotency keys that are removed at most, each.
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func tendDeliveries(limit: Int = 1000) async throws -> Int {
+        Int(try await query("SELECT pushmta_engine.tend_deliveries($1)", [.int32(Int32(clamping: limit))]).int32(0, 0))
+    }
+
+    /// The kinds of children for which a message may come at any moment: of continuous deliveries in progress, as far as account and
+    /// circuit let anything be sent.
+    public func standingKinds() async throws -> [ChildKind] {
+        let result = try await query(
+            """
+            SELECT DISTINCT a.application_id, e.id, e.connector
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id
+            JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
+            WHERE d.state = 'in_progress' AND d.kind = 'continuous' AND d.parent_delivery_id IS NULL AND e.active
+                AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
+                    WHERE h.application_id = a.application_id AND \(CircuitSQL.isOpen))
+            ORDER BY 1, 2
+            """
+        )
+        return try all(result) { rows, row in
+            ChildKind(
+                applicationID: try rows.int32(row, 0),
+                accountID: try rows.int32(row, 1),
+                connector: try choice(rows, row, 2)
+            )
+        }
+    }
+}

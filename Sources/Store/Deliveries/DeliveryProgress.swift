@@ -1,0 +1,259 @@
+import PostgresClient
+import PushCore
+
+/// A delivery's counts in one snapshot: `target = pending + sent + failed + ignored + notApplicable + canceled + unknown`.
+public struct DeliveryProgress: Sendable {
+    /// The delivery.
+    public let id: Int64
+    /// Its name.
+    public let label: String
+    /// Its state.
+    public let state: DeliveryState
+    /// Why it failed, "" if it has not.
+    public let stateReason: String
+    /// Messages made so far (final once prepared).
+    public let target: Int64
+    /// People left out at preparation.
+    public let excluded: Int64
+    /// Messages without an outcome.
+    public let pending: Int64
+    /// Messages that the gateway accepted.
+    public let sent: Int64
+    /// Messages refused for good.
+    public let failed: Int64
+    /// Messages not sent because they would have come too late or nobody wanted them.
+    public let ignored: Int64
+    /// Messages whose subscription was gone or disabled at sending.
+    public let notApplicable: Int64
+    /// Messages of a stopped delivery.
+    public let canceled: Int64
+    /// Messages of which nobody knows whether they arrived, by the policy `report`.
+    public let unknown: Int64
+    /// Outcomes stored for an owner that had lost its part.
+    public let lateOutcomes: Int64
+    /// Messages sent again although the gateway may have had them.
+    public let resentAfterAmbiguity: Int64
+    /// Outcomes that came from journals of dead children.
+    public let journalReplayed: Int64
+    /// Parts that wait for a child.
+    public let partsReady: Int64
+    /// Parts that a child holds.
+    public let partsClaimed: Int64
+    /// Parts that are held back.
+    public let partsWaiting: Int64
+    /// Parts that ended.
+    public let partsDone: Int64
+    /// Whether all parts are made.
+    public let prepared: Bool
+    /// When it was started, nil before.
+    public let startedAt: DatabaseTime?
+    /// When its last outcome was stored and it was ended, nil before.
+    public let finishedAt: DatabaseTime?
+    /// The database's time at this snapshot.
+    public let now: DatabaseTime
+    /// Whether its target is frozen at its start, or messages are added to it.
+    public let kind: DeliveryKind
+    /// The continuous delivery of which it is a day, nil for every other.
+    public let parentID: Int64?
+    /// Why it cannot be prepared now, or messages of it cannot be loaded, "" if nothing is waited for.
+    public let waitingReason: String
+
+    /// The counts of a delivery.
+    public init(
+        id: Int64,
+        label: String,
+        state: DeliveryState,
+        stateReason: String,
+        target: Int64,
+        excluded: Int64,
+        pending: Int64,
+        sent: Int64,
+        failed: Int64,
+        ignored: Int64,
+        notApplicable: Int64,
+        canceled: Int64,
+        unknown: Int64,
+        lateOutcomes: Int64,
+        resentAfterAmbiguity: Int64,
+        journalReplayed: Int64,
+        partsReady: Int64,
+        partsClaimed: Int64,
+        partsWaiting: Int64,
+        partsDone: Int64,
+        prepared: Bool,
+        startedAt: DatabaseTime?,
+        finishedAt: DatabaseTime?,
+        now: DatabaseTime,
+        kind: DeliveryKind = .batch,
+        parentID: Int64? = nil,
+        waitingReason: String = ""
+    ) {
+        self.id = id
+        self.label = label
+        self.state = state
+        self.stateReason = stateReason
+        self.target = target
+        self.excluded = excluded
+        self.pending = pending
+        self.sent = sent
+        self.failed = failed
+        self.ignored = ignored
+        self.notApplicable = notApplicable
+        self.canceled = canceled
+        self.unknown = unknown
+        self.lateOutcomes = lateOutcomes
+        self.resentAfterAmbiguity = resentAfterAmbiguity
+        self.journalReplayed = journalReplayed
+        self.partsReady = partsReady
+        self.partsClaimed = partsClaimed
+        self.partsWaiting = partsWaiting
+        self.partsDone = partsDone
+        self.prepared = prepared
+        self.startedAt = startedAt
+        self.finishedAt = finishedAt
+        self.now = now
+        self.kind = kind
+        self.parentID = parentID
+        self.waitingReason = waitingReason
+    }
+}
+
+/// How many messages of a delivery ended the same way, or were left out for the same reason.
+public struct OutcomeCount: Sendable, Hashable {
+    /// How they ended; nil for those left out at preparation.
+    public let status: MessageStatus?
+    /// The reason, verbatim; "" if none.
+    public let reason: String
+    /// How many.
+    public let count: Int64
+    /// What kind of failure it is; nil for what is none.
+    public let failure: MessageFailure?
+
+    /// A count of messages.
+    public init(status: MessageStatus?, reason: String, count: Int64, failure: MessageFailure? = nil) {
+        self.failure = failure
+        self.status = status
+        self.reason = reason
+        self.count = count
+    }
+}
+
+extension Store {
+    /// A delivery's counts in one snapshot.
+    public func deliveryProgress(_ id: Int64) async throws -> DeliveryProgress {
+        let result = try await query("SELECT \(Self.progressColumns) FROM pushmta.delivery_status($1) p", [.int64(id)])
+        return try first(result, orThrow: "There is no delivery \(id).", Self.progress)
+    }
+
+    /// The newest deliveries with their counts.
+    public func deliveries(limit: Int = 20) async throws -> [DeliveryProgress] {
+        let result = try await query(
+            "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p ORDER BY p.id DESC LIMIT $1",
+            [.int64(Int64(limit))]
+        )
+        return try all(result, Self.progress)
+    }
+
+    /// The deliveries that have not ended, newest first: all that were started, however many are newer, and of those that are
+    /// still edited only what is among the newest.
+    public func unfinishedDeliveries(amongNewest limit: Int = 50) async throws -> [DeliveryProgress] {
+        let result = try await query(
+            """
+            SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
+            WHERE p.id = ANY(ARRAY(
+                SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused')
+                UNION ALL
+                SELECT e.id FROM (SELECT n.id, n.state FROM pushmta_engine.delivery n ORDER BY n.id DESC LIMIT $1) e
+                WHERE e.state = 'editing'))
+            ORDER BY p.id DESC
+            """,
+            [.int64(Int64(limit))]
+        )
+        return try all(result, Self.progress)
+    }
+
+    static let progressColumns = """
+        p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
+        p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
+        p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
+        p.kind, p.parent_delivery_id, p.waiting_reason
+        """
+
+    static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
+        DeliveryProgress(
+            id: try rows.int64(row, 0),
+            label: try rows.text(row, 1),
+            state: try choice(rows, row, 2),
+            stateReason: try rows.text(row, 3),
+            target: try rows.int64(row, 4),
+            excluded: try rows.int64(row, 5),
+            pending: try rows.int64(row, 6),
+            sent: try rows.int64(row, 7),
+            failed: try rows.int64(row, 8),
+            ignored: try rows.int64(row, 9),
+            notApplicable: try rows.int64(row, 10),
+            canceled: try rows.int64(row, 11),
+            unknown: try rows.int64(row, 12),
+            lateOutcomes: try rows.int64(row, 13),
+            resentAfterAmbiguity: try rows.int64(row, 14),
+            journalReplayed: try rows.int64(row, 15),
+            partsReady: try rows.int64(row, 16),
+            partsClaimed: try rows.int64(row, 17),
+            partsWaiting: try rows.int64(row, 18),
+            partsDone: try rows.int64(row, 19),
+            prepared: try rows.bool(row, 20),
+            startedAt: try rows.timeOrNil(row, 21),
+            finishedAt: try rows.timeOrNil(row, 22),
+            now: try rows.time(row, 23),
+            kind: try choice(rows, row, 24),
+            parentID: try rows.int64OrNil(row, 25),
+            waitingReason: try rows.text(row, 26)
+        )
+    }
+
+    /// How the messages of a delivery ended, by status, reason and kind of failure; the most frequent first.
+    ///
+    /// Those that were sent are counted from the parts, so that the cost does not grow with them.
+    public func outcomeCounts(delivery id: Int64) async throws -> [OutcomeCount] {
+        let result = try await query(
+            """
+            SELECT 1::smallint, '', coalesce(sum(sent), 0)::bigint AS n, NULL::smallint FROM pushmta_engine.delivery_part WHERE delivery_id = $1
+            HAVING sum(sent) > 0
+            UNION ALL
+            SELECT b.status, coalesce(b.reason, ''), count(*), b.failure
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.status <> 1
+            WHERE d.id = $1 GROUP BY 1, 2, 4
+            UNION ALL
+            SELECT p.rest_status, coalesce(p.rest_reason, ''), sum(p.size - (\(StatusCounts.sumSQL)))::bigint, NULL
+            FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1 AND p.rest_status IS NOT NULL
+            GROUP BY 1, 2 HAVING sum(p.size - (\(StatusCounts.sumSQL))) > 0
+            ORDER BY n DESC, 1, 2
+            """,
+            [.int64(id)]
+        )
+        return try all(result) { rows, row in
+            OutcomeCount(
+                status: MessageStatus(rawValue: try rows.int16(row, 0)),
+                reason: try rows.text(row, 1),
+                count: try rows.int64(row, 2),
+                failure: try rows.int16OrNil(row, 3).flatMap(MessageFailure.init(code:))
+            )
+        }
+    }
+
+    /// Why people were left out of a delivery at preparation; the most frequent first.
+    public func exclusionCounts(delivery id: Int64) async throws -> [OutcomeCount] {
+        let result = try await query(
+            """
+            SELECT e.reason, count(*) FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
+            WHERE d.id = $1 GROUP BY 1 ORDER BY 2 DESC, 1
+            """,
+            [.int64(id)]
+        )
+        return try all(result) { rows, row in
+            OutcomeCount(status: nil, reason: try rows.text(row, 0), count: try rows.int64(row, 1))
+        }
+    }
+}

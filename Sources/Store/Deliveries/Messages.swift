@@ -1,0 +1,219 @@
+import PostgresClient
+import PushCore
+
+/// One message and what became of it, as `pushmta.message_status` has it.
+public struct MessageRow: Sendable {
+    /// Its id.
+    public let id: String
+    /// Its delivery; of a continuous one, the delivery of its day.
+    public let deliveryID: Int64
+    /// Its number there.
+    public let sequence: Int32
+    /// The subscription that it goes to.
+    public let subscriptionID: Int64
+    /// What became of it.
+    public let status: MessageStatus
+    /// The gateway's words, or ours.
+    public let reason: String
+    /// The gateway's status, 0 if none.
+    public let httpStatus: Int16
+    /// The send attempt that it is in, or that decided it.
+    public let attempt: Int16
+    /// The gateway's name for it, if it gave one.
+    public let gatewayMessageID: String?
+    /// When its outcome was stored; nil while it is pending.
+    public let loggedAt: DatabaseTime?
+    /// Whether a device has said that it came.
+    public let isReceived: Bool
+    /// Whether somebody has opened it.
+    public let isClicked: Bool
+
+    /// A message.
+    public init(
+        id: String,
+        deliveryID: Int64,
+        sequence: Int32,
+        subscriptionID: Int64,
+        status: MessageStatus,
+        reason: String,
+        httpStatus: Int16,
+        attempt: Int16,
+        gatewayMessageID: String?,
+        loggedAt: DatabaseTime?,
+        isReceived: Bool,
+        isClicked: Bool
+    ) {
+        self.id = id
+        self.deliveryID = deliveryID
+        self.sequence = sequence
+        self.subscriptionID = subscriptionID
+        self.status = status
+        self.reason = reason
+        self.httpStatus = httpStatus
+        self.attempt = attempt
+        self.gatewayMessageID = gatewayMessageID
+        self.loggedAt = loggedAt
+        self.isReceived = isReceived
+        self.isClicked = isClicked
+    }
+}
+
+/// A message to add to a continuous delivery.
+public struct NewMessage: Sendable {
+    /// The continuous delivery.
+    public var deliveryID: Int64
+    /// Whom it goes to.
+    public var address: MessageAddress
+    /// The values of its fields, a JSON object.
+    public var variables: String
+    /// A name for this message that the caller chooses: sent again with it within 24 hours, it is the same message.
+    public var idempotencyKey: String?
+
+    /// A message.
+    public init(
+        deliveryID: Int64,
+        address: MessageAddress,
+        variables: String = "{}",
+        idempotencyKey: String? = nil
+    ) {
+        self.deliveryID = deliveryID
+        self.address = address
+        self.variables = variables
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// Whom a message goes to.
+public enum MessageAddress: Sendable, Hashable {
+    /// One subscription, by its id.
+    case subscription(Int64)
+    /// All subscriptions of a user in the delivery's applications, or the latest registered one if the delivery says so.
+    case userKey(String)
+    /// The subscription that has this push token now.
+    case pushToken(String)
+}
+
+/// A message that was added to a continuous delivery.
+public struct MessageReference: Sendable, Hashable {
+    /// Its id, as `pushmta.message_status` shows it.
+    public let id: String
+    /// The delivery of its day.
+    public let deliveryID: Int64
+    /// Its number there.
+    public let sequence: Int32
+    /// The subscription that it goes to.
+    public let subscriptionID: Int64
+    /// Whether its idempotency key was known: then nothing was sent this time.
+    public let isRepeated: Bool
+
+    /// A message.
+    public init(id: String, deliveryID: Int64, sequence: Int32, subscriptionID: Int64, isRepeated: Bool) {
+        self.id = id
+        self.deliveryID = deliveryID
+        self.sequence = sequence
+        self.subscriptionID = subscriptionID
+        self.isRepeated = isRepeated
+    }
+}
+
+/// A part of a continuous delivery that is ready to be sent.
+public struct ReadyMessagePart: Sendable, Hashable {
+    /// The part.
+    public let id: Int64
+    /// The application of its messages.
+    public let applicationID: Int32
+    /// Their routing.
+    public let accountID: Int32
+
+    /// A part.
+    public init(id: Int64, applicationID: Int32, accountID: Int32) {
+        self.id = id
+        self.applicationID = applicationID
+        self.accountID = accountID
+    }
+}
+
+extension Store {
+    /// Adds a message to a continuous delivery in progress, and returns it: one for each subscription that it goes to.
+    ///
+    /// Safe to repeat with an idempotency key.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, `conflict` or `invalid`, with the SQLSTATE of `pushmta.send_message`.
+    public func sendMessage(_ message: NewMessage) async throws -> [MessageReference] {
+        var address: [PostgresValue] = [.null, .null, .null]
+        switch message.address {
+        case .subscription(let id): address[0] = .int64(id)
+        case .userKey(let key): address[1] = .text(key)
+        case .pushToken(let token): address[2] = .text(token)
+        }
+        let result = try await query(
+            """
+            SELECT m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.repeated
+            FROM pushmta.send_message($1, $2::bigint, $3::text, $4::text, $5::text::jsonb, $6::text) m
+            """,
+            [.int64(message.deliveryID)] + address + [.text(message.variables), .textOrNull(message.idempotencyKey)]
+        )
+        return try all(result) { rows, row in
+            MessageReference(
+                id: try rows.text(row, 0),
+                deliveryID: try rows.int64(row, 1),
+                sequence: try rows.int32(row, 2),
+                subscriptionID: try rows.int64(row, 3),
+                isRepeated: try rows.bool(row, 4)
+            )
+        }
+    }
+
+    /// One message by its id, whatever its delivery; nil if there is none, or its day is no longer kept.
+    public func message(_ id: String) async throws -> MessageRow? {
+        let result = try await query(
+            """
+            SELECT m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.status, m.reason, m.http_status, m.attempt,
+                m.gateway_message_id, m.logged_at, m.received, m.clicked
+            FROM pushmta.find_message($1) m
+            """,
+            [.text(id)]
+        )
+        guard result.rowCount > 0 else { return nil }
+        let word = try result.text(0, 4)
+        guard let status = MessageStatus(name: word) else {
+            throw StoreError(.unexpectedAnswer, "A message has the status \(word), which this program does not know.")
+        }
+        return MessageRow(
+            id: try result.text(0, 0),
+            deliveryID: try result.int64(0, 1),
+            sequence: try result.int32(0, 2),
+            subscriptionID: try result.int64(0, 3),
+            status: status,
+            reason: try result.text(0, 5),
+            httpStatus: try result.int16(0, 6),
+            attempt: try result.int16(0, 7),
+            gatewayMessageID: try result.textOrNil(0, 8),
+            loggedAt: try result.timeOrNil(0, 9),
+            isReceived: try result.bool(0, 10),
+            isClicked: try result.bool(0, 11)
+        )
+    }
+
+    /// Parts of continuous deliveries that are ready to be sent now, the first hundred; next to nothing to look for.
+    public func readyMessageParts() async throws -> Set<ReadyMessagePart> {
+        let result = try await query(Self.readyMessagePartsSQL)
+        return Set(
+            try all(result) { rows, row in
+                ReadyMessagePart(
+                    id: try rows.int64(row, 0),
+                    applicationID: try rows.int32(row, 1),
+                    accountID: try rows.int32(row, 2)
+                )
+            }
+        )
+    }
+
+    /// Condition and order leave the index of these parts as the only way, whatever the planner believes of a table that was empty a
+    /// moment ago.
+    static let readyMessagePartsSQL = """
+        SELECT p.id, p.application_id, p.external_account_id FROM pushmta_engine.delivery_part p
+        WHERE p.state = 'ready' AND p.valid_until > '-infinity' AND p.not_before <= now()
+        ORDER BY p.valid_until LIMIT 100
+        """
+}

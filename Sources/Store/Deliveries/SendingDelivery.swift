@@ -1,0 +1,135 @@
+import PostgresClient
+import PushCore
+
+/// What a child needs to know of a delivery to send it.
+public struct SendingDelivery: Sendable {
+    /// The delivery.
+    public let id: Int64
+    /// Its name.
+    public let label: String
+    /// Its content, JSON.
+    public let content: String
+    /// Its state now.
+    public let state: DeliveryState
+    /// 16 bytes; never in a log.
+    public let trackingKey: [UInt8]
+    /// What is added to the sequence for `int32` message ids; nil if no application of the delivery has them.
+    public let messageIDBase: Int64?
+    /// The key of the permutation of those numbers, 16 bytes; never in a log.
+    public let messageNumberKey: [UInt8]
+    /// Nothing is sent after this moment; nil without limit.
+    public let validUntil: DatabaseTime?
+    /// What happens to an ambiguous message.
+    public let ambiguityPolicy: AmbiguityPolicy
+    /// Soft failures are sent again at most so often.
+    public let maxRetries: Int16
+    /// What it says of how its attempts are spread.
+    public let retrySchedule: RetryPolicy.ScheduleSetting
+    /// Seconds before the first retry; nil for the schedule's own.
+    public let retryPeriodSeconds: Int32?
+    /// Whether messages are added to it one by one.
+    public let isContinuous: Bool
+    /// The partition of its outcomes.
+    public let logDay: LogDay
+    /// Whether messages carry variables of their own.
+    public let hasVariables: Bool
+
+    /// A delivery to send.
+    public init(
+        id: Int64,
+        label: String,
+        content: String,
+        state: DeliveryState,
+        trackingKey: [UInt8],
+        messageIDBase: Int64?,
+        messageNumberKey: [UInt8] = [],
+        validUntil: DatabaseTime?,
+        ambiguityPolicy: AmbiguityPolicy,
+        maxRetries: Int16,
+        retryPeriodSeconds: Int32? = nil,
+        logDay: LogDay,
+        hasVariables: Bool,
+        retrySchedule: RetryPolicy.ScheduleSetting = .byKind,
+        isContinuous: Bool = false
+    ) {
+        self.id = id
+        self.label = label
+        self.content = content
+        self.state = state
+        self.trackingKey = trackingKey
+        self.messageIDBase = messageIDBase
+        self.messageNumberKey = messageNumberKey
+        self.validUntil = validUntil
+        self.ambiguityPolicy = ambiguityPolicy
+        self.maxRetries = maxRetries
+        self.retryPeriodSeconds = retryPeriodSeconds
+        self.logDay = logDay
+        self.hasVariables = hasVariables
+        self.retrySchedule = retrySchedule
+        self.isContinuous = isContinuous
+    }
+}
+
+extension Store {
+    /// What a child needs to know of a delivery.
+    public func deliveryForSending(_ id: Int64) async throws -> SendingDelivery {
+        try first(
+            try await query(Self.sendingSQL(key: "k.key", day: "d.log_day", join: "JOIN"), [.int64(id)]),
+            orThrow: "There is no started delivery \(id).",
+            Self.sendingDelivery
+        )
+    }
+
+    /// The same of a delivery that need not be started: without a start it has a key of zeros, so its message ids mean nothing.
+    public func deliveryForPreview(_ id: Int64) async throws -> SendingDelivery {
+        let sql = Self.sendingSQL(
+            key: "coalesce(k.key, decode(repeat('00', 16), 'hex'))",
+            day: "coalesce(d.log_day, (now() AT TIME ZONE 'UTC')::date)",
+            join: "LEFT JOIN"
+        )
+        return try first(
+            try await query(sql, [.int64(id)]),
+            orThrow: "There is no delivery \(id).",
+            hint: "pushmta delivery list shows the deliveries",
+            Self.sendingDelivery
+        )
+    }
+
+    private static func sendingSQL(key: String, day: String, join: String) -> String {
+        """
+        SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
+            r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
+            (SELECT n.key FROM pushmta_engine.numbered_id_key n), r.kind = 'continuous'
+        FROM pushmta_engine.delivery d
+        -- The days and proofs of a delivery are retried as it says.
+        JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
+        \(join) pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
+        WHERE d.id = $1
+        """
+    }
+
+    private static func sendingDelivery(_ rows: PostgresResult, _ row: Int) throws -> SendingDelivery {
+        SendingDelivery(
+            id: try rows.int64(row, 0),
+            label: try rows.text(row, 1),
+            content: try rows.text(row, 2),
+            state: try choice(rows, row, 3),
+            trackingKey: try rows.bytes(row, 4),
+            messageIDBase: try rows.int64OrNil(row, 5),
+            messageNumberKey: rows.bytesOrNil(row, 13) ?? [],
+            validUntil: try rows.timeOrNil(row, 6),
+            ambiguityPolicy: try choice(rows, row, 7),
+            maxRetries: try rows.int16(row, 8),
+            retryPeriodSeconds: try rows.int32OrNil(row, 9),
+            logDay: LogDay(daysSince2000: try rows.date(row, 10)),
+            hasVariables: try rows.bool(row, 11),
+            retrySchedule: try choice(rows, row, 12),
+            isContinuous: try rows.bool(row, 14)
+        )
+    }
+
+    /// The database's clock now.
+    public func databaseClock() async throws -> DatabaseTime {
+        try await query("SELECT clock_timestamp()").time(0, 0)
+    }
+}

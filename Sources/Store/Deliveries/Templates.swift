@@ -1,0 +1,192 @@
+import PostgresClient
+import PushCore
+
+/// A delivery template: content and settings that deliveries start from.
+public struct TemplateRow: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Its name in commands and SQL, unique.
+    public let name: String
+    /// What it is for.
+    public let label: String
+    /// The content, a JSON object.
+    public let content: String
+    /// Settings of the delivery, a flat JSON object; what is absent is as `create_delivery` has it.
+    public let settings: String
+    /// Whether it came with the product: then it can be duplicated, and not replaced.
+    public let isReadyMade: Bool
+    /// When it was stored last.
+    public let changedAt: DatabaseTime
+
+    /// A delivery template.
+    public init(
+        id: Int32,
+        name: String,
+        label: String,
+        content: String,
+        settings: String,
+        isReadyMade: Bool,
+        changedAt: DatabaseTime
+    ) {
+        self.id = id
+        self.name = name
+        self.label = label
+        self.content = content
+        self.settings = settings
+        self.isReadyMade = isReadyMade
+        self.changedAt = changedAt
+    }
+}
+
+/// A delivery to create from a template; nil leaves what the template says.
+public struct DeliveryFromTemplate: Sendable {
+    /// The template's name.
+    public var template: String
+    /// The delivery's name.
+    public var label: String
+    /// Names of the applications whose subscribers it goes to.
+    public var applications: [String]
+    /// What takes the place of the template's content, JSON: objects are merged, null takes a key away (RFC 7396).
+    public var content: String?
+    /// Whether its target is what stands in `pushmta.delivery_target`.
+    public var explicitTargets: Bool?
+    /// Greater goes first.
+    public var priority: Int16?
+    /// Seconds from its start in which messages are sent.
+    public var validitySeconds: Int64?
+    /// What happens to an ambiguous message.
+    public var ambiguityPolicy: AmbiguityPolicy?
+    /// Whether a user gets it on one subscription only.
+    public var onePerUser: Bool?
+    /// Soft failures are sent again at most so often.
+    public var maxRetries: Int32?
+    /// Seconds before the first retry.
+    public var retryPeriodSeconds: Int32?
+    /// How its attempts are spread.
+    public var retrySchedule: RetryPolicy.ScheduleSetting?
+    /// Whether messages are added to it after its start.
+    public var isContinuous = false
+
+    /// A delivery as its template has it.
+    public init(template: String, label: String, applications: [String], content: String? = nil) {
+        self.template = template
+        self.label = label
+        self.applications = applications
+        self.content = content
+    }
+}
+
+extension Store {
+    /// All delivery templates: those that came with the product first, then by name.
+    public func templates() async throws -> [TemplateRow] {
+        try all(
+            try await query(
+                "SELECT \(Self.templateColumns) FROM pushmta.delivery_template t ORDER BY t.ready_made DESC, t.name"
+            ),
+            Self.template
+        )
+    }
+
+    /// A delivery template by its name.
+    public func template(named name: String) async throws -> TemplateRow {
+        try first(
+            try await query(
+                "SELECT \(Self.templateColumns) FROM pushmta.delivery_template t WHERE t.name = $1",
+                [.text(name)]
+            ),
+            orThrow: "There is no delivery template \"\(name)\".",
+            hint: "pushmta template list shows them",
+            Self.template
+        )
+    }
+
+    /// Stores a delivery template.
+    ///
+    /// - Parameter replacing: whether one of that name may be there already; a ready-made one is never replaced.
+    public func addTemplate(
+        name: String,
+        label: String,
+        content: String,
+        settings: String = "{}",
+        replacing: Bool = false
+    ) async throws {
+        try NameCheck.name(name, of: "delivery template")
+        try NameCheck.label(label, of: "delivery template")
+        try await query(
+            """
+            SELECT pushmta.add_template(name => $1, content => $2::text::jsonb, label => $3, settings => $4::text::jsonb,
+                replacing => $5)
+            """,
+            [.text(name), .text(content), .text(label), .text(settings), .bool(replacing)]
+        )
+    }
+
+    /// Copies a delivery template under another name; without a label the copy has that of the original.
+    public func duplicateTemplate(named name: String, as newName: String, label: String? = nil) async throws {
+        try NameCheck.name(newName, of: "delivery template")
+        try NameCheck.label(label, of: "delivery template")
+        try await query(
+            "SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3)",
+            [.text(name), .text(newName), .textOrNull(label)]
+        )
+    }
+
+    /// The content that a delivery from a template would have.
+    public func content(ofTemplate name: String, merging content: String?) async throws -> String {
+        let result = try await query(
+            """
+            SELECT (CASE WHEN $2::text IS NULL THEN t.content ELSE pushmta_engine.merge_json(t.content, $2::text::jsonb) END)::text
+            FROM pushmta.delivery_template t WHERE t.name = $1
+            """,
+            [.text(name), .textOrNull(content)]
+        )
+        return try first(
+            result,
+            orThrow: "There is no delivery template \"\(name)\".",
+            hint: "pushmta template list shows them"
+        ) { rows, row in try rows.text(row, 0) }
+    }
+
+    /// Creates a delivery from a template.
+    public func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
+        try NameCheck.label(delivery.label, of: "delivery")
+        try NameCheck.validity(delivery.validitySeconds)
+        let result = try await query(
+            """
+            SELECT CASE WHEN $12 THEN pushmta.make_continuous(c.id) ELSE c.id END
+            FROM pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3,
+                content => $4::text::jsonb, priority => $5::integer,
+                validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
+                one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
+                retry_period_seconds => $11::integer, retry_schedule => $13) c(id)
+            """,
+            [
+                .text(delivery.template), .text(delivery.label), .textArray(delivery.applications),
+                .textOrNull(delivery.content), delivery.priority.map { .int32(Int32($0)) } ?? .null,
+                delivery.validitySeconds.map { .double(Double($0)) } ?? .null,
+                delivery.explicitTargets.map(PostgresValue.bool) ?? .null,
+                delivery.onePerUser.map(PostgresValue.bool) ?? .null, .textOrNull(delivery.ambiguityPolicy?.rawValue),
+                delivery.maxRetries.map(PostgresValue.int32) ?? .null,
+                delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
+                .textOrNull(delivery.retrySchedule?.rawValue),
+            ]
+        )
+        return try result.int64(0, 0)
+    }
+
+    private static let templateColumns = """
+        t.id, t.name, t.label, t.content::text, t.settings::text, t.ready_made, t.changed_at
+        """
+
+    private static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
+        TemplateRow(
+            id: try rows.int32(row, 0),
+            name: try rows.text(row, 1),
+            label: try rows.text(row, 2),
+            content: try rows.text(row, 3),
+            settings: try rows.text(row, 4),
+            isReadyMade: try rows.bool(row, 5),
+            changedAt: try rows.time(row, 6)
+        )
+    }
+}

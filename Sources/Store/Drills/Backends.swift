@@ -1,0 +1,96 @@
+import PostgresClient
+
+extension Store {
+    /// Ends server processes of other connections, as an administrator or a network would; their clients lose what was under way.
+    ///
+    /// - Parameters:
+    ///   - pattern: which, by the name that connections show in `pg_stat_activity`, as a LIKE pattern.
+    ///   - limit: the most of them; which ones is left to chance.
+    /// - Returns: How many there were.
+    public func terminateBackends(applicationNameLike pattern: String, limit: Int = .max) async throws -> Int {
+        let result = try await query(
+            """
+            SELECT count(*) FILTER (WHERE pg_terminate_backend(b.pid)) FROM (
+                SELECT a.pid FROM pg_stat_activity a
+                WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.application_name LIKE $1
+                ORDER BY random() LIMIT $2
+            ) b
+            """,
+            [.text(pattern), .int64(Int64(limit))]
+        )
+        return Int(try result.int64(0, 0))
+    }
+
+    /// The number of connections with such a name.
+    public func backends(applicationNameLike pattern: String) async throws -> Int {
+        let result = try await query(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1",
+            [.text(pattern)]
+        )
+        return Int(try result.int64(0, 0))
+    }
+
+    /// How often the parts of a delivery changed hands: parts, claims of them, and claims that ended with a lost owner.
+    ///
+    /// A part that its first owner brought to its end counts as one claim and no loss.
+    public func leaseHistory(delivery id: Int64) async throws -> (parts: Int64, claims: Int64, lost: Int64) {
+        let result = try await query(
+            """
+            SELECT count(*), coalesce(sum(p.fencing_token), 0)::bigint,
+                coalesce(sum((SELECT count(*) FROM pushmta_engine.delivery_part_recovery r WHERE r.part_id = p.id)), 0)::bigint
+            FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1
+            """,
+            [.int64(id)]
+        )
+        return (try result.int64(0, 0), try result.int64(0, 1), try result.int64(0, 2))
+    }
+
+    /// Whether a synchronous replica follows and has everything that was committed until now.
+    public func hasSynchronousReplica() async throws -> Bool {
+        let followers = try await query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
+        guard try followers.int64(0, 0) > 0 else { return false }
+        // A transaction with an id of its own writes a commit record, and is acknowledged when the replica has that and all before it.
+        try await query("SELECT pg_current_xact_id()::text")
+        return true
+    }
+}
+
+extension Store {
+    /// Holds a snapshot of the database open while the closure runs, on a connection of its own: what a long report does to
+    /// vacuum. Cancelling the task ends it.
+    public func holdSnapshot<T: Sendable>(_ body: (SnapshotReader) async throws -> T) async throws -> T {
+        let connection = try await PostgresConnection.connect(configuration)
+        do {
+            let value = try await connection.transaction(.snapshot) { transaction in
+                try await transaction.execute(
+                    PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0", prepare: false)
+                )
+                try await transaction.execute(PostgresStatement("SELECT count(*) FROM pushmta.delivery_progress"))
+                return try await body(SnapshotReader(transaction: transaction))
+            }
+            await connection.close()
+            return value
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+}
+
+/// Reads a little in a snapshot that is held open, as a long report does.
+public struct SnapshotReader: Sendable {
+    let transaction: PostgresTransaction
+
+    /// Counts deliveries and up to 1,000 subscriptions, as they were when the snapshot was taken.
+    @discardableResult
+    public func read() async throws -> Int64 {
+        try await transaction.execute(
+            PostgresStatement(
+                """
+                SELECT (SELECT count(*) FROM pushmta_engine.delivery)
+                    + (SELECT count(*) FROM (SELECT FROM pushmta_engine.subscription LIMIT 1000) s)
+                """
+            )
+        ).int64(0, 0)
+    }
+}

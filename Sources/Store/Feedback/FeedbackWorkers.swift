@@ -1,0 +1,191 @@
+import PostgresClient
+
+/// What a feedback worker says of itself.
+public struct FeedbackBeat: Sendable, Hashable {
+    /// Its id, a UUID made at its start.
+    public var worker: String
+    /// The name of its host.
+    public var host: String
+    /// Its process.
+    public var pid: Int32
+    /// The program's version.
+    public var version: String
+    /// What it did last, "" if nothing since the last beat.
+    public var lastAction = ""
+    /// Token events decided since the last beat.
+    public var tokenEvents: Int64 = 0
+    /// Messages counted since the last beat.
+    public var messagesCounted: Int64 = 0
+    /// Hits counted since the last beat.
+    public var hitsCounted: Int64 = 0
+    /// Hits loaded from tracking spools since the last beat.
+    public var hitsLoaded: Int64 = 0
+    /// Tracking spools on its host with hits that wait though their process is gone.
+    public var waitingSpools: Int32 = 0
+    /// The bytes of these hits, as far as they are known.
+    public var waitingSpoolBytes: Int64 = 0
+
+    /// A beat of a worker that has done nothing yet.
+    public init(worker: String, host: String, pid: Int32, version: String) {
+        self.worker = worker
+        self.host = host
+        self.pid = pid
+        self.version = version
+    }
+}
+
+/// A feedback worker as monitoring sees it.
+public struct FeedbackWorkerRow: Sendable {
+    /// Its id.
+    public let id: String
+    /// The name of its host.
+    public let host: String
+    /// Its process.
+    public let pid: Int32
+    /// The program's version.
+    public let version: String
+    /// `acting`, `standby`, `stopped`, or `gone` if nothing was heard of it for 30 s.
+    public let state: String
+    /// Since when it is the one that acts; nil if it is not.
+    public let actingSince: DatabaseTime?
+    /// The age of its last beat.
+    public let beatAgeSeconds: Double
+    /// What it did last.
+    public let lastAction: String
+    /// Token events that it decided.
+    public let tokenEvents: Int64
+    /// Messages that it counted.
+    public let messagesCounted: Int64
+    /// Hits that it counted.
+    public let hitsCounted: Int64
+    /// Hits that it loaded from tracking spools.
+    public let hitsLoaded: Int64
+    /// Tracking spools on its host with hits that wait though their process is gone.
+    public let waitingSpools: Int32
+    /// The bytes of these hits, as far as they are known.
+    public let waitingSpoolBytes: Int64
+}
+
+/// What waits for a feedback worker.
+public struct FeedbackBacklog: Sendable, Hashable {
+    /// The age of the oldest token event that could be applied; nil if there is none.
+    public var oldestTokenEventSeconds: Double?
+    /// Parts that are done and not counted.
+    public var uncountedParts: Int64
+    /// The age of the oldest hits that are not counted; nil if there are none.
+    public var oldestHitSeconds: Double?
+    /// Feedback services of binary gateways that somebody has to read.
+    public var services: Int64
+    /// Whether a worker acts that was heard of lately.
+    public var isWorkerActing: Bool
+}
+
+extension Store {
+    /// After so long without a beat another worker acts in the place of one. It is the lease of everything else.
+    public static let feedbackLeaseSeconds = 15
+    /// After so long without a beat of a worker others do the most urgent of its work.
+    public static let feedbackSilenceSeconds = 30
+
+    /// Keeps a worker's row, and lets it act if nobody else does; returns whether it is the one that acts.
+    public func feedbackBeat(_ beat: FeedbackBeat, leaseSeconds: Int = Store.feedbackLeaseSeconds) async throws -> Bool
+    {
+        try await query(
+            """
+            SELECT pushmta_engine.feedback_beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 second')
+            """,
+            [
+                .text(beat.worker), .text(beat.host), .int32(beat.pid), .text(beat.version), .text(beat.lastAction),
+                .int64(beat.tokenEvents), .int64(beat.messagesCounted), .int64(beat.hitsCounted),
+                .int32(Int32(clamping: leaseSeconds)),
+            ]
+        ).bool(0, 0)
+    }
+
+    /// Notes what a worker has to do with tracking spools; a row that says so already is not written.
+    public func noteFeedbackSpools(_ beat: FeedbackBeat) async throws {
+        try await query(
+            """
+            UPDATE pushmta_engine.feedback_worker w
+            SET hits_loaded = w.hits_loaded + $2, waiting_spools = $3, waiting_spool_bytes = $4
+            WHERE w.id = $1::uuid AND ($2 <> 0 OR w.waiting_spools <> $3 OR w.waiting_spool_bytes <> $4)
+            """,
+            [
+                .text(beat.worker), .int64(beat.hitsLoaded), .int32(beat.waitingSpools), .int64(beat.waitingSpoolBytes),
+            ]
+        )
+    }
+
+    /// Says that a worker has ended in order, so that another one acts at once.
+    public func feedbackStop(worker: String) async throws {
+        try await query("SELECT pushmta_engine.feedback_stop($1::uuid)", [.text(worker)])
+    }
+
+    /// Whether a worker acts that was heard of lately.
+    public func isFeedbackWorkerActing() async throws -> Bool {
+        try await query(
+            "SELECT pushmta_engine.feedback_is_acting($1 * interval '1 second')",
+            [.int32(Int32(Self.feedbackSilenceSeconds))]
+        ).bool(0, 0)
+    }
+
+    /// Whether somebody sends: background work then leaves the processors to him.
+    public func isSending() async throws -> Bool {
+        try await query("SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part WHERE state = 'claimed')").bool(0, 0)
+    }
+
+    /// All workers that were heard of in the last week, the one that acts first.
+    public func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
+        let result = try await query(
+            """
+            SELECT id::text, host, pid, version, state, acting_since, beat_age_seconds, last_action, token_events, messages_counted,
+                hits_counted, hits_loaded, waiting_spools, waiting_spool_bytes
+            FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_beat DESC, id
+            """
+        )
+        return try all(result) { rows, row in
+            FeedbackWorkerRow(
+                id: try rows.text(row, 0),
+                host: try rows.text(row, 1),
+                pid: try rows.int32(row, 2),
+                version: try rows.text(row, 3),
+                state: try rows.text(row, 4),
+                actingSince: try rows.timeOrNil(row, 5),
+                beatAgeSeconds: try rows.double(row, 6),
+                lastAction: try rows.text(row, 7),
+                tokenEvents: try rows.int64(row, 8),
+                messagesCounted: try rows.int64(row, 9),
+                hitsCounted: try rows.int64(row, 10),
+                hitsLoaded: try rows.int64(row, 11),
+                waitingSpools: try rows.int32(row, 12),
+                waitingSpoolBytes: try rows.int64(row, 13)
+            )
+        }
+    }
+
+    /// What waits for a worker; read from indexes of what is open.
+    public func feedbackBacklog() async throws -> FeedbackBacklog {
+        let result = try await query(
+            """
+            SELECT extract(epoch FROM now() - least(
+                    (SELECT e.created_at FROM pushmta_engine.token_event e
+                        WHERE e.state = 'pending' AND e.kind = 'invalid' ORDER BY e.id LIMIT 1),
+                    (SELECT e.created_at FROM pushmta_engine.token_event e
+                        WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success') ORDER BY e.id LIMIT 1)
+                ))::double precision,
+                (SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.state = 'done' AND NOT p.counted),
+                extract(epoch FROM now() - (SELECT u.created_at FROM pushmta_engine.tracking_uncounted u
+                    ORDER BY u.id LIMIT 1))::double precision,
+                (SELECT count(*) FROM pushmta_engine.feedback_route),
+                pushmta_engine.feedback_is_acting($1 * interval '1 second')
+            """,
+            [.int32(Int32(Self.feedbackSilenceSeconds))]
+        )
+        return FeedbackBacklog(
+            oldestTokenEventSeconds: try result.doubleOrNil(0, 0),
+            uncountedParts: try result.int64(0, 1),
+            oldestHitSeconds: try result.doubleOrNil(0, 2),
+            services: try result.int64(0, 3),
+            isWorkerActing: try result.bool(0, 4)
+        )
+    }
+}

@@ -1,0 +1,152 @@
+import PostgresClient
+import PushCore
+
+/// What was said about a token.
+public enum TokenEventKind: String, Sendable, Hashable, Codable, CaseIterable {
+    /// It is dead.
+    case invalid
+    /// The gateway wants another one instead.
+    case canonical
+    /// The person wants no messages.
+    case optOut = "opt_out"
+    /// A message to it failed for a reason that may pass.
+    case softError = "soft_error"
+    /// A message got through to it after soft errors.
+    case success
+}
+
+/// How often the same was said about tokens in a delivery with one reason, by what became of it.
+public struct TokenEventCount: Sendable, Hashable {
+    /// The delivery, nil for what came without one.
+    public let deliveryID: Int64?
+    /// The application's name.
+    public let application: String
+    /// What was said.
+    public let kind: TokenEventKind
+    /// The gateway's words.
+    public let reason: String
+    /// Not decided yet.
+    public let pending: Int64
+    /// Put aside while the circuit is open.
+    public let held: Int64
+    /// Done to the subscription.
+    public let applied: Int64
+    /// Taken back.
+    public let undone: Int64
+    /// The subscription was registered anew, disabled before, or is gone; or a soft error came too soon after another one to count.
+    public let outdated: Int64
+
+    /// A count of token events.
+    public init(
+        deliveryID: Int64?,
+        application: String,
+        kind: TokenEventKind = .invalid,
+        reason: String,
+        pending: Int64,
+        held: Int64,
+        applied: Int64,
+        undone: Int64,
+        outdated: Int64
+    ) {
+        self.deliveryID = deliveryID
+        self.application = application
+        self.kind = kind
+        self.reason = reason
+        self.pending = pending
+        self.held = held
+        self.applied = applied
+        self.undone = undone
+        self.outdated = outdated
+    }
+}
+
+extension Store {
+    /// Does to subscriptions what gateways said about their tokens, unless they were registered anew since or the application's
+    /// token effects are held: dead ones are disabled, replaced ones replaced, soft errors counted and forgotten. Any number of
+    /// hosts may call it at once; it waits for nobody.
+    ///
+    /// - Parameters:
+    ///   - limit: events at most; call again at once when as many were decided.
+    ///   - rules: when soft errors count and when they are forgotten.
+    /// - Returns: the number of events decided and of subscriptions healed by time.
+    @discardableResult
+    public func applyTokenEvents(
+        limit: Int = 1000,
+        rules: QuarantineSettings = QuarantineSettings()
+    ) async throws -> Int {
+        let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
+        let open = try await query(Self.openTokenEventSQL, [healing])
+        let most = PostgresValue.int32(Int32(clamping: limit))
+        var decided = 0
+        if try open.bool(0, 0) {
+            let result = try await query(
+                Self.applySQL,
+                [
+                    most, .int32(Int32(clamping: rules.maxSoftErrors)),
+                    .int32(Int32(clamping: rules.significantErrorDelaySec)), healing,
+                ]
+            )
+            decided += Int(try result.int32(0, 0))
+        }
+        if try open.bool(0, 1) {
+            decided += Int(try await query(Self.healSQL, [most, healing]).int32(0, 0))
+        }
+        return decided
+    }
+
+    /// Whether there is anything to apply, and anybody to heal; read from indexes of what is open.
+    static let openTokenEventSQL = """
+        SELECT EXISTS (SELECT FROM pushmta_engine.token_event WHERE state = 'pending' AND kind = 'invalid')
+            OR EXISTS (SELECT FROM pushmta_engine.token_event
+                WHERE state = 'pending' AND kind IN ('canonical', 'soft_error', 'success'))
+            OR EXISTS (SELECT FROM pushmta_engine.token_event e WHERE e.state = 'held' AND NOT EXISTS (
+                SELECT FROM pushmta_engine.application_health h WHERE h.application_id = e.application_id AND h.token_effects_held)),
+            EXISTS (SELECT FROM pushmta_engine.subscription
+                WHERE quarantine_status = 1 AND last_error_at < now() - $1 * interval '1 day')
+        """
+
+    private static let applySQL = """
+        SELECT pushmta_engine.apply_token_effects($1, $2, $3 * interval '1 second', $4 * interval '1 day')
+        """
+
+    private static let healSQL = "SELECT pushmta_engine.heal_soft_errors($1, $2 * interval '1 day')"
+
+    /// Takes back what the answers to a delivery's messages did to tokens; returns the number of events.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    @discardableResult
+    public func undoTokenEvents(delivery id: Int64) async throws -> Int {
+        Int(try await query("SELECT pushmta.undo_token_effects($1)", [.int64(id)]).int64(0, 0))
+    }
+
+    /// What was said about tokens by delivery, kind and reason, of the newest deliveries first.
+    ///
+    /// - Parameter delivery: nil for all deliveries.
+    public func tokenEventCounts(delivery: Int64? = nil, limit: Int = 50) async throws -> [TokenEventCount] {
+        let states = ["pending", "held", "applied", "undone", "outdated"]
+        let counts = states.map { "count(*) FILTER (WHERE e.state = '\($0)')" }.joined(separator: ", ")
+        let result = try await query(
+            """
+            SELECT e.delivery_id, a.name, e.reason, \(counts), e.kind
+            FROM pushmta_engine.token_event e JOIN pushmta_engine.application a ON a.id = e.application_id
+            WHERE $1::bigint IS NULL OR e.delivery_id = $1
+            GROUP BY e.delivery_id, a.name, e.kind, e.reason
+            ORDER BY e.delivery_id DESC NULLS LAST, a.name, count(*) DESC, e.kind, e.reason LIMIT $2
+            """,
+            [.int64OrNull(delivery), .int64(Int64(limit))]
+        )
+        return try all(result) { rows, row in
+            TokenEventCount(
+                deliveryID: try rows.int64OrNil(row, 0),
+                application: try rows.text(row, 1),
+                kind: try choice(rows, row, 8),
+                reason: try rows.text(row, 2),
+                pending: try rows.int64(row, 3),
+                held: try rows.int64(row, 4),
+                applied: try rows.int64(row, 5),
+                undone: try rows.int64(row, 6),
+                outdated: try rows.int64(row, 7)
+            )
+        }
+    }
+}

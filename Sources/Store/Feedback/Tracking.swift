@@ -1,0 +1,189 @@
+import PostgresClient
+import PushCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Store {
+    /// The tracking keys of all days whose hits are kept, and of the days around today, which are made if they are missing: until the
+    /// keyring's last day is over there are no others.
+    public func trackingKeyring() async throws -> TrackingKeyring {
+        let result = try await query("SELECT k.day, k.key, k.last_day FROM pushmta_engine.current_tracking_keys() k")
+        let keys = try all(result) { rows, row in
+            TrackingKey(logDay: try rows.int32(row, 0), key: try rows.bytes(row, 1))
+        }
+        let number = try await query("SELECT pushmta_engine.message_numbers_key()")
+        return TrackingKeyring(
+            keys,
+            lastDay: result.rowCount > 0 ? try result.int32(0, 2) : nil,
+            numbers: try NumberPermutation.make(key: number.bytes(0, 0))
+        )
+    }
+
+    /// The position of the last transaction of a source that is stored, 0 if none is.
+    public func trackingPosition(source: UUID) async throws -> Int64 {
+        try await query("SELECT pushmta_engine.tracking_position($1)", [Self.value(source)]).int64(0, 0)
+    }
+
+    /// Stores hits in one transaction, which is the one of this position of the source: if it is stored already, or a later
+    /// one, nothing happens.
+    ///
+    /// So it can be repeated for as long as nobody has heard how it ended. A unique violation means that another process has
+    /// stored the first hit of one of these messages at the same moment: repeat it.
+    ///
+    /// - Returns: the places, from 0, of the hits that are of no message, or of a day that is gone; nil if the position was
+    ///   stored before.
+    public func recordHits(
+        source: UUID,
+        position: Int64,
+        host: String,
+        _ hits: [ResolvedHit],
+        dropped: DroppedHits = DroppedHits()
+    ) async throws -> [Int]? {
+        let columns = HitColumns(hits)
+        let result = try await query(
+            """
+            SELECT pushmta_engine.record_hits($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            """,
+            [Self.value(source), .int64(position), .text(host)] + columns.values
+                + [.int64(dropped.malformed), .int64(dropped.forged), .int64(dropped.foreign)]
+        )
+        return try result.int32ArrayOrNil(0, 0)?.map { Int($0) - 1 }
+    }
+
+    private static func value(_ id: UUID) -> PostgresValue {
+        let b = id.uuid
+        let high = [b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let low = [b.8, b.9, b.10, b.11, b.12, b.13, b.14, b.15].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return .uuid(high: high, low: low)
+    }
+
+    /// How many messages of a delivery were received and clicked on, whatever the number of their hits.
+    public func firstHits(delivery id: Int64) async throws -> FirstHits {
+        let result = try await query(
+            """
+            SELECT count(*) FILTER (WHERE t.kind = 1), count(*) FILTER (WHERE t.kind = 2)
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.tracking_log t ON t.log_day = d.log_day AND t.delivery_id = d.id AND t.first
+            WHERE d.id = $1
+            """,
+            [.int64(id)]
+        )
+        return FirstHits(received: try result.int64(0, 0), clicked: try result.int64(0, 1))
+    }
+}
+
+/// A hit whose message is known, or is known by a number that the database resolves.
+public struct ResolvedHit: Sendable {
+    /// Which message.
+    public enum Message: Sendable, Hashable {
+        /// By delivery, sequence, and the delivery's day as days since 2000-01-01.
+        case known(delivery: Int64, sequence: Int32, logDay: Int32)
+        /// By its number, in one of these deliveries.
+        case numbered(Int64, deliveries: [Int64])
+    }
+
+    /// Which message.
+    public var message: Message
+    /// When it came and from whom.
+    public var hit: TrackingHit
+
+    /// A hit.
+    public init(message: Message, hit: TrackingHit) {
+        self.message = message
+        self.hit = hit
+    }
+}
+
+/// Hits as the arrays that `record_hits` takes.
+struct HitColumns {
+    private var deliveries: [Int64?] = []
+    private var others: [Int64?] = []
+    private var numbers: [Int64?] = []
+    private var sequences: [Int32] = []
+    private var days: [Int32] = []
+    private var kinds: [Int16] = []
+    private var times: [Int64] = []
+    private var addresses: [String?] = []
+    private var platforms: [String?] = []
+    private var agents: [String?] = []
+
+    init(_ hits: [ResolvedHit]) {
+        for hit in hits { append(hit) }
+    }
+
+    var values: [PostgresValue] {
+        [
+            .int64ArrayWithNulls(deliveries), .int64ArrayWithNulls(others), .int64ArrayWithNulls(numbers),
+            .int32Array(sequences), .int32Array(days), .int16Array(kinds),
+            .timestampArray(microsecondsSince2000: times),
+            .textArray(addresses), .textArray(platforms), .textArray(agents),
+        ]
+    }
+
+    private mutating func append(_ hit: ResolvedHit) {
+        switch hit.message {
+        case .known(let delivery, let sequence, let logDay):
+            deliveries.append(delivery)
+            others.append(nil)
+            numbers.append(nil)
+            sequences.append(sequence)
+            days.append(logDay)
+        case .numbered(let number, let candidates):
+            deliveries.append(candidates.first)
+            others.append(candidates.dropFirst().first)
+            numbers.append(number)
+            sequences.append(0)
+            days.append(0)
+        }
+        kinds.append(hit.hit.id.kind.rawValue)
+        times.append(hit.hit.microseconds &- DatabaseTime.epochDistance)
+        addresses.append(hit.hit.address?.description)
+        platforms.append(hit.hit.platform?.rawValue)
+        agents.append(hit.hit.userAgent.isEmpty ? nil : hit.hit.userAgent)
+    }
+}
+
+/// Hits that are of no message of ours: counted, and not stored.
+public struct DroppedHits: Sendable, Hashable {
+    /// Requests without a tracking id.
+    public var malformed: Int64
+    /// Ids that no key makes.
+    public var forged: Int64
+    /// Genuine ids with another delivery's.
+    public var foreign: Int64
+
+    /// Counts, 0 each unless given.
+    public init(malformed: Int64 = 0, forged: Int64 = 0, foreign: Int64 = 0) {
+        self.malformed = malformed
+        self.forged = forged
+        self.foreign = foreign
+    }
+
+    /// Whether there is nothing to report.
+    public var isEmpty: Bool { malformed == 0 && forged == 0 && foreign == 0 }
+
+    /// Adds other counts.
+    public static func += (left: inout DroppedHits, right: DroppedHits) {
+        left.malformed &+= right.malformed
+        left.forged &+= right.forged
+        left.foreign &+= right.foreign
+    }
+}
+
+/// The messages of a delivery of which devices have told something, each counted once.
+public struct FirstHits: Sendable, Hashable {
+    /// Messages that were received.
+    public var received: Int64
+    /// Messages that were clicked on or opened.
+    public var clicked: Int64
+
+    /// Counts.
+    public init(received: Int64, clicked: Int64) {
+        self.received = received
+        self.clicked = clicked
+    }
+}

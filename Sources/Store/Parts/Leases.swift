@@ -1,0 +1,125 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Commits how far parts may have been sent; returns the parts that the owner still holds.
+    ///
+    /// Must be awaited before the window's first byte leaves. Safe to repeat.
+    public func mark(_ marks: [PartMark]) async throws -> Set<Int64> {
+        guard !marks.isEmpty else { return [] }
+        let sorted = marks.sorted { $0.holding.part < $1.holding.part }
+        let result = try await query(
+            Self.markSQL,
+            [
+                .int64Array(sorted.map(\.holding.part)), .int64Array(sorted.map(\.holding.token)),
+                .int32Array(sorted.map(\.through)), .heldState,
+            ]
+        )
+        return try Self.idSet(result)
+    }
+
+    /// A mark never goes back, and it proves life as a renewal does. `= ANY` and the state as a parameter leave the primary
+    /// key as the only way to the rows.
+    static let markSQL = """
+        UPDATE pushmta_engine.delivery_part p
+        SET dispatch_mark = greatest(p.dispatch_mark, m.through), renewal = p.renewal + 1
+        FROM unnest($1::bigint[], $2::bigint[], $3::integer[]) m(id, token, through)
+        WHERE p.id = m.id AND p.id = ANY($1) AND p.fencing_token = m.token AND p.state = $4
+        RETURNING p.id
+        """
+
+    /// Renews the leases of a child; returns the parts that it still holds. The others belong to somebody else now.
+    public func renewLeases(child: Int64, _ parts: [PartToken]) async throws -> Set<Int64> {
+        guard !parts.isEmpty else { return [] }
+        let sorted = parts.sorted { $0.part < $1.part }
+        let result = try await query(
+            Self.renewSQL,
+            [.int64Array(sorted.map(\.part)), .int64Array(sorted.map(\.token)), .int64(child), .heldState]
+        )
+        return try Self.idSet(result)
+    }
+
+    static let renewSQL = """
+        UPDATE pushmta_engine.delivery_part p
+        SET renewal = p.renewal + 1
+        FROM unnest($1::bigint[], $2::bigint[]) m(id, token)
+        WHERE p.id = m.id AND p.id = ANY($1) AND p.fencing_token = m.token AND p.owner = $3 AND p.state = $4
+        RETURNING p.id
+        """
+
+    /// All leases, for a sweep to compare with what it saw before.
+    public func leases() async throws -> [LeaseObservation] {
+        let result = try await query(
+            """
+            SELECT p.id, coalesce(p.owner, 0), coalesce(c.host_id::text, ''), p.fencing_token, p.renewal
+            FROM pushmta_engine.delivery_part p
+            LEFT JOIN pushmta_engine.mta_child c ON c.id = p.owner
+            WHERE p.state = 'claimed'
+            """
+        )
+        return try all(result) { rows, row in
+            LeaseObservation(
+                partID: try rows.int64(row, 0),
+                owner: try rows.int64(row, 1),
+                hostID: try rows.text(row, 2),
+                token: try rows.int64(row, 3),
+                renewal: try rows.int64(row, 4)
+            )
+        }
+    }
+
+    /// Parts that a child holds.
+    public func partsHeld(byChild child: Int64) async throws -> [PartToken] {
+        let result = try await query(
+            """
+            SELECT id, fencing_token FROM pushmta_engine.delivery_part
+            WHERE state = 'claimed' AND owner = $1 ORDER BY id
+            """,
+            [.int64(child)]
+        )
+        return try all(result) { rows, row in PartToken(part: try rows.int64(row, 0), token: try rows.int64(row, 1)) }
+    }
+
+    static func idSet(_ result: PostgresResult) throws -> Set<Int64> {
+        var ids: [Int64] = []
+        try result.appendColumn(0, to: &ids)
+        return Set(ids)
+    }
+}
+
+/// A lease as a sweep saw it; lost when token and renewal stay the same for a whole lease on the observer's clock.
+public struct LeaseObservation: Sendable, Hashable {
+    /// The part.
+    public let partID: Int64
+    /// The child that holds it.
+    public let owner: Int64
+    /// The host of that child.
+    public let hostID: String
+    /// The owner's fencing token.
+    public let token: Int64
+    /// Counts up at each renewal.
+    public let renewal: Int64
+
+    /// A lease as seen.
+    public init(partID: Int64, owner: Int64, hostID: String, token: Int64, renewal: Int64) {
+        self.partID = partID
+        self.owner = owner
+        self.hostID = hostID
+        self.token = token
+        self.renewal = renewal
+    }
+}
+
+/// How far an owner may have sent a part: commit it before the window's first byte leaves.
+public struct PartMark: Sendable, Hashable {
+    /// The part and the owner's token.
+    public let holding: PartToken
+    /// Number of the part's messages, in sequence order, that may have left.
+    public let through: Int32
+
+    /// A mark of a held part.
+    public init(part: Int64, token: Int64, through: Int32) {
+        holding = PartToken(part: part, token: token)
+        self.through = through
+    }
+}

@@ -1,0 +1,221 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Claims up to `limit` due parts of an application and routing for a child: highest priority first, then the longest due.
+    ///
+    /// Nothing is claimed over an account that is not active, while the application's circuit is not closed, or of a delivery
+    /// that is held back. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
+    /// history.
+    ///
+    /// - Parameters:
+    ///   - largest: messages of a part at most, and larger ones are left to a later claim; nil for all.
+    ///   - passed: deliveries whose parts are left alone.
+    public func claimParts(
+        application: Int32,
+        account: Int32,
+        child: Int64,
+        limit: Int,
+        largest: Int32? = nil,
+        except passed: Set<Int64> = []
+    ) async throws -> [ClaimedPart] {
+        let parameters: [PostgresValue] = [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))]
+        let others = PostgresValue.int64Array(passed.sorted())
+        let result =
+            switch (largest, passed.isEmpty) {
+            case (nil, true): try await query(Self.claimSQL, parameters)
+            case (nil, false): try await query(Self.claimOthersSQL, parameters + [others])
+            case (let largest?, true): try await query(Self.claimSmallSQL, parameters + [.int32(largest)])
+            case (let largest?, false):
+                try await query(Self.claimSmallOthersSQL, parameters + [.int32(largest), others])
+            }
+        let parts = try all(result) { rows, row in
+            (due: try rows.timestamp(row, 12), part: try Self.claimedPart(rows, row))
+        }
+        // RETURNING has no order of its own.
+        return parts.sorted {
+            ($1.part.priority, $0.due, $0.part.id) < ($0.part.priority, $1.due, $1.part.id)
+        }.map(\.part)
+    }
+
+    /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update. Account and
+    /// circuit are looked up once.
+    static let claimSQL = claimSQL(more: "")
+
+    /// Statements of their own: what such conditions are thought to leave over would change the plan of the other.
+    private static let claimSmallSQL = claimSQL(more: "AND p.size <= $5")
+    static let claimOthersSQL = claimSQL(more: "AND p.delivery_id <> ALL($5)")
+    private static let claimSmallOthersSQL = claimSQL(more: "AND p.size <= $5 AND p.delivery_id <> ALL($6)")
+
+    private static func claimSQL(more: String) -> String {
+        """
+        WITH picked AS MATERIALIZED (
+            SELECT p.id FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
+                \(more)
+                AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
+                AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen))
+                AND NOT \(TroubleSQL.isTrouble(application: "$1", account: "$2"))
+                AND \(claimableDelivery)
+            ORDER BY p.priority DESC, p.not_before, p.id
+            LIMIT $4 FOR UPDATE OF p SKIP LOCKED
+        )
+        UPDATE pushmta_engine.delivery_part p
+        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+        FROM pushmta_engine.delivery d
+        WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
+        RETURNING \(claimedColumns)
+        """
+    }
+
+    /// The state of its parts decides already; this is for parts that a program of an older version left ready.
+    static let claimableDelivery = """
+        (SELECT d.state FROM pushmta_engine.delivery d WHERE d.id = p.delivery_id) IN ('in_progress', 'preparing')
+        """
+
+    static let claimedColumns = """
+        p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
+            p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
+            EXISTS (SELECT FROM pushmta_engine.application_health b
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
+            \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
+            p.refusals
+        """
+
+    static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
+        ClaimedPart(
+            id: try rows.int64(row, 0),
+            deliveryID: try rows.int64(row, 1),
+            fencingToken: try rows.int64(row, 2),
+            size: try rows.int32(row, 3),
+            attempt: try rows.int16(row, 4),
+            refusals: try rows.int16(row, 20),
+            logDay: LogDay(daysSince2000: try rows.date(row, 5)),
+            priority: try rows.int16(row, 6),
+            dispatchMark: try rows.int32(row, 7),
+            applicationID: try rows.int32(row, 10),
+            isDense: try rows.bool(row, 9),
+            hasVariables: try rows.bool(row, 8),
+            ambiguityPolicy: try choice(rows, row, 11),
+            deliveryState: try choice(rows, row, 13),
+            isProbe: isProbe,
+            believesRefusals: try rows.bool(row, 15),
+            isApplicationProven: try rows.bool(row, 17),
+            isAlone: try rows.bool(row, 18),
+            othersPass: try rows.bool(row, 19),
+            claimedAt: try rows.time(row, 14),
+            validUntil: try rows.timeOrNil(row, 16)
+        )
+    }
+
+    /// Sequence numbers of a part that have an outcome already; to be read after the claim.
+    public func knownOutcomes(_ part: ClaimedPart) async throws -> Set<Int32> {
+        let result = try await query(
+            Self.knownOutcomesSQL,
+            [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.deliveryID), .int64(part.id)]
+        )
+        var sequences: [Int32] = []
+        try result.appendColumn(0, to: &sequences)
+        return Set(sequences)
+    }
+
+    static let knownOutcomesSQL = """
+        SELECT b.sequence
+        FROM pushmta_engine.delivery_part_target t
+        JOIN pushmta_engine.broad_log b ON b.log_day = $1 AND b.delivery_id = $2
+            AND b.sequence >= t.first_sequence AND b.sequence < t.first_sequence + cardinality(t.subscription_ids)
+        WHERE t.log_day = $1 AND t.part_id = $3 AND t.sequences IS NULL
+        UNION ALL
+        SELECT b.sequence
+        FROM pushmta_engine.delivery_part_target t
+        JOIN pushmta_engine.broad_log b ON b.log_day = $1 AND b.delivery_id = $2 AND b.sequence = ANY(t.sequences)
+        WHERE t.log_day = $1 AND t.part_id = $3 AND t.sequences IS NOT NULL
+        """
+
+    /// What lost owners of a part may have sent or were told softly; to be read after the claim.
+    ///
+    /// Of several soft answers to one message the one with the highest attempt counts.
+    public func recovery(_ part: ClaimedPart) async throws -> PartRecovery {
+        let result = try await query(Self.recoverySQL, [.int64(part.id), .int64(part.fencingToken)])
+        var recovery = PartRecovery()
+        var answers: [Int32: PartRecovery.SoftAnswer] = [:]
+        for row in 0..<result.rowCount {
+            recovery.ambiguousThrough = max(recovery.ambiguousThrough, try result.int32(row, 0))
+            let ambiguous = try result.int32Array(row, 1)
+            recovery.ambiguous += ambiguous
+            // Tokens are numbered one by one: after this owner, and before the present one, there was another.
+            if try result.int64(row, 2) < part.fencingToken - 1 { recovery.heldSince.formUnion(ambiguous) }
+        }
+        let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
+        for row in 0..<soft.rowCount {
+            let answer = try Self.softAnswer(soft, row)
+            if let other = answers[answer.sequence], !answer.replaces(other) { continue }
+            answers[answer.sequence] = answer
+        }
+        recovery.ambiguous = Set(recovery.ambiguous).sorted()
+        recovery.softAnswers = answers.values.sorted { $0.sequence < $1.sequence }
+        return recovery
+    }
+
+    private static func softAnswer(_ rows: PostgresResult, _ row: Int) throws -> PartRecovery.SoftAnswer {
+        PartRecovery.SoftAnswer(
+            sequence: try rows.int32(row, 0),
+            attempt: try rows.int16(row, 1),
+            httpStatus: try rows.int16(row, 2),
+            reason: try rows.textOrNil(row, 3) ?? "",
+            notBefore: try rows.timeOrNil(row, 4),
+            longestDelayMilliseconds: try rows.int64OrNil(row, 5)
+        )
+    }
+
+    private static let recoverySQL = """
+        SELECT ambiguous_through, ambiguous, fencing_token FROM pushmta_engine.delivery_part_recovery
+        WHERE part_id = $1 AND fencing_token < $2 ORDER BY fencing_token
+        """
+
+    /// A row carries the moment at which it was written, on the same clock as its waiting times: the difference outlives a step.
+    private static let softAnswersSQL = """
+        SELECT s.sequence, s.attempt, s.http_status, s.reason, s.not_before,
+            greatest(ceil(extract(epoch FROM s.not_before - r.created_at) * 1000), 0)::bigint
+        FROM pushmta_engine.delivery_part_recovery r
+        CROSS JOIN LATERAL unnest(r.soft_sequences, r.soft_attempts, r.soft_http_statuses, r.soft_reasons, r.soft_not_before)
+            s(sequence, attempt, http_status, reason, not_before)
+        WHERE r.part_id = $1 AND r.fencing_token < $2 ORDER BY r.fencing_token
+        """
+}
+
+/// Parts that were given back because their push tokens were refused while nothing of them got through.
+enum SetAside {
+    /// Messages that got through may be so much fewer than those put aside: one device that works among twenty is enough to believe that
+    /// the gateway, and not the tokens, is right; a developer's phone among thousands of the other environment is not.
+    private static let share = 20
+    /// So many parts put aside say that the delivery is at fault, without trying the others.
+    private static let mostParts = 20
+
+    /// Whether messages of other parts of the delivery `d` of a part `p` get through. Of a continuous one all messages stand for themselves.
+    static let othersPass = """
+        (d.kind = 'continuous' OR (SELECT coalesce(sum(o.sent), 0) * \(share) >= \(waiting) AND coalesce(sum(o.sent), 0) > 0
+            FROM pushmta_engine.delivery_part o WHERE o.delivery_id = d.id))
+        """
+
+    private static let waiting = "coalesce(sum(o.size) FILTER (WHERE o.alone AND o.state <> 'done'), 0)"
+
+    /// The delivery of a part if it has nothing else left to try, or has had enough, and next to nothing of it got through.
+    static let refusedDeliverySQL = """
+        SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.id = (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.id = $1)
+            AND d.kind = 'batch' AND d.state IN ('preparing', 'in_progress') AND NOT \(othersPass)
+            AND (SELECT count(*) FILTER (WHERE o.alone) >= \(mostParts) OR d.state = 'in_progress' AND bool_and(o.alone)
+                FROM pushmta_engine.delivery_part o WHERE o.delivery_id = d.id AND o.state <> 'done')
+        """
+}
+
+extension Store {
+    /// The delivery to be held back, if it is that of a part that was put aside and all of it seems to go to tokens that the gateway refuses.
+    ///
+    /// It is so when its other parts were put aside too, or twenty of them, and next to nothing of it got through.
+    public func refusedDelivery(ofPart part: Int64) async throws -> Int64? {
+        let result = try await query(SetAside.refusedDeliverySQL, [.int64(part)])
+        return result.rowCount > 0 ? try result.int64(0, 0) : nil
+    }
+}

@@ -1,0 +1,285 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// The messages of a claimed part, with fresh tokens and the named fields for personalisation.
+    public func loadPart(_ part: ClaimedPart, fieldNames: [String]) async throws -> LoadedPart {
+        try await loadPart(part, MessageFields(names: fieldNames))
+    }
+
+    /// The messages of a claimed part, with fresh tokens and what their payloads are made of.
+    public func loadPart(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+        part.isDense && !part.hasVariables ? try await loadDense(part, fields) : try await loadSparse(part, fields)
+    }
+
+    /// One index range over the application's subscriptions, merged with the part's ids here: half the cost of a look-up
+    /// for each message.
+    private func loadDense(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+        let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
+        let results = try await group([
+            PostgresStatement(Self.targetSQL, key),
+            PostgresStatement(
+                Self.denseSQL(fields),
+                key + [.int32(part.applicationID)] + fields.parameters
+            ),
+            SubscriptionAcceptance.statement(part),
+        ])
+        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
+            try rows.int64Array(row, 1)
+        }
+        var loaded = LoadedPart()
+        loaded.subscriptionIDs = ids
+        loaded.sequences = try Self.sequences(results[0], count: ids.count)
+        loaded.accepted = try SubscriptionAcceptance(results[2]).flags(ids)
+        loaded.reserve(ids.count, fields)
+        let rows = results[1]
+        var found: [Int64] = []
+        try rows.appendColumn(0, to: &found)
+        var row = 0
+        for id in ids {
+            while row < found.count, found[row] < id { row += 1 }
+            if row < found.count, found[row] == id {
+                try loaded.append(rows, row, verdict: 1, token: 2, firstField: 4, fields)
+            } else {
+                loaded.appendMissing(fields)
+            }
+        }
+        return loaded
+    }
+
+    /// Tells users apart, and no more than that; 0 for who has no key.
+    static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
+
+    static let targetSQL = """
+        SELECT first_sequence, subscription_ids, sequences FROM pushmta_engine.delivery_part_target
+        WHERE log_day = $1 AND part_id = $2
+        """
+
+    static func denseSQL(_ fields: MessageFields) -> String {
+        """
+        SELECT s.id, \(LoadVerdict.sql), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
+        FROM pushmta_engine.subscription s\(fields.joinSQL)
+        WHERE s.application_id = $3
+            AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
+                WHERE t.log_day = $1 AND t.part_id = $2)
+            AND s.id <= (SELECT t.subscription_ids[cardinality(t.subscription_ids)]
+                FROM pushmta_engine.delivery_part_target t WHERE t.log_day = $1 AND t.part_id = $2)
+        ORDER BY s.id
+        """
+    }
+
+    /// A look-up for each message: explicit targets and retries.
+    private func loadSparse(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+        let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
+        let results = try await group([
+            PostgresStatement(Self.targetSQL, key),
+            PostgresStatement(
+                Self.sparseSQL(fields, variables: part.hasVariables),
+                key + fields.parameters
+            ),
+            SubscriptionAcceptance.statement(part),
+        ])
+        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
+            try rows.int64Array(row, 1)
+        }
+        var loaded = LoadedPart()
+        loaded.subscriptionIDs = ids
+        loaded.sequences = try Self.sequences(results[0], count: ids.count)
+        loaded.accepted = try SubscriptionAcceptance(results[2]).flags(ids)
+        loaded.reserve(ids.count, fields)
+        let rows = results[1]
+        guard rows.rowCount == ids.count else {
+            throw StoreError(
+                .unexpectedAnswer,
+                "Part \(part.id) has \(ids.count) messages, \(rows.rowCount) were read."
+            )
+        }
+        for row in 0..<rows.rowCount {
+            if rows.isNull(row, 1) {
+                loaded.appendMissing(fields)
+            } else {
+                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 3, fields)
+            }
+        }
+        return loaded
+    }
+
+    /// Whoever is a seed address and nothing else is in the target of proofs alone. Variables are those of a row of the list of
+    /// targets, or of the part itself when it was made for one message.
+    ///
+    /// - Parameter places: whether two more parameters, behind the fields, say from which to which message of the part, the first
+    ///   being 1.
+    static func sparseSQL(_ fields: MessageFields, variables: Bool, places: Bool = false) -> String {
+        let first = fields.names.count + 3
+        return """
+            SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadVerdict.sql) END,
+                s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, t.variables)" : nil))
+            FROM pushmta_engine.delivery_part_target t
+            CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) WITH ORDINALITY u(subscription_id, target_id, place)
+            LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id\(fields.joinSQL)
+            \(variables ? "LEFT JOIN pushmta.delivery_target v ON v.id = u.target_id" : "")
+            WHERE t.log_day = $1 AND t.part_id = $2\(places ? " AND u.place BETWEEN $\(first)::bigint AND $\(first + 1)::bigint" : "")
+            ORDER BY u.place
+            """
+    }
+
+    static func sequences(_ target: PostgresResult, count: Int) throws -> [Int32] {
+        if let sequences = try target.int32ArrayOrNil(0, 2) {
+            guard sequences.count == count else {
+                throw StoreError(
+                    .unexpectedAnswer,
+                    "A part has \(count) messages and \(sequences.count) sequence numbers."
+                )
+            }
+            return sequences
+        }
+        let first = try target.int32(0, 0)
+        return (0..<Int32(count)).map { first &+ $0 }
+    }
+}
+
+extension Store {
+    /// The messages of a claimed part as `loadPart` reads them, without the fields of those of which they cannot be read.
+    ///
+    /// One person's row in the view of a target mapping, with a value that the view cannot compute, fails the statement for the whole
+    /// part. Then it is read in halves, until who has such a row is alone; the others are not kept waiting.
+    ///
+    /// Throws ``LoadProblem`` if that is so of more than a few: then it is the view, and not the people; also if the view does not
+    /// answer in time.
+    ///
+    /// - Parameter timeout: how long all pieces together may take; each statement has the limit of its session.
+    public func loadReadable(
+        _ part: ClaimedPart,
+        _ fields: MessageFields,
+        within timeout: Duration = .seconds(3_600)
+    ) async throws -> LoadedPart {
+        let end = ContinuousClock.now + timeout
+        do {
+            do {
+                return try await loadPart(part, fields)
+            } catch {
+                // Without a mapping nothing of other people's making is read.
+                guard fields.isMapped, LoadProblem(error).scope == .message else { throw error }
+                return try await loadPiecemeal(part, fields, until: end)
+            }
+        } catch let error as PostgresError where fields.isMapped && LoadProblem.isTooSlow(error) {
+            throw LoadProblem(
+                .delivery,
+                "\(fields.viewText) does not answer in time: \(LoadProblem.text(error))",
+                isTimeout: LoadProblem.isTimeout(error)
+            )
+        }
+    }
+
+    /// So many messages of a part, or every tenth, may be unreadable. That bounds the statements too, at a few hundred for a part.
+    private static let mostUnreadable = 10
+
+    /// The first piece is the whole part again: a dense one is read with all of its range, and the row may be of somebody who gets no
+    /// message.
+    private func loadPiecemeal(
+        _ part: ClaimedPart,
+        _ fields: MessageFields,
+        until end: ContinuousClock.Instant
+    ) async throws -> LoadedPart {
+        let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
+        let target = try await query(Self.targetSQL, key)
+        var loaded = LoadedPart()
+        loaded.subscriptionIDs = try first(target, orThrow: "Part \(part.id) has no target.") { rows, row in
+            try rows.int64Array(row, 1)
+        }
+        loaded.sequences = try Self.sequences(target, count: loaded.subscriptionIDs.count)
+        loaded.accepted = try SubscriptionAcceptance(await group([SubscriptionAcceptance.statement(part)])[0])
+            .flags(loaded.subscriptionIDs)
+        loaded.reserve(loaded.count, fields)
+        let most = max(Self.mostUnreadable, loaded.count / 10)
+        // The last one is the next.
+        var pieces = [1...max(1, loaded.count)]
+        while let places = pieces.popLast() {
+            guard ContinuousClock.now < end else {
+                throw LoadProblem(
+                    .delivery,
+                    "\(fields.viewText) cannot be read for some people, and does not answer in time for the others",
+                    isTimeout: true
+                )
+            }
+            do {
+                try await append(places, of: part, fields, to: &loaded)
+            } catch {
+                let problem = LoadProblem(error)
+                guard problem.scope == .message else { throw error }
+                if places.count > 1 {
+                    let middle = places.lowerBound + places.count / 2
+                    pieces += [middle...places.upperBound, places.lowerBound...(middle - 1)]
+                } else if loaded.unreadable.count < most {
+                    try await appendUnreadable(places, of: part, fields, problem, to: &loaded)
+                } else {
+                    throw LoadProblem(
+                        .part,
+                        "more than \(most) of the \(loaded.count) messages of a part cannot be read: \(problem.text)"
+                    )
+                }
+            }
+        }
+        return loaded
+    }
+
+    private func append(
+        _ places: ClosedRange<Int>,
+        of part: ClaimedPart,
+        _ fields: MessageFields,
+        to loaded: inout LoadedPart
+    ) async throws {
+        let rows = try await query(
+            Self.sparseSQL(fields, variables: part.hasVariables, places: true),
+            Self.parameters(places, of: part, fields)
+        )
+        guard rows.rowCount == places.count else {
+            throw StoreError(
+                .unexpectedAnswer,
+                "Of part \(part.id) \(places.count) messages were asked for, \(rows.rowCount) were read."
+            )
+        }
+        for row in 0..<rows.rowCount {
+            if rows.isNull(row, 1) {
+                loaded.appendMissing(fields)
+            } else {
+                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 3, fields)
+            }
+        }
+    }
+
+    /// Who gets no message anyway is told apart from who would get one.
+    private func appendUnreadable(
+        _ places: ClosedRange<Int>,
+        of part: ClaimedPart,
+        _ fields: MessageFields,
+        _ problem: LoadProblem,
+        to loaded: inout LoadedPart
+    ) async throws {
+        let bare = MessageFields(names: [])
+        let rows = try await query(
+            Self.sparseSQL(bare, variables: false, places: true),
+            Self.parameters(places, of: part, bare)
+        )
+        try loaded.appendUnreadable(rows, reason: MessageFields.unreadableReason(problem.text), fields)
+    }
+
+    private static func parameters(
+        _ places: ClosedRange<Int>,
+        of part: ClaimedPart,
+        _ fields: MessageFields
+    ) -> [PostgresValue] {
+        [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)] + fields.parameters
+            + [.int64(Int64(places.lowerBound)), .int64(Int64(places.upperBound))]
+    }
+}
+
+extension MessageFields {
+    /// The reason to record for a message whose fields cannot be read; the answer table knows its first word.
+    static func unreadableReason(_ text: String) -> String {
+        "FieldsUnreadable: the target mapping's view cannot be read for this person: \(text)"
+    }
+
+    /// Whether something is looked up in a target mapping's view.
+    public var isMapped: Bool { !joinSQL.isEmpty }
+}

@@ -1,0 +1,119 @@
+import PostgresClient
+import PushCore
+
+/// What becomes of a delivery whose preparation met an error.
+public enum PreparationVerdict: Sendable, Hashable {
+    /// Repeating it brings the same: the delivery fails with this reason.
+    case fails(String)
+    /// It may be fixed by who looks after the data that the target reads: the delivery waits, and shows this reason.
+    ///
+    /// - Parameter isTimeout: whether a statement was given up for its time limit.
+    case waits(String, isTimeout: Bool = false)
+    /// It is the database's own trouble and passes.
+    case passes
+
+    /// Judges an error.
+    ///
+    /// A part whose messages cannot be loaded waits as well. There a single person is left out for whom the view cannot be read; here
+    /// nobody would know whether the filter chooses that person, so the delivery waits until the view can be read for all. A condition in
+    /// SQL was tried for each by itself before (``isOfValues(_:)``), as what it reads is what anybody may have registered.
+    ///
+    /// - Parameter target: whom the delivery goes to, if what failed reads the data of its target.
+    init(_ error: any Error, target: ChunkTarget?) {
+        switch error {
+        case let error as StoreError:
+            switch error.code {
+            case .unavailable: self = .waits("\(error)")
+            case .notFound, .invalid, .conflict: self = .fails("\(error)")
+            case .schema, .unbalancedPart, .unexpectedAnswer: self = .passes
+            }
+        case let error as PostgresError:
+            let state = error.sqlState ?? ""
+            let text = LoadProblem.text(error)
+            let isOf = { (classes: [String]) in classes.contains { state.hasPrefix($0) } }
+            if error.isConnectionLost {
+                self = .passes
+            } else if LoadProblem.isTimeout(error) {
+                let subject =
+                    target?.readMapping?.viewText ?? (target?.rawSQL == nil ? "the target" : "its condition in SQL")
+                self = .waits("\(subject) does not answer in time: \(text)", isTimeout: true)
+            } else if let mapping = target?.readMapping, isOf(Self.ofViews) {
+                self = .waits("\(mapping.viewText) cannot be read: \(text)")
+            } else if target?.rawSQL != nil, isOf(Self.ofConditions) {
+                self = .waits("its condition in SQL cannot be computed now, for somebody at least: \(text)")
+            } else if isOf(Self.ofDeliveries) {
+                self = .fails(text)
+            } else {
+                self = .passes
+            }
+        default: self = .passes
+        }
+    }
+
+    /// SQLSTATE classes of what a view says when it, its rights or its data are not right, or somebody has locked it (55P03). Violated
+    /// constraints (23) are of our own tables.
+    private static let ofViews = ["21", "22", "38", "39", "3F", "42", "54", "55P03", "P0"]
+
+    /// Whether it is the kind of error that single values bring about: tried by themselves, the others may well be computed.
+    static func isOfValues(_ error: PostgresError) -> Bool {
+        guard let state = error.sqlState else { return false }
+        return state != "55P03" && ofConditions.contains { state.hasPrefix($0) }
+    }
+
+    /// The same of a condition in SQL, without what it says when it is wrong whatever the data are.
+    private static let ofConditions = ["21", "22", "38", "39", "54", "55P03", "P0"]
+
+    /// Bad data, a violated constraint, a condition that cannot be used, or a refusal of the schema's functions.
+    private static let ofDeliveries = ["22", "23", "42", "P0"]
+}
+
+extension Store {
+    /// What becomes of a delivery in preparation after an error of `prepareChunk`.
+    public func verdict(on error: any Error, of job: PreparationJob) -> PreparationVerdict {
+        PreparationVerdict(error, target: job.target)
+    }
+
+    /// Puts the preparation of a delivery off, for any host to go on with: 5 s, doubling to a minute each time until a chunk is made.
+    /// The delivery shows the reason meanwhile.
+    ///
+    /// Another transaction that has locked the delivery is not waited for: then the next attempt comes at once.
+    public func postponePreparation(_ id: Int64, reason: String) async throws {
+        try await query(
+            Self.postponeSQL(
+                more: """
+                    wait_failures = least(d.wait_failures + 1, 100), preparing_host = '',
+                        wait_until = now() + \(LoadProblem.wait(after: "d.wait_failures"))
+                    """
+            ),
+            [.int64(id), .text(reason)]
+        )
+    }
+
+    /// Shows what a delivery waits for that is passed over; looking costs next to nothing, so it is looked at again each time.
+    func notePreparation(_ id: Int64, waitsFor reason: String) async throws {
+        try await query(
+            Self.postponeSQL(more: "wait_until = NULL", unless: "f.wait_reason = $2"),
+            [.int64(id), .text(reason)]
+        )
+    }
+
+    private static func postponeSQL(more: String, unless: String = "false") -> String {
+        """
+        UPDATE pushmta_engine.delivery d SET wait_reason = $2, \(more)
+        WHERE d.id = (SELECT f.id FROM pushmta_engine.delivery f
+            WHERE f.id = $1 AND f.state IN ('pending', 'preparing') AND NOT (\(unless)) FOR NO KEY UPDATE SKIP LOCKED)
+        """
+    }
+
+    /// A chunk was made: nothing is waited for any more.
+    static let preparesAgainSQL = """
+        UPDATE pushmta_engine.delivery SET wait_reason = '', wait_failures = 0, wait_until = NULL
+        WHERE id = $1 AND wait_reason <> ''
+        """
+
+    /// Whether the time has come to try a delivery again. Nobody waits longer than the longest wait: a later time stems from before
+    /// a step back of the clock.
+    static let isToBeTried = """
+        (wait_until IS NULL OR wait_until <= now() OR wait_until > now() + \(LoadProblem.longestWait + 1) * interval '1 second')
+        """
+}

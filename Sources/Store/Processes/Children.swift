@@ -1,0 +1,309 @@
+import PostgresClient
+import PushCore
+
+/// A child that a supervisor is about to start.
+public struct ChildRow: Sendable {
+    /// The host it runs on.
+    public var hostID: String
+    /// Counts up with each child of a host, so that a stale status line is recognised.
+    public var generation: Int32
+    /// The application it serves.
+    public var applicationID: Int32
+    /// The routing it uses.
+    public var accountID: Int32
+    /// The routing's connector.
+    public var connector: Connector
+
+    /// A child to be.
+    public init(hostID: String, generation: Int32, applicationID: Int32, accountID: Int32, connector: Connector) {
+        self.hostID = hostID
+        self.generation = generation
+        self.applicationID = applicationID
+        self.accountID = accountID
+        self.connector = connector
+    }
+}
+
+/// What a child says of itself, at least every two seconds; `mta_child` shows it.
+public struct ChildBeat: Sendable {
+    /// What a child is doing.
+    public enum State: String, Sendable, CaseIterable {
+        case starting, idle, working, draining, exited
+    }
+
+    /// Row of `mta_child`.
+    public var childID: Int64
+    /// Its process.
+    public var pid: Int32
+    /// What it is doing.
+    public var state: State
+    /// Delivery in hand, nil when idle.
+    public var deliveryID: Int64?
+    /// Part in hand, nil when idle.
+    public var partID: Int64?
+    /// Parts held.
+    public var partsHeld: Int32
+    /// Open connections to the gateway.
+    public var connections: Int32
+    /// Requests without an answer.
+    public var streamsInFlight: Int32
+    /// Messages accepted by the gateway since the start.
+    public var sent: Int64
+    /// Messages refused for good.
+    public var failed: Int64
+    /// Messages handed to retry parts.
+    public var retried: Int64
+    /// Messages recorded as `unknown`.
+    public var unknown: Int64
+    /// Messages sent again although the gateway may have had them.
+    public var resentAfterAmbiguity: Int64
+    /// Outcomes stored after it had lost the part.
+    public var lateOutcomes: Int64
+    /// Messages a second, lately.
+    public var rate: Double
+    /// Half of the answers came within so many milliseconds.
+    public var latencyP50Milliseconds: Double
+    /// 99 of 100 answers came within so many milliseconds.
+    public var latencyP99Milliseconds: Double
+    /// Memory in use, bytes.
+    public var residentBytes: Int64
+    /// Last trouble, "" if none.
+    public var lastError: String
+
+    /// A beat; counters start at zero.
+    public init(
+        childID: Int64,
+        pid: Int32,
+        state: State,
+        deliveryID: Int64? = nil,
+        partID: Int64? = nil,
+        partsHeld: Int32 = 0,
+        connections: Int32 = 0,
+        streamsInFlight: Int32 = 0,
+        sent: Int64 = 0,
+        failed: Int64 = 0,
+        retried: Int64 = 0,
+        unknown: Int64 = 0,
+        resentAfterAmbiguity: Int64 = 0,
+        lateOutcomes: Int64 = 0,
+        rate: Double = 0,
+        latencyP50Milliseconds: Double = 0,
+        latencyP99Milliseconds: Double = 0,
+        residentBytes: Int64 = 0,
+        lastError: String = ""
+    ) {
+        self.childID = childID
+        self.pid = pid
+        self.state = state
+        self.deliveryID = deliveryID
+        self.partID = partID
+        self.partsHeld = partsHeld
+        self.connections = connections
+        self.streamsInFlight = streamsInFlight
+        self.sent = sent
+        self.failed = failed
+        self.retried = retried
+        self.unknown = unknown
+        self.resentAfterAmbiguity = resentAfterAmbiguity
+        self.lateOutcomes = lateOutcomes
+        self.rate = rate
+        self.latencyP50Milliseconds = latencyP50Milliseconds
+        self.latencyP99Milliseconds = latencyP99Milliseconds
+        self.residentBytes = residentBytes
+        self.lastError = lastError
+    }
+}
+
+/// A child as the database knows it.
+public struct ChildOverview: Sendable {
+    /// The last beat, with the child's row id.
+    public let beat: ChildBeat
+    /// Where it runs and what it serves.
+    public let row: ChildRow
+    /// When its row was made.
+    public let startedAt: DatabaseTime
+    /// Seconds since its last beat, on the database's clock.
+    public let beatAgeSeconds: Double
+    /// Why it ended, as the supervisor names reasons; nil while it runs.
+    public let exitReason: String?
+    /// More about its end, "" if nothing.
+    public let exitDetail: String
+    /// Its last words on standard error.
+    public let lastWords: String
+    /// `alive`, `late` (no beat for 5 s), `gone` (none for 15 s) or `exited`.
+    public let health: String
+    /// Outcomes that came from its journal after its death.
+    public let journalReplayed: Int64
+    /// The name of its application, "" if it is gone.
+    public let applicationName: String
+    /// The name of its routing, "" if it is gone.
+    public let accountName: String
+
+    /// A child.
+    public init(
+        beat: ChildBeat,
+        row: ChildRow,
+        startedAt: DatabaseTime,
+        beatAgeSeconds: Double,
+        exitReason: String?,
+        exitDetail: String,
+        lastWords: String,
+        health: String = "alive",
+        journalReplayed: Int64 = 0,
+        applicationName: String = "",
+        accountName: String = ""
+    ) {
+        self.beat = beat
+        self.row = row
+        self.startedAt = startedAt
+        self.beatAgeSeconds = beatAgeSeconds
+        self.exitReason = exitReason
+        self.exitDetail = exitDetail
+        self.lastWords = lastWords
+        self.health = health
+        self.journalReplayed = journalReplayed
+        self.applicationName = applicationName
+        self.accountName = accountName
+    }
+}
+
+extension Store {
+    /// Makes the row of a child that is about to start; its id is the owner of the parts that it will claim.
+    public func insertChild(_ child: ChildRow) async throws -> Int64 {
+        let result = try await query(
+            """
+            INSERT INTO pushmta_engine.mta_child (host_id, generation, application_id, external_account_id, connector)
+            VALUES ($1::uuid, $2, $3, $4, $5) RETURNING id
+            """,
+            [
+                .text(child.hostID), .int32(child.generation), .int32(child.applicationID), .int32(child.accountID),
+                .text(child.connector.rawValue),
+            ]
+        )
+        return try result.int64(0, 0)
+    }
+
+    /// Says that a child lives and what it does; a child that was declared dead stays so.
+    public func beatChild(_ beat: ChildBeat) async throws {
+        try await query(
+            """
+            UPDATE pushmta_engine.mta_child SET pid = $2, state = $3, delivery_id = $4, part_id = $5, parts_held = $6,
+                connections = $7, streams_in_flight = $8, sent = $9, failed = $10, retried = $11, unknown = $12,
+                resent_after_ambiguity = $13, rate = $14, latency_p50_ms = $15, latency_p99_ms = $16, resident_bytes = $17,
+                last_error = $18, late_outcomes = $19, last_beat = clock_timestamp()
+            WHERE id = $1 AND exited_at IS NULL
+            """,
+            [
+                .int64(beat.childID), .int32(beat.pid), .text(beat.state.rawValue),
+                .int64OrNull(beat.deliveryID), .int64OrNull(beat.partID), .int32(beat.partsHeld),
+                .int32(beat.connections), .int32(beat.streamsInFlight), .int64(beat.sent), .int64(beat.failed),
+                .int64(beat.retried), .int64(beat.unknown), .int64(beat.resentAfterAmbiguity), .double(beat.rate),
+                .double(beat.latencyP50Milliseconds), .double(beat.latencyP99Milliseconds), .int64(beat.residentBytes),
+                .text(beat.lastError), .int64(beat.lateOutcomes),
+            ]
+        )
+    }
+
+    /// Says why a child ended, with its last words on standard error.
+    ///
+    /// What the child says of itself counts until its supervisor, which sees the real end, has judged it: a child may crash
+    /// after its goodbye. `orphaned` is said of ends that nobody saw, and replaces nothing.
+    public func childExited(
+        _ id: Int64,
+        reason: String,
+        detail: String = "",
+        lastWords: String = "",
+        saidByItself: Bool = false
+    ) async throws {
+        try await query(
+            """
+            UPDATE pushmta_engine.mta_child SET state = 'exited', exited_at = coalesce(exited_at, clock_timestamp()),
+                exit_reason = $2, exit_detail = $3, last_words = $4, parts_held = 0, connections = 0, streams_in_flight = 0,
+                rate = 0
+            WHERE id = $1 AND (exited_at IS NULL OR NOT $5 AND $2 <> 'orphaned')
+            """,
+            [.int64(id), .text(reason), .text(detail), .text(lastWords), .bool(saidByItself)]
+        )
+    }
+
+    /// Counts outcomes that came from a dead child's journal.
+    public func addReplayed(child: Int64, count: Int64) async throws {
+        try await query(
+            "UPDATE pushmta_engine.mta_child SET journal_replayed = journal_replayed + $2 WHERE id = $1",
+            [.int64(child), .int64(count)]
+        )
+    }
+
+    /// Children of a host that have not ended as far as the database knows.
+    public func runningChildren(ofHost host: String) async throws -> [Int64] {
+        let result = try await query(
+            "SELECT id FROM pushmta_engine.mta_child WHERE host_id = $1::uuid AND exited_at IS NULL ORDER BY id",
+            [.text(host)]
+        )
+        return try all(result) { rows, row in try rows.int64(row, 0) }
+    }
+
+    /// Children that run, newest first; with `includeExited` also the last 100 that ended.
+    public func children(includeExited: Bool = false) async throws -> [ChildOverview] {
+        let result = try await query(
+            """
+            SELECT \(Self.childColumns) FROM pushmta.mta_child c
+            WHERE c.exited_at IS NULL OR ($1 AND c.id IN (SELECT e.id FROM pushmta_engine.mta_child e
+                WHERE e.exited_at IS NOT NULL ORDER BY e.exited_at DESC LIMIT 100))
+            ORDER BY c.id DESC
+            """,
+            [.bool(includeExited)]
+        )
+        return try all(result, Self.childOverview)
+    }
+
+    private static let childColumns = """
+        c.id, coalesce(c.pid, 0), c.state, c.delivery_id, c.part_id, c.parts_held, c.connections, c.streams_in_flight, c.sent,
+        c.failed, c.retried, c.unknown, c.resent_after_ambiguity, c.rate, c.latency_p50_ms, c.latency_p99_ms,
+        c.resident_bytes, c.last_error, c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector,
+        c.started_at, c.beat_age_seconds, c.exit_reason, c.exit_detail, c.last_words, c.late_outcomes, c.health,
+        c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, '')
+        """
+
+    private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
+        ChildOverview(
+            beat: ChildBeat(
+                childID: try rows.int64(row, 0),
+                pid: try rows.int32(row, 1),
+                state: try choice(rows, row, 2),
+                deliveryID: try rows.int64OrNil(row, 3),
+                partID: try rows.int64OrNil(row, 4),
+                partsHeld: try rows.int32(row, 5),
+                connections: try rows.int32(row, 6),
+                streamsInFlight: try rows.int32(row, 7),
+                sent: try rows.int64(row, 8),
+                failed: try rows.int64(row, 9),
+                retried: try rows.int64(row, 10),
+                unknown: try rows.int64(row, 11),
+                resentAfterAmbiguity: try rows.int64(row, 12),
+                lateOutcomes: try rows.int64(row, 28),
+                rate: try rows.double(row, 13),
+                latencyP50Milliseconds: try rows.double(row, 14),
+                latencyP99Milliseconds: try rows.double(row, 15),
+                residentBytes: try rows.int64(row, 16),
+                lastError: try rows.text(row, 17)
+            ),
+            row: ChildRow(
+                hostID: try rows.text(row, 18),
+                generation: try rows.int32(row, 19),
+                applicationID: try rows.int32(row, 20),
+                accountID: try rows.int32(row, 21),
+                connector: try choice(rows, row, 22)
+            ),
+            startedAt: try rows.time(row, 23),
+            beatAgeSeconds: try rows.double(row, 24),
+            exitReason: try rows.textOrNil(row, 25),
+            exitDetail: try rows.text(row, 26),
+            lastWords: try rows.text(row, 27),
+            health: try rows.text(row, 29),
+            journalReplayed: try rows.int64(row, 30),
+            applicationName: try rows.text(row, 31),
+            accountName: try rows.text(row, 32)
+        )
+    }
+}

@@ -1,0 +1,252 @@
+import PostgresClient
+import PushCore
+
+/// What a supervisor says of its host with each beat; `mta_host` shows it.
+public struct HostReport: Sendable {
+    /// What the supervisor is doing.
+    public enum State: String, Sendable, CaseIterable {
+        case starting, running, draining, stopped
+    }
+
+    /// UUID kept in the journal folder, 36 lower-case characters.
+    public var id: String
+    /// The machine's name.
+    public var name: String
+    /// The supervisor's process.
+    public var pid: Int32
+    /// The program's version.
+    public var version: String
+    /// The schema version that the program was made for.
+    public var schemaVersion: Int32
+    /// What the supervisor is doing.
+    public var state: State
+    /// Where the journals are.
+    public var journalFolder: String
+    /// Children alive.
+    public var children: Int32
+    /// Children that the settings allow.
+    public var maxChildren: Int32
+    /// Processor cores.
+    public var cores: Int32
+    /// Load average of the last minute.
+    public var load: Double
+    /// Memory of supervisor and children, bytes.
+    public var residentBytes: Int64
+    /// Free bytes on the journal's disk.
+    public var journalFreeBytes: Int64
+    /// Outcomes that came from journals of dead children.
+    public var journalReplayed: Int64
+    /// Trouble to show, "" if none.
+    public var alarm: String
+    /// Whether it has to be woken for a message, as it looks for messages once a second at most.
+    public var isAsleep: Bool
+
+    /// A report; counters start at zero.
+    public init(
+        id: String,
+        name: String,
+        pid: Int32,
+        version: String,
+        schemaVersion: Int32,
+        state: State,
+        journalFolder: String,
+        children: Int32 = 0,
+        maxChildren: Int32 = 0,
+        cores: Int32 = 0,
+        load: Double = 0,
+        residentBytes: Int64 = 0,
+        journalFreeBytes: Int64 = 0,
+        journalReplayed: Int64 = 0,
+        alarm: String = "",
+        isAsleep: Bool = false
+    ) {
+        self.id = id
+        self.name = name
+        self.pid = pid
+        self.version = version
+        self.schemaVersion = schemaVersion
+        self.state = state
+        self.journalFolder = journalFolder
+        self.children = children
+        self.maxChildren = maxChildren
+        self.cores = cores
+        self.load = load
+        self.residentBytes = residentBytes
+        self.journalFreeBytes = journalFreeBytes
+        self.journalReplayed = journalReplayed
+        self.alarm = alarm
+        self.isAsleep = isAsleep
+    }
+}
+
+/// A host as the database knows it.
+public struct HostRow: Sendable {
+    /// The last report.
+    public let report: HostReport
+    /// When this supervisor started.
+    public let startedAt: DatabaseTime
+    /// Seconds since its last beat, on the database's clock.
+    public let beatAgeSeconds: Double
+    /// `alive`, `late` (no beat for 5 s), `gone` (none for 15 s) or `stopped`.
+    public let health: String
+    /// Whether another living host runs another version.
+    public let isVersionMixed: Bool
+    /// Whether somebody asked it to drain since its supervisor started.
+    public let isDrainRequested: Bool
+    /// Messages that its children recorded as `unknown`.
+    public let unknown: Int64
+    /// Messages that its children sent again although the gateway may have had them.
+    public let resentAfterAmbiguity: Int64
+    /// Outcomes that its children stored after they had lost the part.
+    public let lateOutcomes: Int64
+
+    /// A host.
+    public init(
+        report: HostReport,
+        startedAt: DatabaseTime,
+        beatAgeSeconds: Double,
+        health: String = "alive",
+        isVersionMixed: Bool = false,
+        isDrainRequested: Bool = false,
+        unknown: Int64 = 0,
+        resentAfterAmbiguity: Int64 = 0,
+        lateOutcomes: Int64 = 0
+    ) {
+        self.report = report
+        self.startedAt = startedAt
+        self.beatAgeSeconds = beatAgeSeconds
+        self.health = health
+        self.isVersionMixed = isVersionMixed
+        self.isDrainRequested = isDrainRequested
+        self.unknown = unknown
+        self.resentAfterAmbiguity = resentAfterAmbiguity
+        self.lateOutcomes = lateOutcomes
+    }
+}
+
+extension Store {
+    /// Says that a supervisor has started on a host; what was asked of the one before is forgotten.
+    public func registerHost(_ report: HostReport) async throws {
+        try await query(
+            """
+            INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, started_at, last_beat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp(), clock_timestamp())
+            ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, drain_requested = false, \(Self.hostColumns)
+            """,
+            Self.hostParameters(report)
+        )
+    }
+
+    /// Says that a supervisor lives; makes the row if somebody removed it. Returns whether somebody asked the host to drain.
+    @discardableResult
+    public func beatHost(_ report: HostReport) async throws -> Bool {
+        try await query(
+            """
+            INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, last_beat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp())
+            ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
+            RETURNING drain_requested
+            """,
+            Self.hostParameters(report)
+        ).bool(0, 0)
+    }
+
+    /// Asks the supervisor of a host to drain: it hears it with its next beat, and at once if it listens.
+    ///
+    /// - Parameter host: the id, or the name if only one host that is not stopped has it.
+    /// - Returns: the host's id. Throws ``StoreError`` of code `notFound`, or `invalid` when the name says too little.
+    @discardableResult
+    public func requestDrain(host: String) async throws -> String {
+        let found = try await query(
+            """
+            SELECT id::text FROM pushmta_engine.mta_host
+            WHERE id::text = lower($1) OR name = $1 AND state <> 'stopped' ORDER BY id::text = lower($1) DESC, last_beat DESC
+            """,
+            [.text(host)]
+        )
+        let ids = try all(found) { rows, row in try rows.text(row, 0) }
+        guard let id = ids.first else {
+            throw StoreError(
+                .notFound,
+                "There is no host \"\(host)\" that runs.",
+                hint: "pushmta status shows the hosts"
+            )
+        }
+        guard ids.count == 1 || id == host.lowercased() else {
+            throw StoreError(
+                .invalid,
+                "\(ids.count) hosts have the name \"\(host)\": \(ids.joined(separator: ", ")).",
+                hint: "name one of them by its id"
+            )
+        }
+        try await group([
+            PostgresStatement(
+                "UPDATE pushmta_engine.mta_host SET drain_requested = true WHERE id = $1::uuid",
+                [.text(id)]
+            ),
+            PostgresStatement("SELECT pg_notify('pushmta_wake', 'control')"),
+        ])
+        return id
+    }
+
+    private static let hostColumns = [
+        "name", "pid", "version", "schema_version", "state", "journal_folder", "children", "max_children", "cores",
+        "load",
+        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "last_beat",
+    ].map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+
+    /// The host id travels as text: it is read from a file, and PostgreSQL checks it.
+    private static func hostParameters(_ report: HostReport) -> [PostgresValue] {
+        [
+            .text(report.id), .text(report.name), .int32(report.pid), .text(report.version),
+            .int32(report.schemaVersion),
+            .text(report.state.rawValue), .text(report.journalFolder), .int32(report.children),
+            .int32(report.maxChildren),
+            .int32(report.cores), .double(report.load), .int64(report.residentBytes), .int64(report.journalFreeBytes),
+            .int64(report.journalReplayed), .text(report.alarm), .bool(report.isAsleep),
+        ]
+    }
+
+    /// All hosts that ever reported, by name.
+    public func hosts() async throws -> [HostRow] {
+        let result = try await query(
+            """
+            SELECT id::text, name, pid, version, schema_version, state, journal_folder, children, max_children, cores, load,
+                resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, beat_age_seconds,
+                health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes
+            FROM pushmta.mta_host ORDER BY name, id
+            """
+        )
+        return try all(result) { rows, row in
+            HostRow(
+                report: HostReport(
+                    id: try rows.text(row, 0),
+                    name: try rows.text(row, 1),
+                    pid: try rows.int32(row, 2),
+                    version: try rows.text(row, 3),
+                    schemaVersion: try rows.int32(row, 4),
+                    state: try choice(rows, row, 5),
+                    journalFolder: try rows.text(row, 6),
+                    children: try rows.int32(row, 7),
+                    maxChildren: try rows.int32(row, 8),
+                    cores: try rows.int32(row, 9),
+                    load: try rows.double(row, 10),
+                    residentBytes: try rows.int64(row, 11),
+                    journalFreeBytes: try rows.int64(row, 12),
+                    journalReplayed: try rows.int64(row, 13),
+                    alarm: try rows.text(row, 14)
+                ),
+                startedAt: try rows.time(row, 15),
+                beatAgeSeconds: try rows.double(row, 16),
+                health: try rows.text(row, 17),
+                isVersionMixed: try rows.bool(row, 18),
+                isDrainRequested: try rows.bool(row, 19),
+                unknown: try rows.int64(row, 20),
+                resentAfterAmbiguity: try rows.int64(row, 21),
+                lateOutcomes: try rows.int64(row, 22)
+            )
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import PostgresClient
+import PushCore
+
+/// What children take over when they start, of all applications and external accounts: whoever compares two of these sees whose
+/// children go on with what is not true any more.
+public struct RouteVersions: Sendable, Equatable {
+    /// What an external account says.
+    public struct Account: Sendable, Equatable {
+        /// What speaks to the gateway.
+        public let connector: Connector
+        /// Another text for another address, other options or another connector.
+        public let version: String
+
+        /// An account as it is now.
+        public init(connector: Connector, version: String) {
+            self.connector = connector
+            self.version = version
+        }
+    }
+
+    /// Of each application, by its id, a text that is another one with another bundle id, environment or credential.
+    public var applications: [Int32: String]
+    /// The external accounts by their ids.
+    public var accounts: [Int32: Account]
+
+    /// Some applications and accounts.
+    public init(applications: [Int32: String] = [:], accounts: [Int32: Account] = [:]) {
+        self.applications = applications
+        self.accounts = accounts
+    }
+}
+
+extension Store {
+    /// What children that start now would take over.
+    public func routeVersions() async throws -> RouteVersions {
+        let results = try await group([
+            PostgresStatement(Self.applicationVersionsSQL), PostgresStatement(Self.accountVersionsSQL),
+        ])
+        var versions = RouteVersions()
+        guard results.count == 2 else { return versions }
+        for row in 0..<results[0].rowCount {
+            versions.applications[try results[0].int32(row, 0)] = try results[0].text(row, 1)
+        }
+        for row in 0..<results[1].rowCount {
+            versions.accounts[try results[1].int32(row, 0)] = RouteVersions.Account(
+                connector: try choice(results[1], row, 1),
+                version: try results[1].text(row, 2)
+            )
+        }
+        return versions
+    }
+
+    private static let applicationVersionsSQL = """
+        SELECT a.id, md5(jsonb_build_array(a.bundle_id, a.environment, a.message_id_format, a.credential_id, c.fingerprint,
+            c.attributes)::text)
+        FROM pushmta_engine.application a LEFT JOIN pushmta_engine.credential c ON c.id = a.credential_id
+        """
+
+    private static let accountVersionsSQL = """
+        SELECT e.id, e.connector, md5(jsonb_build_array(e.connector, e.host, e.port, e.options)::text)
+        FROM pushmta_engine.external_account e
+        """
+
+    /// The deliveries under way over an external account, or to an application: those for which a change comes in their middle.
+    public func deliveriesUnderWay(account name: String) async throws -> [Int64] {
+        try await deliveries(
+            "x.external_account_id = (SELECT e.id FROM pushmta_engine.external_account e WHERE e.name = $1)",
+            name
+        )
+    }
+
+    /// The same for an application.
+    public func deliveriesUnderWay(application name: String) async throws -> [Int64] {
+        try await deliveries(
+            "x.application_id = (SELECT a.id FROM pushmta_engine.application a WHERE a.name = $1)",
+            name
+        )
+    }
+
+    private func deliveries(_ condition: String, _ name: String) async throws -> [Int64] {
+        let rows = try await query(
+            """
+            SELECT DISTINCT d.id FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.delivery_application x ON x.delivery_id = d.id
+            WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND \(condition) ORDER BY d.id
+            """,
+            [.text(name)]
+        )
+        return try all(rows) { rows, row in try rows.int64(row, 0) }
+    }
+}

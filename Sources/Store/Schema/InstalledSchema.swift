@@ -1,0 +1,58 @@
+import PostgresClient
+import PushCore
+
+/// What of the schema a database has.
+enum InstalledSchema: Sendable, Equatable {
+    /// Nothing.
+    case none
+    /// What a program made before version 1 was: its list of steps had another form.
+    case beforeVersion1
+    /// These versions, each with the checksums of its files by their names.
+    case versions([Int32: [String: String]])
+
+    /// Reads it from the database.
+    static func read(_ connection: PostgresConnection) async throws -> InstalledSchema {
+        let form = try await connection.execute(PostgresStatement(formSQL, prepare: false))
+        guard try form.bool(0, 0) else { return .none }
+        guard try form.bool(0, 1) else { return .beforeVersion1 }
+        let rows = try await connection.execute(
+            PostgresStatement("SELECT version, file, checksum FROM pushmta_engine.schema_version", prepare: false)
+        )
+        var versions: [Int32: [String: String]] = [:]
+        for row in 0..<rows.rowCount {
+            versions[try rows.int32(row, 0), default: [:]][try rows.text(row, 1)] = try rows.text(row, 2)
+        }
+        return versions.isEmpty ? .none : .versions(versions)
+    }
+
+    /// The highest version that is there, 0 if there is none.
+    var number: Int32 {
+        if case .versions(let versions) = self { versions.keys.max() ?? 0 } else { 0 }
+    }
+
+    /// Checks that a program that knows these versions can bring the database on.
+    ///
+    /// Throws ``StoreError`` of code `schema` if the schema is newer, or another one.
+    func check(known: [SchemaVersion]) throws(StoreError) {
+        switch self {
+        case .none: return
+        case .beforeVersion1: throw .developmentSchema("has the schema of a development version before version 1")
+        case .versions(let versions):
+            let newest = known.last?.number ?? 0
+            guard number <= newest else { throw .newerSchema(number, program: newest) }
+            for version in known where version.number <= number {
+                let there = versions[version.number] ?? [:]
+                let wanted = Dictionary(uniqueKeysWithValues: version.files.map { ($0.name, $0.checksum) })
+                guard let other = Set(there.keys).union(wanted.keys).filter({ there[$0] != wanted[$0] }).min() else {
+                    continue
+                }
+                throw .developmentSchema("was made with another \(other) than this program's")
+            }
+        }
+    }
+
+    private static let formSQL = """
+        SELECT to_regclass('pushmta_engine.schema_version') IS NOT NULL, EXISTS (SELECT FROM pg_attribute a
+            WHERE a.attrelid = to_regclass('pushmta_engine.schema_version') AND a.attname = 'checksum' AND NOT a.attisdropped)
+        """
+}

@@ -1,0 +1,145 @@
+import PostgresClient
+import PushCore
+
+/// A named list of people who get nothing of the deliveries that use it.
+public struct ExclusionListRow: Sendable, Hashable {
+    /// Its name, unique.
+    public let name: String
+    /// Its name for people.
+    public let label: String
+    /// Users on it.
+    public let userKeys: Int64
+    /// Subscriptions on it.
+    public let subscriptions: Int64
+    /// Push tokens on it.
+    public let pushTokens: Int64
+
+    /// A list.
+    public init(name: String, label: String, userKeys: Int64, subscriptions: Int64, pushTokens: Int64) {
+        self.name = name
+        self.label = label
+        self.userKeys = userKeys
+        self.subscriptions = subscriptions
+        self.pushTokens = pushTokens
+    }
+}
+
+/// People by what names them: for exclusions and explicit targets.
+public struct Addressees: Sendable, Hashable {
+    /// Users, with all their subscriptions.
+    public var userKeys: [String]
+    /// Subscriptions by their id.
+    public var subscriptionIDs: [Int64]
+    /// Push tokens.
+    public var pushTokens: [String]
+
+    /// Some people, or nobody.
+    public init(userKeys: [String] = [], subscriptionIDs: [Int64] = [], pushTokens: [String] = []) {
+        self.userKeys = userKeys
+        self.subscriptionIDs = subscriptionIDs
+        self.pushTokens = pushTokens
+    }
+
+    /// Whether it names nobody.
+    public var isEmpty: Bool { userKeys.isEmpty && subscriptionIDs.isEmpty && pushTokens.isEmpty }
+
+    /// How many names it has.
+    public var count: Int { userKeys.count + subscriptionIDs.count + pushTokens.count }
+}
+
+extension Store {
+    /// Creates an exclusion list.
+    public func createExclusionList(name: String, label: String = "") async throws {
+        try NameCheck.name(name, of: "exclusion list")
+        try NameCheck.label(label, of: "exclusion list")
+        try await query("SELECT pushmta.create_exclusion_list($1, $2)", [.text(name), .text(label)])
+    }
+
+    /// Adds people to an exclusion list; returns how many were not on it. What is there already may come again.
+    @discardableResult
+    public func addExclusions(list: String, _ people: Addressees) async throws -> Int64 {
+        try await query("SELECT pushmta.add_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people)).int64(
+            0,
+            0
+        )
+    }
+
+    /// Takes people off an exclusion list; returns how many were on it.
+    @discardableResult
+    public func removeExclusions(list: String, _ people: Addressees) async throws -> Int64 {
+        try await query("SELECT pushmta.remove_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people))
+            .int64(0, 0)
+    }
+
+    /// Excludes people from one delivery, before its start.
+    public func exclude(_ people: Addressees, fromDelivery id: Int64) async throws {
+        try await query(
+            """
+            INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key, subscription_id, push_token)
+            SELECT $1, u, NULL, NULL FROM unnest($2::text[]) u
+            UNION ALL SELECT $1, NULL, s, NULL FROM unnest($3::bigint[]) s
+            UNION ALL SELECT $1, NULL, NULL, t FROM unnest($4::text[]) t
+            """,
+            [.int64(id)] + Self.arrays(people)
+        )
+    }
+
+    private static func arrays(_ people: Addressees) -> [PostgresValue] {
+        [.textArray(people.userKeys), .int64Array(people.subscriptionIDs), .textArray(people.pushTokens)]
+    }
+
+    /// All exclusion lists by name.
+    public func exclusionLists() async throws -> [ExclusionListRow] {
+        let result = try await query(
+            """
+            SELECT l.name, l.label, l.user_keys, l.subscriptions, l.push_tokens FROM pushmta.exclusion_list l ORDER BY l.name
+            """
+        )
+        return try all(result) { rows, row in
+            ExclusionListRow(
+                name: try rows.text(row, 0),
+                label: try rows.text(row, 1),
+                userKeys: try rows.int64(row, 2),
+                subscriptions: try rows.int64(row, 3),
+                pushTokens: try rows.int64(row, 4)
+            )
+        }
+    }
+
+    /// Who is on an exclusion list, what was added last first.
+    public func exclusions(list: String, limit: Int) async throws -> Addressees {
+        let result = try await query(
+            """
+            SELECT e.user_key, e.subscription_id, e.push_token FROM pushmta_engine.exclusion_entry e
+            WHERE e.list_id = pushmta_engine.find_exclusion_list($1) ORDER BY e.added_at DESC LIMIT $2
+            """,
+            [.text(list), .int64(Int64(limit))]
+        )
+        var people = Addressees()
+        for row in 0..<result.rowCount {
+            if let key = try result.textOrNil(row, 0) { people.userKeys.append(key) }
+            if let id = try result.int64OrNil(row, 1) { people.subscriptionIDs.append(id) }
+            if let token = try result.textOrNil(row, 2) { people.pushTokens.append(token) }
+        }
+        return people
+    }
+
+    /// Deletes an exclusion list.
+    ///
+    /// Throws `conflict` if a delivery has it: what it excluded would not be known any more, and a delivery that is to come
+    /// would go to those who were on it.
+    public func deleteExclusionList(name: String) async throws {
+        do {
+            try await query(
+                "DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = pushmta_engine.find_exclusion_list($1)",
+                [.text(name)]
+            )
+        } catch let error as PostgresError where error.sqlState == "23503" {
+            throw StoreError(
+                .conflict,
+                "Exclusion list \"\(name)\" belongs to a delivery.",
+                hint: "take everybody off it with pushmta exclusion remove instead"
+            )
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// What the catalog says of a view: its full name, quoted, and the columns that this role may read.
+    func resolve(name: String, view: String) async throws -> (view: String, columns: [MappingColumn]) {
+        let rows: PostgresResult
+        do {
+            rows = try await query(Self.catalogSQL, [.text(view)])
+        } catch let error as PostgresError where error.sqlState?.hasPrefix("42") == true {
+            throw StoreError(
+                .invalid,
+                "Target mapping \"\(name)\": \"\(view)\" is no name of a view.",
+                hint: "write schema.view, in double quotes where a name has capitals or other characters"
+            )
+        }
+        guard rows.rowCount > 0 else {
+            throw StoreError(
+                .invalid,
+                "Target mapping \"\(name)\": there is no view \(view) in this database, or its schema may not be used.",
+                hint: "create it, grant USAGE on its schema, and write schema.view"
+            )
+        }
+        guard try rows.bool(0, 1) else {
+            throw StoreError(
+                .invalid,
+                "Target mapping \"\(name)\": \(view) is no view or table of yours.",
+                hint: "register a view of your own database's people"
+            )
+        }
+        let columns = try all(rows) { rows, row -> MappingColumn? in
+            guard let column = try rows.textOrNil(row, 2) else { return nil }
+            return MappingColumn(name: column, type: try rows.text(row, 3))
+        }.compactMap(\.self)
+        guard !columns.isEmpty else {
+            throw StoreError(
+                .invalid,
+                "Target mapping \"\(name)\": \(view) may not be read.",
+                hint: "GRANT SELECT ON \(view) TO pushmta_runtime"
+            )
+        }
+        return (try rows.text(0, 0), columns)
+    }
+
+    /// One row for each column that may be read, one with nulls if there is none. Our own tables and the catalogs are nobody's
+    /// people; a template or a filter must not reach them.
+    private static let catalogSQL = """
+        SELECT format('%I.%I', n.nspname, c.relname),
+            c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pushmta', 'pushmta_engine', 'pushmta_raw', 'information_schema')
+                AND n.nspname !~ '^pg_', a.attname, format_type(a.atttypid, a.atttypmod)
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+            AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+        WHERE c.oid = to_regclass($1)
+        ORDER BY a.attnum
+        """
+
+    /// Whether looking up one key reads the whole view: then each chunk of a preparation does, and a part's load too.
+    public func readsWholeView(_ mapping: TargetMapping) async throws -> Bool {
+        // Not a constant, from which the planner could tell that it is no key.
+        let userKey = "(SELECT s.user_key FROM pushmta_engine.subscription s LIMIT 1)"
+        let lookUp = "SELECT FROM \(mapping.view) m WHERE \(mapping.keyCondition(userKey: userKey))"
+        let plan = try await transaction { transaction in
+            // A scan of the whole view is then chosen only where nothing else is possible.
+            try await transaction.execute(PostgresStatement("SET LOCAL enable_seqscan = off", prepare: false))
+            return try await transaction.execute(
+                PostgresStatement("EXPLAIN (COSTS OFF) \(lookUp)", prepare: false)
+            )
+        }
+        return try !all(plan) { rows, row in try rows.text(row, 0) }.contains { $0.contains("Index Cond") }
+    }
+}
+
+extension Store {
+    /// The columns of target mappings that started deliveries ask for and the views do not have, by mapping; each with the first such
+    /// delivery.
+    ///
+    /// - Parameter mappings: the mappings that can be read, by their ids.
+    func missingColumns(of mappings: [Int32: TargetMapping]) async throws -> [Int32: [String: Int64]] {
+        var missing: [Int32: [String: Int64]] = [:]
+        let rows = try await query(Self.mappingUsersSQL)
+        for row in 0..<rows.rowCount {
+            let id = try rows.int32(row, rows.columnCount - 1)
+            guard let mapping = mappings[id] else { continue }
+            let application = try ApplicationRow(rows, row)
+            let delivery = try rows.int64(row, rows.columnCount - 4)
+            var names = Self.columns(
+                content: try rows.text(row, rows.columnCount - 3),
+                of: application,
+                delivery: delivery
+            )
+            if let text = try rows.textOrNil(row, rows.columnCount - 2), let filter = try? TargetFilter(parsing: text) {
+                names.formUnion(filter.mappingColumns)
+            }
+            let known = Set(mapping.columns.map(\.name))
+            for name in names where !known.contains(name) {
+                missing[id, default: [:]][name] = min(delivery, missing[id]?[name] ?? .max)
+            }
+        }
+        return missing
+    }
+
+    /// What a content reads of the mapping; nothing of one that cannot be used, which is told elsewhere.
+    private static func columns(content: String, of application: ApplicationRow, delivery: Int64) -> Set<String> {
+        guard let content = try? PushContent(json: application.completed(content: content)) else { return [] }
+        // The names are the same in all formats of a platform.
+        let template = try? LocalisedTemplate.compile(
+            content: content,
+            format: application.platform == .ios ? .apns : .fcmV1,
+            deliveryID: delivery,
+            messageIDFormat: application.messageIDFormat
+        )
+        return MessageFields.mappingColumns(template?.fields.map(\.name) ?? [])
+    }
+
+    /// What is no part of `mapping.` is not looked into. The filter is read while the delivery is prepared, and not later.
+    private static let mappingUsersSQL = """
+        SELECT \(ApplicationRow.columns), d.id, d.content::text,
+            CASE WHEN NOT d.prepared THEN d.target_filter END, v.target_mapping_id
+        FROM pushmta_engine.delivery d
+        JOIN pushmta_engine.delivery_application x ON x.delivery_id = d.id
+        JOIN pushmta_engine.application a ON a.id = x.application_id
+        JOIN pushmta_engine.service v ON v.id = a.service_id
+        WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND v.target_mapping_id IS NOT NULL
+            AND (strpos(d.content::text, '\(MessageFields.mappingPrefix)') > 0
+                OR strpos(d.target_filter, '\(MessageFields.mappingPrefix)') > 0)
+        ORDER BY d.id
+        """
+}

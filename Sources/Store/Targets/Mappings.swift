@@ -1,0 +1,184 @@
+import PostgresClient
+import PushCore
+
+/// A target mapping as it is registered, whether its view can be read or not.
+public struct MappingRow: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Its name, unique.
+    public let name: String
+    /// Its name for people.
+    public let label: String
+    /// The view with its schema.
+    public let view: String
+    /// The column that holds the user keys.
+    public let keyColumn: String
+
+    /// A mapping.
+    public init(id: Int32, name: String, label: String, view: String, keyColumn: String) {
+        self.id = id
+        self.name = name
+        self.label = label
+        self.view = view
+        self.keyColumn = keyColumn
+    }
+}
+
+extension Store {
+    /// Registers a view in which user keys reconcile.
+    ///
+    /// Throws `invalid` if it cannot be read, has no such column, or has several rows of one key: who would the person be?
+    @discardableResult
+    public func createMapping(name: String, label: String, view: String, keyColumn: String) async throws
+        -> TargetMapping
+    {
+        try NameCheck.name(name, of: "target mapping")
+        try NameCheck.label(label, of: "target mapping")
+        let resolved = try await resolve(name: name, view: view)
+        let mapping = TargetMapping(
+            id: 0,
+            name: name,
+            label: label,
+            view: resolved.view,
+            keyColumn: try Self.key(keyColumn, of: resolved.columns, view: view),
+            columns: resolved.columns
+        )
+        let key = SQLName.quoted(keyColumn)
+        let doubled = try await query(
+            "SELECT 1 FROM \(mapping.view) m WHERE m.\(key) IS NOT NULL GROUP BY m.\(key) HAVING count(*) > 1 LIMIT 1"
+        )
+        guard doubled.rowCount == 0 else {
+            throw StoreError(
+                .invalid,
+                "\(view) has several rows with the same \(keyColumn), so a user key does not say who the person is.",
+                hint: "register a view with one row per key"
+            )
+        }
+        let made = try await query(
+            """
+            INSERT INTO pushmta_engine.target_mapping (name, label, view_name, key_column) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (name) DO NOTHING RETURNING id
+            """,
+            [.text(name), .text(label), .text(mapping.view), .text(keyColumn)]
+        )
+        guard made.rowCount > 0 else {
+            throw StoreError(.conflict, "There is a target mapping \"\(name)\" already.", hint: "choose another name")
+        }
+        return try await self.mapping(named: name)
+    }
+
+    /// All mappings by name, with the reason of those whose view cannot be used any more, or lacks what started deliveries ask for.
+    public func mappings() async throws -> [(row: MappingRow, problem: String?)] {
+        let rows = try await mappingRows("ORDER BY m.name", [])
+        var readable: [Int32: TargetMapping] = [:]
+        var problems: [Int32: String] = [:]
+        for row in rows {
+            do {
+                readable[row.id] = try await mapping(row)
+            } catch let error as StoreError {
+                problems[row.id] = error.message
+            }
+        }
+        for (id, missing) in try await missingColumns(of: readable) {
+            let columns = missing.sorted { $0.key < $1.key }.map { "\"\($0.key)\" (delivery \($0.value) asks for it)" }
+            problems[id] =
+                "\(readable[id]?.view ?? "The view") has no column \(columns.joined(separator: ", ")) that may be read."
+        }
+        return rows.map { ($0, problems[$0.id]) }
+    }
+
+    /// A mapping by its name.
+    public func mapping(named name: String) async throws -> TargetMapping {
+        guard let row = try await mappingRows("WHERE m.name = $1", [.text(name)]).first else {
+            throw StoreError(
+                .notFound,
+                "There is no target mapping \"\(name)\".",
+                hint: "pushmta mapping list shows them; pushmta mapping add makes one"
+            )
+        }
+        return try await mapping(row)
+    }
+
+    /// The mapping of an application's service; nil if that has none.
+    public func targetMapping(application id: Int32) async throws -> TargetMapping? {
+        let rows = try await mappingRows(
+            """
+            WHERE m.id = (SELECT v.target_mapping_id FROM pushmta_engine.application a
+                JOIN pushmta_engine.service v ON v.id = a.service_id WHERE a.id = $1)
+            """,
+            [.int32(id)]
+        )
+        guard let row = rows.first else { return nil }
+        return try await mapping(row)
+    }
+
+    /// The one mapping of all applications of a delivery.
+    func targetMapping(applications ids: [Int32]) async throws -> TargetMapping {
+        var found: Set<TargetMapping> = []
+        for id in ids {
+            guard let mapping = try await targetMapping(application: id) else {
+                let name = try await application(id).name
+                throw StoreError(
+                    .invalid,
+                    "The filter asks for columns of a target mapping, and the service of application \"\(name)\" has none.",
+                    hint: "pushmta service set --mapping gives it one"
+                )
+            }
+            found.insert(mapping)
+        }
+        guard let mapping = found.first, found.count == 1 else {
+            throw StoreError(
+                .invalid,
+                "The filter asks for columns of a target mapping, and the applications have several.",
+                hint: "make a delivery for each service"
+            )
+        }
+        return mapping
+    }
+
+    private func mappingRows(_ clause: String, _ parameters: [PostgresValue]) async throws -> [MappingRow] {
+        let result = try await query(
+            "SELECT m.id, m.name, m.label, m.view_name, m.key_column FROM pushmta_engine.target_mapping m \(clause)",
+            parameters
+        )
+        return try all(result) { rows, row in
+            MappingRow(
+                id: try rows.int32(row, 0),
+                name: try rows.text(row, 1),
+                label: try rows.text(row, 2),
+                view: try rows.text(row, 3),
+                keyColumn: try rows.text(row, 4)
+            )
+        }
+    }
+
+    /// A registered mapping as its view is now. That it was right once makes a view that is not there something that passes, as while
+    /// it is made anew.
+    private func mapping(_ row: MappingRow) async throws -> TargetMapping {
+        do {
+            return try await target(row)
+        } catch let error as StoreError where error.code == .invalid {
+            throw StoreError(.unavailable, error.message, hint: error.hint)
+        }
+    }
+
+    private func target(_ row: MappingRow) async throws -> TargetMapping {
+        let resolved = try await resolve(name: row.name, view: row.view)
+        return TargetMapping(
+            id: row.id,
+            name: row.name,
+            label: row.label,
+            view: resolved.view,
+            keyColumn: try Self.key(row.keyColumn, of: resolved.columns, view: row.view),
+            columns: resolved.columns
+        )
+    }
+
+    private static func key(_ name: String, of columns: [MappingColumn], view: String) throws -> MappingColumn {
+        guard let column = columns.first(where: { $0.name == name }) else {
+            let nearest = NearestName.nearest(to: name, among: columns.map(\.name)).map { "did you mean \($0)?" }
+            throw StoreError(.invalid, "\(view) has no column \"\(name)\" that may be read.", hint: nearest)
+        }
+        return column
+    }
+}

@@ -1,0 +1,153 @@
+import Store
+import Synchronization
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Keeps this host's row in `mta_host`.
+struct HostReporter: Sendable {
+    let store: Store
+    let folder: HostFolder
+    let settings: SupervisorSettings
+    let condition: HostCondition
+    let registry: ChildRegistry
+
+    /// Makes the row, or makes it that of a new start.
+    func register() async throws {
+        try await store.registerHost(makeReport(stopped: false))
+    }
+
+    /// Keeps it fresh, and returns whether an operator has asked there for an orderly end.
+    func beat() async throws -> Bool {
+        try await store.beatHost(makeReport(stopped: false))
+    }
+
+    /// Says that the supervisor has ended in order.
+    func sayStopped() async throws {
+        _ = try await store.beatHost(makeReport(stopped: true))
+    }
+
+    private func makeReport(stopped: Bool) -> HostReport {
+        let values = condition.current
+        return HostReport(
+            id: folder.hostID,
+            name: settings.hostName,
+            pid: getpid(),
+            version: settings.version,
+            schemaVersion: Store.schemaVersion,
+            state: stopped ? .stopped : values.state,
+            journalFolder: folder.path.string,
+            children: Int32(clamping: values.children),
+            maxChildren: Int32(clamping: values.maxChildren),
+            cores: Int32(clamping: ProcessInfo.processInfo.activeProcessorCount),
+            load: Machine.load(),
+            residentBytes: Machine.residentBytes() + registry.residentBytes,
+            journalFreeBytes: Machine.freeBytes(at: folder.path.string),
+            journalReplayed: values.journalReplayed,
+            alarm: values.alarm,
+            isAsleep: values.isAsleep
+        )
+    }
+}
+
+/// How the supervisor is doing, for those of its duties that need to know.
+final class HostCondition: Sendable {
+    struct Values: Sendable {
+        var state = HostReport.State.starting
+        var isClaiming = true
+        var isDatabaseAvailable = false
+        var children = 0
+        var maxChildren = 0
+        /// Parts were ready at the last look.
+        var hasWork = false
+        /// Deliveries are under way, here or elsewhere: parts may become ready, or come to their end, without a notification.
+        var hasOpenDeliveries = false
+        /// Messages are looked for so seldom that who makes one has to wake this host.
+        var isAsleep = true
+        /// Outcomes taken from journals since the start.
+        var journalReplayed: Int64 = 0
+        /// Kinds of children that die too early to be started.
+        var throttled: [ChildKind] = []
+        /// Journals in the folder that were not replayed and put aside.
+        var journalsPutAside: [String] = []
+        /// Why the disk of the journals takes nothing; nil if it does.
+        var journalTrouble: String?
+        /// Bytes left on that disk, if they are few.
+        var lowJournalSpace: Int64?
+
+        /// Trouble to show in `mta_host`, "" if none.
+        var alarm: String {
+            var troubles = throttled.map { "Children for \($0) die before their first message." }
+            if let journalTrouble {
+                troubles.append("Journals cannot be written, so no child is started: \(journalTrouble).")
+            }
+            if let lowJournalSpace {
+                troubles.append("The disk of the journals has \(lowJournalSpace / 1_048_576) MiB left.")
+            }
+            if let first = journalsPutAside.first {
+                let others = journalsPutAside.count > 1 ? " and \(journalsPutAside.count - 1) more" : ""
+                troubles.append(
+                    "\(first)\(others) could not be replayed; this stands here until the files are moved away."
+                )
+            }
+            return troubles.joined(separator: " ")
+        }
+    }
+
+    private let values = Mutex(Values())
+
+    var current: Values { values.withLock { $0 } }
+
+    func update(_ change: (inout Values) -> Void) { values.withLock { change(&$0) } }
+
+    /// Takes what the plan has come to.
+    func update(from plan: SupervisorPlan, at now: ContinuousClock.Instant) {
+        values.withLock { values in
+            values.isClaiming = plan.isClaiming
+            values.isDatabaseAvailable = plan.isDatabaseAvailable
+            values.children = plan.aliveCount
+            values.maxChildren = plan.settings.maxSpareServers
+            values.throttled = plan.throttles.filter { !$0.value.isOpen(at: now) }.keys.sorted()
+            values.hasWork = !plan.work.isEmpty
+            if !plan.isClaiming {
+                values.state = .draining
+            } else if plan.startedAt != nil {
+                values.state = .running
+            }
+        }
+    }
+}
+
+/// Figures of the machine and of this process; 0 where the system does not tell.
+enum Machine {
+    /// Load average of the last minute.
+    static func load() -> Double {
+        var loads = [0.0]
+        return getloadavg(&loads, 1) == 1 ? loads[0] : 0
+    }
+
+    /// Bytes that an ordinary user can still write to the disk that holds a path.
+    static func freeBytes(at path: String) -> Int64 {
+        var figures = statvfs()
+        guard statvfs(path, &figures) == 0 else { return 0 }
+        return Int64(clamping: UInt64(figures.f_bavail) * UInt64(figures.f_frsize))
+    }
+
+    /// Resident memory of this process in bytes: the second figure of `/proc/self/statm`, in pages.
+    static func residentBytes() -> Int64 {
+        guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else { return 0 }
+        let figures = String(decoding: data, as: UTF8.self).split(separator: " ")
+        guard figures.count > 1, let pages = Int64(figures[1]) else { return 0 }
+        return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}

@@ -1,0 +1,144 @@
+import Logging
+import Store
+
+/// Takes parts from owners that are lost, whichever host they were on.
+actor LeaseSweep {
+    private let store: Store
+    private let logger: Logger
+    private let lease: Duration
+    /// Children whose affairs this supervisor settles itself, from their journals.
+    private let ownDead: @Sendable (LeaseObservation) async -> Bool
+    private var watcher: LeaseWatcher
+    /// The connection of the last look, by its number.
+    private var connection: UInt64 = 0
+
+    /// The time between two looks: several in each lease, so that a lost part is taken soon after the lease has passed.
+    let interval: Duration
+    private static let longestInterval = Duration.seconds(1)
+    private static let looksPerLease = 5
+
+    init(store: Store, lease: Duration, logger: Logger, ownDead: @escaping @Sendable (LeaseObservation) async -> Bool) {
+        self.store = store
+        self.lease = lease
+        self.logger = logger
+        self.ownDead = ownDead
+        interval = min(lease / Self.looksPerLease, Self.longestInterval)
+        // No step counts for much more than one that went as it should; a look on a busy machine comes a little late.
+        watcher = LeaseWatcher(lease: lease, longestStep: interval * 5 / 4)
+    }
+
+    /// One look at all leases.
+    ///
+    /// A part that cannot be taken, because somebody holds the lock of its delivery for example, stands in the way of no other
+    /// one; it stays lost, and the next look tries again.
+    func look() async throws {
+        let now = ContinuousClock.now
+        let leases = try await leases()
+        let byPart = Dictionary(leases.map { ($0.partID, $0) }, uniquingKeysWith: { first, _ in first })
+        let lost = watcher.observe(
+            leases.map { LeaseSighting(partID: $0.partID, token: $0.token, renewal: $0.renewal) },
+            at: now
+        )
+        var trouble: (any Error)?
+        for sighting in lost {
+            guard let observation = byPart[sighting.partID] else { continue }
+            do {
+                try await take(observation)
+            } catch {
+                trouble = error
+            }
+        }
+        if let trouble { throw trouble }
+    }
+
+    private func leases() async throws -> [LeaseObservation] {
+        do {
+            let leases = try await store.leases()
+            // A look that waited for the end of an outage succeeds, and owners may be back a little later than this process: they
+            // have a whole lease from here on.
+            if store.connectionsMade != connection { watcher.interrupted() }
+            connection = store.connectionsMade
+            return leases
+        } catch {
+            watcher.interrupted()
+            throw error
+        }
+    }
+
+    private func take(_ lost: LeaseObservation) async throws {
+        if await ownDead(lost) { return }
+        let part = PartToken(part: lost.partID, token: lost.token)
+        let isTaken = try await store.releasePart(
+            part,
+            ambiguousThroughMark: true,
+            renewal: lost.renewal,
+            // Beats and the look for work share the connection; the next look finds the part again.
+            waits: false
+        )
+        guard isTaken else { return }
+        logger.warning(
+            "Part \(lost.partID) was taken from child \(lost.owner) of host \(lost.hostID), not renewed for \(lease)"
+        )
+    }
+}
+
+/// Finds the parts of lost owners, on this host's own monotonic clock.
+///
+/// A part counts as lost when this watcher itself has seen its token and renewal counter unchanged for a whole lease while the
+/// database answered. No time stamp of another machine is compared with anything, so a clock that jumps steals nothing. What
+/// counts is the time between two looks that succeeded one after the other, and of each such step only a little: in a
+/// longer one the database was slow or this process stopped, and owners could perhaps not renew either. So a slow database
+/// makes the watch slower and does not set it back.
+struct LeaseWatcher: Sendable {
+    private struct Watch: Sendable {
+        var sighting: LeaseSighting
+        /// For how long it has been seen like this.
+        var unchanged: Duration
+    }
+
+    private let lease: Duration
+    private let longestStep: Duration
+    private var watched: [Int64: Watch] = [:]
+    private var lastLook: ContinuousClock.Instant?
+
+    /// - Parameters:
+    ///   - lease: how long an owner has to renew.
+    ///   - longestStep: the most that the time between two looks counts.
+    init(lease: Duration, longestStep: Duration) {
+        self.lease = lease
+        self.longestStep = longestStep
+    }
+
+    /// Takes all the leases of one look at the database and returns those that may be taken from their owner.
+    ///
+    /// - Parameter now: when the look began, so that the time of the query itself counts for the owner.
+    mutating func observe(_ sightings: [LeaseSighting], at now: ContinuousClock.Instant) -> [LeaseSighting] {
+        let step = lastLook.map { min(max(now - $0, .zero), longestStep) } ?? .zero
+        lastLook = now
+        var present: [Int64: Watch] = [:]
+        present.reserveCapacity(sightings.count)
+        for sighting in sightings {
+            let known = watched[sighting.partID]
+            let unchanged = known?.sighting == sighting ? (known?.unchanged ?? .zero) + step : .zero
+            present[sighting.partID] = Watch(sighting: sighting, unchanged: unchanged)
+        }
+        watched = present
+        return present.values
+            .filter { $0.unchanged >= lease }
+            .map(\.sighting)
+            .sorted { $0.partID < $1.partID }
+    }
+
+    /// Says that a look failed: what was seen before counts for nothing.
+    mutating func interrupted() {
+        watched.removeAll()
+        lastLook = nil
+    }
+}
+
+/// What a supervisor sees of one part's lease.
+struct LeaseSighting: Sendable, Hashable {
+    var partID: Int64
+    var token: Int64
+    var renewal: Int64
+}

@@ -1,0 +1,213 @@
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+#if canImport(Darwin)
+import Darwin
+#endif
+
+/// The folder of one host: its id, the journals of its children, and the lock that makes one supervisor its owner.
+///
+/// The host id is a UUID in a file and no host name, as machines are renamed, cloned and run two of these: the folder with the
+/// journals *is* the host, because what was sent from it can be told from its journals alone.
+struct HostFolder: Sendable {
+    let path: FilePath
+    /// The host id, as 36 lower-case characters.
+    let hostID: String
+    private let lock: FileLock
+
+    static let lockFile = "supervisor.lock"
+    static let hostIDFile = "host-id"
+
+    /// Makes the folder if there is none, takes its lock and reads its host id, making one in a new folder.
+    ///
+    /// - Parameter owner: what a second supervisor is told about this one: host name and process id.
+    /// - Throws: ``SupervisorError``.
+    static func open(_ path: FilePath, owner: String) throws -> HostFolder {
+        do {
+            try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
+            let lockPath = path.appending(lockFile)
+            guard let lock = try acquire(lockPath) else { throw inUse(path, by: text(of: lockPath)) }
+            try lock.descriptor.resize(to: 0, retryOnInterrupt: true)
+            try lock.descriptor.writeAll(toAbsoluteOffset: 0, "\(owner)\n".utf8)
+            return HostFolder(path: path, hostID: try hostID(in: path), lock: lock)
+        } catch let error as SupervisorError {
+            throw error
+        } catch {
+            throw notUsable(path, error)
+        }
+    }
+
+    /// Lets another supervisor have the folder.
+    func release() {
+        lock.release()
+    }
+
+    /// Takes the lock, a second time after a moment: somebody may just have asked whether it is taken.
+    private static func acquire(_ path: FilePath) throws -> FileLock? {
+        if let lock = try FileLock.acquire(path, create: true) { return lock }
+        usleep(50_000)
+        return try FileLock.acquire(path, create: true)
+    }
+
+    /// The process id of the supervisor that owns a folder at this moment; nil if there is none.
+    ///
+    /// The lock is the proof, and what the file says is only looked at while it is held: the text stays behind when a
+    /// supervisor ends, and its process id may be another's by then.
+    static func owner(of path: FilePath) throws -> Int32? {
+        let file = path.appending(lockFile)
+        do {
+            if try FileLock.acquire(file, create: false) != nil { return nil }
+        } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
+            return nil
+        } catch {
+            throw notUsable(path, error)
+        }
+        return text(of: file).split(separator: " ").last.flatMap { Int32($0) }
+    }
+
+    private static func hostID(in path: FilePath) throws -> String {
+        let file = path.appending(hostIDFile)
+        let known = text(of: file)
+        if let id = UUID(uuidString: known) { return id.uuidString.lowercased() }
+        guard known.isEmpty else {
+            throw SupervisorError(
+                .folderNotUsable,
+                "The host id in \(file) is no UUID, so this host cannot be told from others. Put the file's old content back, "
+                    + "or remove the file to get a new id; journals in the folder are replayed either way."
+            )
+        }
+        let id = UUID().uuidString.lowercased()
+        try Data("\(id)\n".utf8).write(to: URL(filePath: file.string), options: .atomic)
+        return id
+    }
+
+    private static func text(of file: FilePath) -> String {
+        guard let data = FileManager.default.contents(atPath: file.string) else { return "" }
+        // Both files have one short line; whatever else stands there is no business of ours.
+        let lines = String(decoding: data.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.first.map(String.init) ?? ""
+    }
+
+    private static func inUse(_ path: FilePath, by owner: String) -> SupervisorError {
+        SupervisorError(
+            .folderInUse,
+            "The folder \(path) belongs to another supervisor that is running\(owner.isEmpty ? "" : " (\(owner))"). "
+                + "Stop that one, or give this one a folder of its own (mta.workingPath)."
+        )
+    }
+
+    private static func notUsable(_ path: FilePath, _ error: any Error) -> SupervisorError {
+        SupervisorError(
+            .folderNotUsable,
+            "The folder \(path) for host id and journals cannot be used: \(error). "
+                + "Make it writable for the user that runs the supervisor, or choose another one (mta.workingPath)."
+        )
+    }
+}
+
+extension HostFolder {
+    private static let journalPrefix = "child-"
+    private static let journalSuffix = ".journal"
+
+    /// The journal of a child, named after the id of its row in `mta_child`, which is never used again.
+    func journal(ofChild id: Int64) -> FilePath {
+        path.appending("\(Self.journalPrefix)\(id)\(Self.journalSuffix)")
+    }
+
+    /// The ids of the children whose journals are in the folder, in ascending order.
+    func childrenWithJournals() throws -> [Int64] {
+        try FileManager.default.contentsOfDirectory(atPath: path.string).compactMap { name in
+            guard name.hasPrefix(Self.journalPrefix), name.hasSuffix(Self.journalSuffix) else { return nil }
+            return Int64(name.dropFirst(Self.journalPrefix.count).dropLast(Self.journalSuffix.count))
+        }.sorted()
+    }
+
+    /// The names of journals that were put aside, until somebody has looked at them and removed them.
+    func journalsPutAside() throws -> [String] {
+        let marks = JournalFile.Reason.allCases.map { "\(Self.journalSuffix).\($0.rawValue)" }
+        return try FileManager.default.contentsOfDirectory(atPath: path.string)
+            .filter { name in name.hasPrefix(Self.journalPrefix) && marks.contains { name.contains($0) } }
+            .sorted()
+    }
+}
+
+/// An exclusive `flock` on a file, held as long as this object lives.
+///
+/// A lock of this kind belongs to the open file and ends with the process, however that ends: it is proof of life, which a
+/// process id in a file is not.
+final class FileLock: Sendable {
+    /// The locked file, open for reading and, if it was created, for writing.
+    let descriptor: FileDescriptor
+
+    private init(_ descriptor: FileDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+
+    /// Gives the lock up at once, whoever still has this object.
+    func release() {
+        flock(descriptor.rawValue, LOCK_UN)
+    }
+
+    /// Locks a file without waiting; nil if another process holds it.
+    ///
+    /// - Throws: `Errno` when the file cannot be opened or locked at all.
+    static func acquire(_ path: FilePath, create: Bool) throws -> FileLock? {
+        let descriptor = try FileDescriptor.open(
+            path,
+            // A file that is only read can be locked on a disk that has become read-only.
+            create ? .readWrite : .readOnly,
+            options: create ? [.create, .closeOnExec] : [.closeOnExec],
+            permissions: [.ownerReadWrite, .groupRead],
+            retryOnInterrupt: true
+        )
+        let lock = FileLock(descriptor)
+        guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return lock }
+        let error = Errno(rawValue: errno)
+        if error == .wouldBlock || error == .resourceTemporarilyUnavailable { return nil }
+        throw error
+    }
+}
+
+/// The identity of the running system's boot.
+///
+/// What a process wrote before it died is in its file; what it wrote before the machine went down may not be. This id, in
+/// the header of each journal, tells the two apart.
+enum BootID {
+    /// The id as 36 lower-case characters: `/proc/sys/kernel/random/boot_id` on Linux, `kern.bootsessionuuid` on macOS; nil where the system does not tell.
+    static func current() -> String? {
+        #if canImport(Darwin)
+        var text = [UInt8](repeating: 0, count: 64)
+        var length = text.count
+        guard sysctlbyname("kern.bootsessionuuid", &text, &length, nil, 0) == 0 else { return nil }
+        return normal(String(decoding: text.prefix { $0 != 0 }, as: UTF8.self))
+        #else
+        guard let data = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") else { return nil }
+        return normal(String(decoding: data.prefix(36), as: UTF8.self))
+        #endif
+    }
+
+    private static func normal(_ text: String) -> String? { UUID(uuidString: text)?.uuidString.lowercased() }
+}

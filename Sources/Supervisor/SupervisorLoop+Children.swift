@@ -1,0 +1,209 @@
+import Logging
+import PostgresClient
+import ProcessProtocol
+import PushCore
+import Store
+import Synchronization
+import SystemPackage
+
+extension SupervisorLoop {
+    /// Registers a child in the database, starts it and stays with it to its end.
+    func start(_ generation: Int32, _ kind: ChildKind, _ inbox: ChildInbox) async {
+        guard let id = await register(generation, kind) else {
+            registry.remove(generation)
+            tell(.childNotRegistered(generation: generation))
+            return
+        }
+        registry.update(generation) { $0.childID = id }
+        logger.info("Starting child \(generation) (id \(id)) for \(kind)")
+        let host = ChildHost(registry: registry, tell: tell, logger: logger, forward: Self.writeToStandardError)
+        await host.run(generation, inbox, launch(generation, id, kind))
+    }
+
+    /// The id of the child's new row in `mta_child`; nil if the database does not give one in time: a child without a process
+    /// cannot be ended, and would keep a supervisor that is to end. A row that is made all the same is found orphaned.
+    private func register(_ generation: Int32, _ kind: ChildKind) async -> Int64? {
+        let row = ChildRow(
+            hostID: folder.hostID,
+            generation: generation,
+            applicationID: kind.applicationID,
+            accountID: kind.accountID,
+            connector: kind.connector
+        )
+        guard let store = stores.withLock(\.?.main) else { return nil }
+        do {
+            if let id = try await Patience.within(Self.longestLook, { try await store.insertChild(row) }) { return id }
+            logger.warning("A child for \(kind) could not be registered within \(Self.longestLook)")
+            return nil
+        } catch {
+            logger.warning("A child for \(kind) could not be registered: \(error)")
+            return nil
+        }
+    }
+
+    private func launch(_ generation: Int32, _ id: Int64, _ kind: ChildKind) -> ChildLaunch {
+        let settings = settings.withLock { $0 }
+        let isStanding = standing.withLock { $0.contains(kind) }
+        let arguments = ChildArguments(
+            childID: id,
+            hostID: folder.hostID,
+            generation: generation,
+            applicationID: kind.applicationID,
+            accountID: kind.accountID,
+            connector: kind.connector,
+            journalFile: folder.journal(ofChild: id).string,
+            bootID: bootID,
+            installationID: installationID.withLock { $0.isEmpty ? nil : $0 },
+            globalOptions: settings.globalOptions + leaseOptions + (isStanding ? settings.standingOptions : [])
+        )
+        let own = settings.executablePath
+        return ChildLaunch(
+            executable: own.isEmpty ? executable : FilePath(own),
+            arguments: arguments.commandLine,
+            killDelay: .seconds(settings.killDelaySec),
+            drainTime: .seconds(settings.drainTimeSec)
+        )
+    }
+
+    private static func writeToStandardError(_ lines: [UInt8]) {
+        // Nobody can be told that the log cannot be written.
+        _ = try? FileDescriptor.standardError.writeAll(lines)
+    }
+}
+
+extension SupervisorLoop {
+    /// Records how a child of ours ended and settles its affairs, however long the database takes to come back.
+    func settle(_ generation: Int32, _ end: ChildEnd) async {
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        while !Task.isCancelled, let child = registry[generation], let id = child.childID {
+            let obstacle: String
+            var isJournalLost = false
+            do {
+                if try await settleOnce(id, end, lastWords: child.lastWords) { break }
+                obstacle = "its journal is in use"
+            } catch {
+                obstacle = "\(error)"
+                isJournalLost = error is JournalAccessError
+            }
+            registry.update(generation) { $0.isJournalLost = isJournalLost }
+            let time = pause.next()
+            logger.warning(
+                "The affairs of child \(generation) are not settled, next attempt in \(time.milliseconds) ms: \(obstacle)"
+            )
+            try? await Task.sleep(for: time)
+        }
+        if Task.isCancelled { return }
+        registry.remove(generation)
+        tell(.childSettled(generation: generation))
+        // Its parts are ready again.
+        workBell.ring()
+    }
+
+    private func settleOnce(_ id: Int64, _ end: ChildEnd, lastWords: String) async throws -> Bool {
+        guard let store = stores.withLock(\.?.main), let recovery = recovery() else { return false }
+        try await store.childExited(id, reason: end.reason.rawValue, detail: end.detail, lastWords: lastWords)
+        return try await recovery.settle(child: id, isKnownDead: true) == .settled
+    }
+
+    /// Settles the affairs of children whose supervisor was gone before them, as soon as they are gone, too.
+    func replayLeftovers() async throws {
+        guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
+        try await closeOrphanedRows(store)
+        for id in try folder.childrenWithJournals() where registry.isAlive(childID: id) == nil {
+            do {
+                try await replayLeftover(id, recovery, store)
+            } catch {
+                // The others are not at fault; this one is tried again in the next round.
+                logger.error("The journal of child \(id) in \(folder.path) could not be replayed: \(error)")
+            }
+        }
+    }
+
+    private func replayLeftover(_ id: Int64, _ recovery: JournalRecovery, _ store: Store) async throws {
+        guard try await recovery.settle(child: id, isKnownDead: false) == .settled else { return }
+        try await sayOrphaned(id, store)
+        logger.notice("The journal that child \(id) left behind is replayed")
+        workBell.ring()
+    }
+
+    /// Ends the rows of children of this host that are gone and left no journal, as seen in two looks one after the other: a
+    /// child that is being registered is not known to the registry yet.
+    private func closeOrphanedRows(_ store: Store) async throws {
+        let withJournals = Set(try folder.childrenWithJournals())
+        let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.beat.childID)
+        let missing = Set(running.filter { registry.isAlive(childID: $0) == nil && !withJournals.contains($0) })
+        let known = missingChildren.withLock { known in
+            defer { known = missing }
+            return known.intersection(missing)
+        }
+        for id in known.sorted() { try await sayOrphaned(id, store) }
+    }
+
+    private func sayOrphaned(_ id: Int64, _ store: Store) async throws {
+        try await store.childExited(
+            id,
+            reason: ChildExitReason.orphaned.rawValue,
+            detail: "its supervisor ended before it",
+            lastWords: ""
+        )
+    }
+
+    /// Whether a lost part is of a dead child of this host, whose journal knows more than the dispatch mark.
+    ///
+    /// A child that lives and does not renew is none of these: its parts are taken, and it is fenced. Nor is one whose journal
+    /// cannot be read: nobody knows how long that lasts, and on a single host nobody else would take its parts.
+    func isOwnDead(_ lease: LeaseObservation) async -> Bool {
+        guard lease.hostID == folder.hostID else { return false }
+        if let isAlive = registry.isAlive(childID: lease.owner) {
+            return !isAlive && !registry.isJournalLost(childID: lease.owner)
+        }
+        guard let recovery = recovery() else { return false }
+        do {
+            switch try await recovery.settle(child: lease.owner, isKnownDead: false) {
+            case .childIsAlive, .putAside: return false
+            case .underWay: return true
+            case .settled: break
+            }
+            if let store = stores.withLock(\.?.main) { try await sayOrphaned(lease.owner, store) }
+            return true
+        } catch {
+            logger.warning("The journal of child \(lease.owner) could not be replayed: \(error)")
+            // The database's trouble passes, and the journal still knows more; a disk's may not.
+            return error is PostgresError || error is StoreError
+        }
+    }
+
+    private func recovery() -> JournalRecovery? { recoveries.withLock { $0 } }
+}
+
+/// Work for which nobody waits longer than a given time.
+enum Patience {
+    /// What the work gives, or nil after the time or when the caller is cancelled.
+    ///
+    /// The work is cancelled then and not waited for: a statement that waits for a server out of reach ends with its connection,
+    /// not with its cancellation.
+    static func within<Value: Sendable>(
+        _ time: Duration,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        let (results, mailbox) = AsyncStream<Result<Value, any Error>>.makeStream()
+        let worker = Task {
+            do {
+                mailbox.yield(.success(try await work()))
+            } catch {
+                mailbox.yield(.failure(error))
+            }
+            mailbox.finish()
+        }
+        let alarm = Task {
+            try? await Task.sleep(for: time)
+            mailbox.finish()
+        }
+        defer {
+            worker.cancel()
+            alarm.cancel()
+        }
+        for await result in results { return try result.get() }
+        return nil
+    }
+}

@@ -1,0 +1,252 @@
+import Logging
+import PushCore
+import Store
+import Synchronization
+
+extension SupervisorLoop {
+    /// The time between two looks while there is work.
+    static let workInterval = Duration.seconds(1)
+    /// Monitoring may rely on rows that are at most 2 s old; half of it leaves room for a slow statement.
+    static let beatInterval = Duration.seconds(1)
+    /// Journals that were left behind are locked as long as their child lives; it drains within a minute or so.
+    static let leftoverInterval = Duration.seconds(5)
+    /// Parts or events that one transaction deals with: some hundredths of a second, so that nobody waits for its locks.
+    static let restLimit = 1_000
+    /// What gateways say about tokens counts within a minute, also when there is no work and looks are rare.
+    static let tokenInterval = Duration.seconds(30)
+    /// Whoever changes an account or an application sees it at work soon; a look reads two small tables.
+    static let routeInterval = Duration.seconds(5)
+    /// Partitions are made days ahead, so an hour is early enough.
+    static let partitionInterval = Duration.seconds(3_600)
+    /// A look for work that takes longer has found no database: the query takes milliseconds.
+    static let longestLook = Duration.seconds(5)
+    /// A listener that hears nothing for so long is asked whether it is still there.
+    static let listenInterval = Duration.seconds(60)
+
+    /// Opens the connections and does, until cancelled, all that has to be done again and again.
+    func lookAfterDatabase() async {
+        guard let opened = await openStores() else { return }
+        stores.withLock { $0 = opened }
+        guard let installation = await readInstallationID(opened.main) else { return }
+        makeRecovery(opened.main, installation)
+        let reporter = reporter(opened)
+        // Rows of children refer to the host's, so it comes first.
+        guard await register(with: reporter) != nil else { return }
+        await withDiscardingTaskGroup { group in
+            for duty in duties(opened, reporter) { group.addTask { await duty.run() } }
+        }
+    }
+
+    func reporter(_ stores: HostStores) -> HostReporter {
+        HostReporter(
+            store: stores.main,
+            folder: folder,
+            settings: settings.withLock { $0 },
+            condition: condition,
+            registry: registry
+        )
+    }
+
+    private func duties(_ stores: HostStores, _ reporter: HostReporter) -> [Duty] {
+        let sweep = LeaseSweep(
+            store: stores.main,
+            lease: .seconds(settings.withLock(\.leaseSec)),
+            logger: logger,
+            ownDead: { await self.isOwnDead($0) }
+        )
+        return [
+            duty("Reporting this host", bell: beatBell) {
+                if try await reporter.beat() { self.tell(.drainRequested) }
+                return Self.beatInterval
+            },
+            duty("Making partitions") {
+                try await stores.main.ensurePartitions()
+                return Self.partitionInterval
+            },
+            duty("Sweeping leases") {
+                try await sweep.look()
+                return sweep.interval
+            },
+            duty("Replaying journals that were left behind") {
+                try await self.replayLeftovers()
+                return Self.leftoverInterval
+            },
+            duty("Settling the rest of deliveries", bell: restBell) {
+                let isMore = try await stores.preparation.settleRest(limit: Self.restLimit) == Self.restLimit
+                return isMore ? .zero : self.pollInterval
+            },
+            duty("Applying token events") { try await self.applyTokenEvents(stores.preparation) },
+            duty("Finishing deliveries", bell: finishBell) {
+                try await self.finishDeliveries(stores.preparation)
+                try await self.lookForOpenDeliveries(stores.preparation)
+                return self.pollInterval
+            },
+            duty("Looking after continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
+            duty("Looking for messages", bell: messageBell) { try await self.lookForMessages(stores.main) },
+            duty("Watching credentials") {
+                try await self.watchCredentials(stores.main)
+                return Self.credentialInterval
+            },
+            duty("Watching accounts and applications", bell: routeBell) {
+                self.tell(.routes(try await stores.main.routeVersions()))
+                try await self.lookForResumptions(stores.main)
+                return Self.routeInterval
+            },
+            duty("Listening for wake-ups") { try await self.listen(stores.listener) },
+            preparation(stores),
+            work(stores.main),
+        ]
+    }
+
+    private func duty(
+        _ name: String,
+        bell: Bell = Bell(),
+        _ round: @escaping @Sendable () async throws -> Duration
+    ) -> Duty {
+        Duty(
+            name: name,
+            bell: bell,
+            longestPause: .seconds(settings.withLock(\.dataBaseRetryDelaySec)),
+            logger: logger,
+            round: round
+        )
+    }
+
+    /// One second while children run, parts are ready or deliveries are open, else `dataBasePoolPeriodSec`.
+    var pollInterval: Duration {
+        let now = condition.current
+        if now.hasWork || now.hasOpenDeliveries || now.children > 0 { return Self.workInterval }
+        return .seconds(settings.withLock(\.dataBasePoolPeriodSec))
+    }
+
+    private func preparation(_ stores: HostStores) -> Duty {
+        let preparation = PreparationDuty(
+            store: stores.preparation,
+            slowStore: stores.slowPreparation,
+            hostID: folder.hostID,
+            settings: settings.withLock { $0 },
+            logger: logger,
+            isClaiming: { self.condition.current.isClaiming },
+            chunkMade: { self.workAppeared() }
+        )
+        return duty("Preparing deliveries", bell: preparationBell) {
+            try await preparation.prepareAll() ? Self.workInterval : self.pollInterval
+        }
+    }
+
+    private func work(_ store: Store) -> Duty {
+        var duty = duty("Looking for work", bell: workBell) {
+            // A store waits for a database that is away, however long; the plan has to know before that.
+            let alarm = Task {
+                try await Task.sleep(for: Self.longestLook)
+                self.tell(.databaseAvailable(false))
+            }
+            defer { alarm.cancel() }
+            try await self.lookForWork(store)
+            return self.pollInterval
+        }
+        duty.finished = { self.tell(.databaseAvailable($0)) }
+        return duty
+    }
+
+    private func workAppeared() {
+        tell(.wake(detail: nil))
+        workBell.ring()
+        // A delivery that reaches nobody ends with its preparation.
+        finishBell.ring()
+    }
+}
+
+extension SupervisorLoop {
+    /// Tells the plan what can be claimed, and what kinds could be kept in stock.
+    func lookForWork(_ store: Store) async throws {
+        let spawn = settings.withLock(\.spawn)
+        if spawn.minSpareServers > 0 || spawn.startSpareServers > 0 {
+            let kinds = try await store.childKinds().map { kind in
+                ChildKind(applicationID: kind.applicationID, accountID: kind.accountID, connector: kind.connector)
+            }
+            tell(.kinds(kinds))
+        }
+        try await lookForStandingKinds(store)
+        let work = try await store.readyWork().map { ready in
+            WorkOnOffer(
+                kind: ChildKind(
+                    applicationID: ready.applicationID,
+                    accountID: ready.accountID,
+                    connector: ready.connector
+                ),
+                readyParts: ready.readyParts,
+                priority: Int(ready.highestPriority)
+            )
+        }
+        tell(.work(work))
+    }
+
+    /// The feedback worker does it. While none acts, whoever prepares deliveries does it, so that dead tokens are not sent to forever
+    /// where none was set up.
+    func applyTokenEvents(_ store: Store) async throws -> Duration {
+        if try await store.isFeedbackWorkerActing() { return Self.tokenInterval }
+        let rules = settings.withLock(\.quarantine)
+        let decided = try await store.applyTokenEvents(limit: Self.restLimit, rules: rules)
+        return decided >= Self.restLimit ? .zero : min(pollInterval, Self.tokenInterval)
+    }
+
+    func finishDeliveries(_ store: Store) async throws {
+        for delivery in try await store.finishDeliveries() {
+            logger.info("Delivery \(delivery) is finished")
+        }
+    }
+
+    /// Tells the plan which applications an operator has resumed since the last look.
+    func lookForResumptions(_ store: Store) async throws {
+        let seen = try await store.resumptions()
+        let resumed = resumptions.withLock { before in
+            defer { before = seen }
+            return before.map { before in seen.filter { before[$0.key] != $0.value }.keys } ?? [:].keys
+        }
+        if !resumed.isEmpty { tell(.resumed(applications: Set(resumed))) }
+    }
+
+    /// Another host's children may be sending, or nobody while a retry or a probe is not due yet: then all look often.
+    func lookForOpenDeliveries(_ store: Store) async throws {
+        let hasOpen = try await store.hasOpenDeliveries()
+        let isNew = hasOpen && !condition.current.hasOpenDeliveries
+        condition.update { $0.hasOpenDeliveries = hasOpen }
+        guard isNew else { return }
+        workBell.ring()
+        restBell.ring()
+    }
+
+    /// Passes wake-ups on until the connection fails; what may have been missed before it listened is looked for at once.
+    func listen(_ store: Store) async throws -> Duration {
+        let listener = try await store.listen()
+        wake()
+        do {
+            while !Task.isCancelled {
+                switch try await listener.nextWakeUp(deadline: .now + Self.listenInterval) {
+                case .message?: messageCame()
+                case .resume?:
+                    wake()
+                    routeBell.ring()
+                case .change?: wake()
+                case nil: break
+                }
+            }
+        } catch {
+            await listener.close()
+            throw error
+        }
+        await listener.close()
+        return .zero
+    }
+
+    private func wake() {
+        preparationBell.ring()
+        workBell.ring()
+        restBell.ring()
+        // A host that was idle looks seldom whether a delivery has come to its end; one that is resumed may do so in a second.
+        finishBell.ring()
+        beatBell.ring()
+        tell(.wake(detail: nil))
+    }
+}

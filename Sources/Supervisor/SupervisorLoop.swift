@@ -1,0 +1,241 @@
+import Logging
+import ProcessProtocol
+import PushCore
+import Store
+import Synchronization
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Carries out what the plan wants, and feeds it with what happens.
+final class SupervisorLoop: Sendable {
+    /// How often the plan hears that time has passed: fine enough for its seconds, and next to no work.
+    static let tickInterval = Duration.milliseconds(250)
+
+    let folder: HostFolder
+    let executable: FilePath
+    let connect: Supervisor.Connect
+    let logger: Logger
+    let tell: @Sendable (SupervisorEvent) -> Void
+    let settings: Mutex<SupervisorSettings>
+    /// The lease settings of the start, for the children, whatever has been read since.
+    let leaseOptions: [String]
+    let registry = ChildRegistry()
+    let condition = HostCondition()
+    let stores = Mutex<HostStores?>(nil)
+    /// The running system's boot, for the headers of journals.
+    let bootID = BootID.current()
+    /// The database's identity, "" until it is known.
+    let installationID = Mutex("")
+    /// There once the database is.
+    let recoveries = Mutex<JournalRecovery?>(nil)
+    /// Children that were found missing in the last look at the rows of this host.
+    let missingChildren = Mutex<Set<Int64>>([])
+    /// What has been said of credentials that are about to end.
+    let credentialWatch = Mutex(CredentialWatch())
+    /// Rung when the row of this host may hold a request.
+    let beatBell = Bell()
+    /// Rung when there may be something to prepare.
+    let preparationBell = Bell()
+    /// Rung when a delivery may have come to its end.
+    let finishBell = Bell()
+    /// Rung when an operator has resumed an application.
+    let routeBell = Bell()
+    /// When applications were resumed, as the last look showed it; nil before the first.
+    let resumptions = Mutex<[Int32: DatabaseTime]?>(nil)
+    /// Rung when parts may be left that nobody sends any more.
+    let restBell = Bell()
+    /// Rung when there may be parts to send.
+    let workBell = Bell()
+    /// Rung when a message has come.
+    let messageBell = Bell()
+    /// Whether messages are looked for often.
+    let wakefulness = Mutex(Wakefulness())
+    /// Kinds of children for which a message may come at any moment.
+    let standing = Mutex<Set<ChildKind>>([])
+
+    init(
+        _ supervisor: Supervisor,
+        folder: HostFolder,
+        executable: FilePath,
+        tell: @escaping @Sendable (SupervisorEvent) -> Void
+    ) {
+        self.folder = folder
+        self.executable = executable
+        self.tell = tell
+        connect = supervisor.connect
+        logger = supervisor.logger
+        settings = Mutex(supervisor.settings)
+        leaseOptions = supervisor.settings.leaseOptions
+    }
+
+    /// Runs until the plan says that everything is finished, or the task is cancelled.
+    func run(_ events: AsyncStream<SupervisorEvent>) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.tick() }
+            group.addTask { await self.watchJournalDisk() }
+            group.addTask { await self.lookAfterDatabase() }
+            var plan = SupervisorPlan(settings: settings.withLock(\.spawn))
+            for await event in events {
+                if case .reload(let new) = event { take(new) }
+                let now = ContinuousClock.now
+                let actions = plan.handle(event, at: now)
+                condition.update(from: plan, at: now)
+                for action in actions { perform(action, in: &group) }
+                if plan.ending == .finished { break }
+            }
+            group.cancelAll()
+            await sayGoodbye()
+            // A statement that waits for a server out of reach ends with its connection, not with its cancellation.
+            await closeStores()
+        }
+    }
+
+    private func take(_ new: SupervisorSettings) {
+        let waiting = settings.withLock { settings in
+            defer { settings = new }
+            return settings.waitingForRestart(in: new)
+        }
+        guard !waiting.isEmpty else { return }
+        logger.warning(
+            "These settings take effect with the next start of the supervisor: \(waiting.joined(separator: ", "))"
+        )
+    }
+
+    private func perform(_ action: SupervisorAction, in group: inout DiscardingTaskGroup) {
+        switch action {
+        case .spawn(let generation, let kind):
+            let inbox = registry.add(generation, kind).inbox
+            group.addTask { await self.start(generation, kind, inbox) }
+        case .command(let generation, let command, let detail):
+            registry[generation]?.inbox.send(SupervisorMessage(command, detail: detail))
+        case .signal(let generation, let number):
+            registry[generation]?.inbox.send(signal: number)
+        case .settle(let generation, let end):
+            group.addTask { await self.settle(generation, end) }
+        case .log(let level, let text):
+            logger.log(level: level, "\(text)")
+        case .finish:
+            break
+        }
+    }
+
+    private func tick() async {
+        var restart = DailyMoment()
+        while !Task.isCancelled {
+            tell(.tick)
+            if restart.hasCome(TimeOfDay(settings.withLock(\.processRestartTime)), at: .now()) { tell(.restartDue) }
+            try? await Task.sleep(for: Self.tickInterval)
+        }
+    }
+}
+
+extension SupervisorLoop {
+    /// Opens the connections, however long the database takes to be there; nil when cancelled.
+    func openStores() async -> HostStores? {
+        await untilDone("The database cannot be used") {
+            HostStores(
+                main: try await self.connect("supervisor"),
+                preparation: try await self.connect("supervisor-prepare"),
+                slowPreparation: try await self.connect("supervisor-slow"),
+                listener: try await self.connect("supervisor-listen")
+            )
+        }
+    }
+
+    /// The identity of the database; nil when cancelled.
+    func readInstallationID(_ store: Store) async -> String? {
+        await untilDone("The identity of the database could not be read") { try await store.installationID() }
+    }
+
+    /// Makes this host's row in `mta_host`, or makes it that of a new start.
+    func register(with reporter: HostReporter) async -> Void? {
+        await untilDone("This host could not be registered") { try await reporter.register() }
+    }
+
+    /// Makes what settles the affairs of dead children, now that it is known which database this is.
+    func makeRecovery(_ store: Store, _ installation: String) {
+        let identity = JournalIdentity(
+            hostID: UUID(uuidString: folder.hostID),
+            bootID: bootID.flatMap { UUID(uuidString: $0) },
+            installationID: UUID(uuidString: installation)
+        )
+        installationID.withLock { $0 = installation }
+        let recovery = JournalRecovery(
+            folder: folder,
+            identity: identity,
+            store: store,
+            logger: logger,
+            condition: condition
+        )
+        recoveries.withLock { $0 = recovery }
+    }
+
+    private func untilDone<Result: Sendable>(
+        _ problem: String,
+        _ attempt: @Sendable () async throws -> Result
+    ) async -> Result? {
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        while !Task.isCancelled {
+            do {
+                return try await attempt()
+            } catch {
+                let time = pause.next()
+                logger.warning("\(problem), next attempt in \(time.milliseconds) ms: \(error)")
+                try? await Task.sleep(for: time)
+            }
+        }
+        return nil
+    }
+}
+
+extension SupervisorLoop {
+    /// How long the end of this supervisor may take to be told.
+    private static let goodbyePatience = Duration.seconds(2)
+
+    /// Says in `mta_host` that this host is stopped, if the database can be reached.
+    func sayGoodbye() async {
+        guard let stores = stores.withLock({ $0 }), condition.current.isDatabaseAvailable else { return }
+        let reporter = reporter(stores)
+        let logger = logger
+        let saying = Task {
+            do {
+                try await reporter.sayStopped()
+            } catch {
+                logger.warning("The end of this supervisor could not be recorded: \(error)")
+            }
+        }
+        // It is only told: a database that has gone away meanwhile must not keep the process.
+        let timer = Task {
+            if (try? await Task.sleep(for: Self.goodbyePatience)) != nil { await stores.main.close() }
+        }
+        await saying.value
+        timer.cancel()
+    }
+
+    func closeStores() async {
+        await stores.withLock { $0 }?.close()
+    }
+}
+
+/// The database connections of one host's supervisor.
+///
+/// Each works off its statements in order: a chunk of preparation must not delay a heartbeat, one that is slow must not delay other
+/// deliveries, and a connection that listens is occupied by it.
+struct HostStores: Sendable {
+    let main: Store
+    let preparation: Store
+    let slowPreparation: Store
+    let listener: Store
+
+    func close() async {
+        await main.close()
+        await preparation.close()
+        await slowPreparation.close()
+        await listener.close()
+    }
+}

@@ -1,0 +1,319 @@
+/// The schemas of the OpenAPI document: JSON Schema 2020-12.
+enum OpenAPISchemas {
+    /// What several answers have in common, and applications.
+    static let common = #"""
+        {
+          "Document": {"type": "object", "required": ["openapi", "info", "paths"], "additionalProperties": true},
+          "Problem": {
+            "type": "object",
+            "required": ["type", "title", "status", "code", "detail", "remedy", "requestId"],
+            "properties": {
+              "type": {"type": "string", "format": "uri"},
+              "title": {"type": "string"},
+              "status": {"type": "integer", "minimum": 400, "maximum": 599},
+              "code": {"enum": ["malformed_request", "invalid_value", "unauthenticated", "missing_scope", "not_found", "method_not_allowed",
+                "conflict", "too_large", "too_many_requests", "unsupported_media_type", "internal_error", "unavailable", "result_unknown"]},
+              "detail": {"type": "string", "description": "What happened, to which thing, and why."},
+              "remedy": {"type": "string", "description": "What to do."},
+              "requestId": {"type": "string", "description": "Names the request in the server's log."},
+              "errors": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["path", "problem"],
+                  "properties": {
+                    "path": {"type": "string",
+                      "description": "A JSON Pointer into the body; or query:, path: or header: and the name of a parameter."},
+                    "problem": {"type": "string"}
+                  }
+                }
+              }
+            }
+          },
+          "Time": {"type": "string", "format": "date-time", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$"},
+          "TimeOrNull": {"oneOf": [{"$ref": "#/components/schemas/Time"}, {"type": "null"}]},
+          "TextOrNull": {"type": ["string", "null"], "minLength": 1},
+          "Id": {"type": "integer", "format": "int64", "minimum": 1},
+          "Platform": {"enum": ["ios", "android"]},
+          "Application": {
+            "type": "object",
+            "required": ["name", "label", "service", "platform", "environment", "integrationKey", "bundleId", "hasCredential", "circuit",
+              "circuitReason"],
+            "properties": {
+              "name": {"type": "string", "minLength": 1},
+              "label": {"type": "string"},
+              "service": {"type": "string"},
+              "platform": {"$ref": "#/components/schemas/Platform"},
+              "environment": {"enum": ["sandbox", "production"]},
+              "integrationKey": {"type": "string", "description": "What its devices name it by when they register."},
+              "bundleId": {"$ref": "#/components/schemas/TextOrNull"},
+              "hasCredential": {"type": "boolean", "description": "Whether there is one; nobody can read it."},
+              "circuit": {"enum": ["closed", "open", "probing"], "description": "closed: its messages are sent."},
+              "circuitReason": {"$ref": "#/components/schemas/TextOrNull"}
+            }
+          },
+          "ApplicationList": {
+            "type": "object",
+            "required": ["applications"],
+            "properties": {"applications": {"type": "array", "items": {"$ref": "#/components/schemas/Application"}}}
+          }
+        }
+        """#
+
+    static let devices = #"""
+        {
+          "NewDevice": {
+            "type": "object",
+            "required": ["application", "pushToken"],
+            "additionalProperties": false,
+            "properties": {
+              "application": {"type": "string", "maxLength": 1000, "description": "The name of the application."},
+              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The token that the gateway knows."},
+              "userKey": {"type": "string", "maxLength": 1000, "description": "Whose device it is."},
+              "deviceId": {"type": "string", "maxLength": 1000,
+                "description": "Which device it is, the same when its token is renewed: the old token is disabled then. One that many devices have, as 000000000000000, is taken for none."},
+              "locale": {"type": "string", "maxLength": 64, "description": "A language tag such as fr-CA."},
+              "timeZone": {"type": "string", "maxLength": 64, "description": "A name such as Europe/Paris."},
+              "device": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 8192},
+                "description": "What describes the device."},
+              "parameters": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 8192},
+                "description": "The app's own values, in the place of those before, which stay if this is left out; those that the application declares go where it says."}
+            }
+          },
+          "Device": {
+            "type": "object",
+            "required": ["id", "application", "platform", "pushToken", "userKey", "deviceId", "enabled", "optedOut", "disabledReason",
+              "disabledAt", "quarantineStatus", "locale", "timeZone", "device", "parameters", "recipient", "registeredAt", "createdAt"],
+            "properties": {
+              "id": {"$ref": "#/components/schemas/Id", "description": "Never used again; the subscription_id of the database."},
+              "application": {"type": "string"},
+              "platform": {"$ref": "#/components/schemas/Platform"},
+              "pushToken": {"type": "string"},
+              "userKey": {"$ref": "#/components/schemas/TextOrNull"},
+              "deviceId": {"$ref": "#/components/schemas/TextOrNull"},
+              "enabled": {"type": "boolean", "description": "Whether it is sent to, as far as it is not in quarantine."},
+              "optedOut": {"type": "boolean"},
+              "disabledReason": {"$ref": "#/components/schemas/TextOrNull"},
+              "disabledAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "quarantineStatus": {"enum": ["valid", "with_errors", "quarantine", "denylisted"]},
+              "locale": {"$ref": "#/components/schemas/TextOrNull"},
+              "timeZone": {"$ref": "#/components/schemas/TextOrNull"},
+              "device": {"type": ["object", "null"], "additionalProperties": true},
+              "parameters": {"type": "object", "additionalProperties": true},
+              "recipient": {"type": "object", "additionalProperties": true},
+              "registeredAt": {"$ref": "#/components/schemas/Time"},
+              "createdAt": {"$ref": "#/components/schemas/Time"}
+            }
+          },
+          "DeviceList": {
+            "type": "object",
+            "required": ["devices"],
+            "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
+          }
+        }
+        """#
+}
+
+extension OpenAPISchemas {
+    static let deliveries = #"""
+        {
+          "NewDelivery": {
+            "type": "object",
+            "required": ["label", "applications", "content"],
+            "additionalProperties": false,
+            "properties": {
+              "label": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Not blank, without line breaks and control characters."},
+              "kind": {"enum": ["batch", "continuous"], "default": "batch"},
+              "applications": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+                "description": "Their names."},
+              "content": {"type": "object", "additionalProperties": true,
+                "description": "What its messages say, such as {\"ios\": {\"title\": \"Hello\"}, \"android\": {\"title\": \"Hello\"}}; pushmta content schema prints its schema."},
+              "explicitTargets": {"type": "boolean", "default": false, "description": "It goes to those that addTargets adds."},
+              "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers it goes to."},
+              "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+                "description": "Names of exclusion lists."},
+              "onePerUser": {"type": "boolean", "default": false},
+              "priority": {"type": "integer", "minimum": -100, "maximum": 100, "default": 0, "description": "Greater goes first."},
+              "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000, "default": 432000},
+              "ambiguityPolicy": {"enum": ["resend", "report"], "default": "resend",
+                "description": "What becomes of a message of which nobody knows whether it was sent."},
+              "maxRetries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5},
+              "retrySchedule": {"enum": ["default", "daily", "exponential"], "default": "default",
+                "description": "daily: maxRetries on the first day, then one a day until the validity is over. exponential: maxRetries after pauses that double. default: daily for a batch delivery, exponential for a continuous one."},
+              "retryPeriodSeconds": {"type": "integer", "minimum": 1, "maximum": 31536000,
+                "description": "Seconds before the first retry; without it 3,600 with a daily schedule, and 10 with an exponential one."}
+            }
+          },
+          "Start": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {"startAt": {"type": "string", "format": "date-time"}}
+          },
+          "DeliveryState": {"enum": ["editing", "pending", "preparing", "in_progress", "paused", "finished", "failed", "stopped"]},
+          "Counts": {
+            "type": "object",
+            "description": "target is the sum of the others but excluded.",
+            "required": ["target", "pending", "sent", "failed", "ignored", "notApplicable", "canceled", "unknown", "excluded"],
+            "properties": {
+              "target": {"type": "integer", "minimum": 0},
+              "pending": {"type": "integer", "minimum": 0},
+              "sent": {"type": "integer", "minimum": 0},
+              "failed": {"type": "integer", "minimum": 0},
+              "ignored": {"type": "integer", "minimum": 0},
+              "notApplicable": {"type": "integer", "minimum": 0},
+              "canceled": {"type": "integer", "minimum": 0},
+              "unknown": {"type": "integer", "minimum": 0},
+              "excluded": {"type": "integer", "minimum": 0, "description": "People who were left out at preparation."}
+            }
+          },
+          "Delivery": {
+            "type": "object",
+            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "prepared",
+              "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
+            "properties": {
+              "id": {"$ref": "#/components/schemas/Id"},
+              "label": {"type": "string"},
+              "kind": {"enum": ["batch", "continuous"]},
+              "parentId": {"type": ["integer", "null"], "description": "The delivery that it is a day or a proof of."},
+              "state": {"$ref": "#/components/schemas/DeliveryState"},
+              "stateReason": {"$ref": "#/components/schemas/TextOrNull"},
+              "applications": {"type": "array", "items": {"type": "string"}},
+              "priority": {"type": "integer"},
+              "counts": {"$ref": "#/components/schemas/Counts"},
+              "prepared": {"type": "boolean", "description": "Whether all of its messages are made."},
+              "createdAt": {"$ref": "#/components/schemas/Time"},
+              "startAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "validUntil": {"$ref": "#/components/schemas/TimeOrNull"},
+              "asOf": {"$ref": "#/components/schemas/Time", "description": "The moment of the counts."}
+            }
+          },
+          "DeliveryList": {
+            "type": "object",
+            "required": ["deliveries", "next"],
+            "properties": {
+              "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},
+              "next": {"type": ["integer", "null"], "description": "The parameter before of the following page."}
+            }
+          },
+          "NewTargets": {
+            "type": "object",
+            "required": ["targets"],
+            "additionalProperties": false,
+            "properties": {
+              "targets": {"type": "array", "minItems": 1, "maxItems": 10000, "items": {"$ref": "#/components/schemas/NewTarget"}}
+            }
+          },
+          "NewTarget": {
+            "type": "object",
+            "additionalProperties": false,
+            "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
+            "properties": {
+              "deviceId": {"$ref": "#/components/schemas/Id"},
+              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000},
+              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000},
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content."}
+            }
+          },
+          "AddedTargets": {
+            "type": "object",
+            "required": ["added"],
+            "properties": {"added": {"type": "integer", "minimum": 1}}
+          }
+        }
+        """#
+}
+
+extension OpenAPISchemas {
+    static let messages = #"""
+        {
+          "MessageStatus": {"enum": ["pending", "sent", "failed", "ignored", "not_applicable", "canceled", "unknown"]},
+          "HTTPStatusOrNull": {"type": ["integer", "null"], "minimum": 100, "maximum": 999},
+          "Outcome": {
+            "type": "object",
+            "required": ["sequence", "deviceId", "status", "httpStatus", "reason", "failureType", "failureReason", "gatewayMessageId",
+              "attempt", "loggedAt", "received", "clicked"],
+            "properties": {
+              "sequence": {"type": "integer", "minimum": 1, "description": "The message's number in its delivery; it never changes."},
+              "deviceId": {"type": "integer", "description": "0 for a target that no device was found for."},
+              "status": {"$ref": "#/components/schemas/MessageStatus"},
+              "httpStatus": {"$ref": "#/components/schemas/HTTPStatusOrNull"},
+              "reason": {"$ref": "#/components/schemas/TextOrNull"},
+              "failureType": {"enum": ["ignored", "soft", "hard", null]},
+              "failureReason": {"$ref": "#/components/schemas/TextOrNull"},
+              "gatewayMessageId": {"$ref": "#/components/schemas/TextOrNull"},
+              "attempt": {"type": "integer", "minimum": 0},
+              "loggedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "received": {"type": "boolean"},
+              "clicked": {"type": "boolean"}
+            }
+          },
+          "OutcomePage": {
+            "type": "object",
+            "required": ["deliveryId", "after", "through", "final", "next", "outcomes"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "after": {"type": "integer", "minimum": 0},
+              "through": {"type": "integer", "minimum": 0, "description": "The page is about the numbers above after and up to this."},
+              "final": {"type": "boolean", "description": "Whether every message of the page has its outcome."},
+              "next": {"type": ["integer", "null"], "description": "The parameter after of the following page."},
+              "outcomes": {"type": "array", "items": {"$ref": "#/components/schemas/Outcome"}}
+            }
+          },
+          "NewMessage": {
+            "type": "object",
+            "required": ["deliveryId"],
+            "additionalProperties": false,
+            "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id", "description": "A continuous delivery that was started."},
+              "deviceId": {"$ref": "#/components/schemas/Id"},
+              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000},
+              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000},
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content."}
+            }
+          },
+          "SentMessages": {
+            "type": "object",
+            "required": ["repeated", "messages"],
+            "properties": {
+              "repeated": {"type": "boolean", "description": "The key was there before: nothing was sent now."},
+              "messages": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                  "type": "object",
+                  "required": ["id", "deliveryId", "sequence", "deviceId"],
+                  "properties": {
+                    "id": {"type": "string"},
+                    "deliveryId": {"$ref": "#/components/schemas/Id", "description": "The day of the continuous delivery."},
+                    "sequence": {"type": "integer", "minimum": 1},
+                    "deviceId": {"$ref": "#/components/schemas/Id"}
+                  }
+                }
+              }
+            }
+          },
+          "Message": {
+            "type": "object",
+            "required": ["id", "deliveryId", "sequence", "deviceId", "status", "reason", "httpStatus", "attempt", "gatewayMessageId",
+              "loggedAt", "received", "clicked"],
+            "properties": {
+              "id": {"type": "string"},
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "sequence": {"type": "integer", "minimum": 1},
+              "deviceId": {"type": "integer"},
+              "status": {"$ref": "#/components/schemas/MessageStatus"},
+              "reason": {"$ref": "#/components/schemas/TextOrNull"},
+              "httpStatus": {"$ref": "#/components/schemas/HTTPStatusOrNull"},
+              "attempt": {"type": "integer", "minimum": 0},
+              "gatewayMessageId": {"$ref": "#/components/schemas/TextOrNull"},
+              "loggedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "received": {"type": "boolean"},
+              "clicked": {"type": "boolean"}
+            }
+          }
+        }
+        """#
+}

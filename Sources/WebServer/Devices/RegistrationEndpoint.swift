@@ -1,0 +1,147 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import PushCore
+import Store
+
+/// `POST /nms/mobile/1/registerIOS.jssp` and `registerAndroid.jssp`.
+struct RegistrationEndpoint: Sendable {
+    let directory: ApplicationDirectory
+    let writer: RegistrationWriter
+    let proofs: UserKeyProofs
+    let mostBytes: Int
+
+    /// 200 only when the registration is committed: an SDK never sends the same data again.
+    func answer(_ request: Request, _ target: WebTarget, _ platform: Platform) async throws -> WebAnswer {
+        guard request.method == .post else { return .wrongMethod(allowed: "POST") }
+        if let type = request.head.headerFields[.contentType]?.lowercased(), type.hasPrefix("multipart/") {
+            return .wrongContentType
+        }
+        var announced: Int?
+        if let length = request.head.headerFields[.contentLength].flatMap({ Int($0) }) {
+            guard length <= mostBytes else { return .tooLarge(limit: mostBytes) }
+            announced = length
+        }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: mostBytes)
+        } catch is NIOTooManyBytesError {
+            return .tooLarge(limit: mostBytes)
+        }
+        // Half a registration could be a valid one with half a token.
+        guard announced == nil || announced == body.readableBytes else { return .truncatedBody }
+        do {
+            return await store(try registration(target.query, body, platform))
+        } catch {
+            return WebAnswer(Self.status(error), error.description)
+        }
+    }
+
+    /// What is wrong, so that a client can tell without reading: something else than UTF-8, what can be no token, or what does not
+    /// stand as it should.
+    private static func status(_ error: RegistrationError) -> HTTPResponse.Status {
+        switch error {
+        case .form(let error) where error.code == .notUTF8: .unsupportedMediaType
+        case .token: .unprocessableContent
+        case .form, .missing, .additionalParameters, .tooLong: .badRequest
+        }
+    }
+
+    /// Parameters of the body win over those of the query string.
+    private func registration(
+        _ query: Substring,
+        _ body: ByteBuffer,
+        _ platform: Platform
+    ) throws(RegistrationError) -> DeviceRegistration {
+        var form = FormParameters()
+        do {
+            if !query.isEmpty { try form.read(Array(query.utf8)) }
+            if body.readableBytes > 0 { try form.read(Array(body.readableBytesView)) }
+        } catch {
+            throw .form(error)
+        }
+        return try DeviceRegistration(form, platform: platform)
+    }
+
+    private func store(_ registration: DeviceRegistration) async -> WebAnswer {
+        switch await directory.find(registration.integrationKey) {
+        case .unknown: return .unknownKey
+        case .unavailable: return .databaseAway
+        case .known(let application):
+            // A key of the other platform: its tokens would be sent to the wrong gateway.
+            guard application.platform == registration.platform else { return .unknownKey }
+            guard case .success(let declarations) = application.declarations else { return .unreadableDeclarations }
+            do {
+                var placed = try PlacedRegistration(
+                    registration,
+                    application: application.id,
+                    declarations: declarations
+                )
+                let refusal: UserKeyProof.Refusal?
+                switch await proofs.claim(registration.userKeyProof, application: application.id, &placed) {
+                case .settled(let reason): refusal = reason
+                case .unavailable: return .unreadableProofKey
+                }
+                return answer(await writer.submit(placed), refusal)
+            } catch {
+                return WebAnswer(Self.status(error), error.description)
+            }
+        }
+    }
+
+    private func answer(_ verdict: RegistrationVerdict, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
+        switch verdict {
+        case .stored: refusal.map { .registeredUnproven($0) } ?? .registered
+        case .refused: .refusedValue
+        case .unavailable: .databaseAway
+        }
+    }
+}
+
+/// The applications that devices may register with, by integration key.
+final class ApplicationDirectory: Sendable {
+    /// What a key stands for.
+    enum Finding: Sendable {
+        case known(RegistrableApplication)
+        case unknown
+        /// It is none that is known here, and the database cannot be asked.
+        case unavailable
+    }
+
+    private let applications: RefreshedValue<[String: RegistrableApplication]>
+    private let patience: Duration
+
+    /// - Parameter patience: how long a database that is away is waited for.
+    init(store: Store, patience: Duration, onFailure: @escaping @Sendable (any Error) -> Void) {
+        self.patience = patience
+        applications = RefreshedValue(
+            [:],
+            read: {
+                // Who waits for a connection would go on waiting when nobody waits for him any more.
+                guard store.isConnected else { return nil }
+                let rows = try await store.registrableApplications()
+                return Dictionary(rows.map { ($0.integrationKey, $0) }, uniquingKeysWith: { first, _ in first })
+            },
+            onFailure: onFailure
+        )
+    }
+
+    /// The names of the applications whose devices cannot be registered, and why.
+    var unreadable: [String: String] {
+        applications.current.values.reduce(into: [:]) { names, application in
+            if case .failure(let error) = application.declarations { names[application.name] = "\(error)" }
+        }
+    }
+
+    /// Looks a key up; the database is asked only about one that is not known.
+    func find(_ key: String) async -> Finding {
+        if let application = applications.current[key] { return .known(application) }
+        guard await applications.refresh(patience: patience) else { return .unavailable }
+        return applications.current[key].map(Finding.known) ?? .unknown
+    }
+
+    /// Reads all of them again, since their declarations may have changed.
+    func refresh() async {
+        _ = await applications.refresh()
+    }
+}

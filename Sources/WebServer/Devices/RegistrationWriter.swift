@@ -1,0 +1,125 @@
+import Logging
+import PostgresClient
+import PushCore
+import Store
+import Synchronization
+
+/// Stores registrations, many in one transaction.
+final class RegistrationWriter: Sendable {
+    private let store: Store
+    private let limit: Duration
+    private let counters: WebCounters
+    private let logger: Logger
+    private let group = Mutex<GroupCommitter<PlacedRegistration, RegistrationVerdict>?>(nil)
+    /// A statement that the database has not answered yet, though its time is over.
+    private let stuck = Mutex<Attempt<RegistrationReport>?>(nil)
+
+    /// Attempts that meet somebody else's change of the same subscriptions; each of them is over in milliseconds.
+    private static let mostConflicts = 8
+    /// Between two looks at a database that is away.
+    private static let retryPause = Duration.milliseconds(50)
+
+    init(store: Store, settings: WebRegistrationSettings, counters: WebCounters, logger: Logger) {
+        self.store = store
+        self.counters = counters
+        self.logger = logger
+        limit = .seconds(settings.timeoutSec)
+        let committer = GroupCommitter<PlacedRegistration, RegistrationVerdict>(
+            batchSize: settings.batchSize,
+            capacity: settings.maxWaiting,
+            delay: .milliseconds(settings.batchDelayMs)
+        ) { [weak self] registrations in
+            guard let self else { return [] }
+            let deadline = ContinuousClock.now + self.limit
+            var verdicts: [RegistrationVerdict] = []
+            for group in PlacedRegistration.groups(registrations) {
+                verdicts += await self.store(PlacedRegistration.completed(group), until: deadline)
+            }
+            return verdicts
+        }
+        group.withLock { $0 = committer }
+    }
+
+    /// Registrations that wait for their transaction.
+    var waiting: Int { group.withLock { $0?.waiting ?? 0 } }
+
+    /// Waits until the registration is committed, or cannot be.
+    func submit(_ registration: PlacedRegistration) async -> RegistrationVerdict {
+        guard let committer = group.withLock({ $0 }) else { return .unavailable }
+        return await committer.submit(registration) ?? .unavailable
+    }
+
+    private func store(
+        _ registrations: [PlacedRegistration],
+        until deadline: ContinuousClock.Instant
+    ) async -> [RegistrationVerdict] {
+        var conflicts = 0
+        while true {
+            let failure: any Error
+            switch await attempt(registrations, until: deadline) {
+            case .success(let report):
+                counters.add(report)
+                return registrations.map { _ in .stored }
+            case nil:
+                return registrations.map { _ in .unavailable }
+            case .failure(let error):
+                failure = error
+            }
+            switch DatabaseTrouble(failure) {
+            case .conflict where conflicts < Self.mostConflicts:
+                conflicts += 1
+                try? await Task.sleep(for: .milliseconds(Int.random(in: 1...5 * conflicts)))
+            case .value:
+                return await divide(registrations, until: deadline, because: failure)
+            case .away where .now < deadline:
+                try? await Task.sleep(for: Self.retryPause)
+            case .conflict, .away, .other:
+                logger.warning("\(registrations.count) registrations are refused: \(failure)")
+                return registrations.map { _ in .unavailable }
+            }
+        }
+    }
+
+    /// One attempt; nil if there is no connection, or no answer, until the deadline.
+    private func attempt(
+        _ registrations: [PlacedRegistration],
+        until deadline: ContinuousClock.Instant
+    ) async -> Result<RegistrationReport, any Error>? {
+        // A server that does not answer gets no second statement behind the first.
+        while !store.isConnected || stuck.withLock({ $0.map { !$0.isOver } ?? false }) {
+            guard .now < deadline else { return nil }
+            try? await Task.sleep(for: Self.retryPause)
+        }
+        let attempt = Attempt<RegistrationReport>()
+        let rest = max(deadline - .now, Self.retryPause)
+        let result = await attempt.run(within: rest) { [store] in try await store.register(registrations) }
+        if result == nil { stuck.withLock { $0 = attempt } }
+        return result
+    }
+
+    /// The database takes all but what it refuses: the halves are tried, down to the registration at fault.
+    private func divide(
+        _ registrations: [PlacedRegistration],
+        until deadline: ContinuousClock.Instant,
+        because error: any Error
+    ) async -> [RegistrationVerdict] {
+        guard registrations.count > 1 else {
+            logger.warning("The database refuses a registration: \(error)")
+            return [.refused]
+        }
+        let middle = registrations.count / 2
+        let first = await store(Array(registrations[..<middle]), until: deadline)
+        let second = await store(Array(registrations[middle...]), until: deadline)
+        return first + second
+    }
+}
+
+/// What became of a registration.
+enum RegistrationVerdict: Sendable, Hashable {
+    /// It is committed.
+    case stored
+    /// The database refuses a value of it, whatever is done.
+    case refused
+    /// The database is away, or too busy.
+    case unavailable
+}

@@ -1,0 +1,120 @@
+import HTTPTypes
+import NIOCore
+import PushCore
+
+/// A short answer: a status and a text that an SDK can show.
+struct WebAnswer: Sendable {
+    var status: HTTPResponse.Status
+    var body: ByteBuffer
+    var contentType = "text/plain; charset=utf-8"
+    /// What may be asked instead, for 405.
+    var allow: String?
+    /// When it is worth another try, in seconds.
+    var retryAfter: Int?
+    /// Whether the connection ends with it.
+    var closes = false
+
+    init(_ status: HTTPResponse.Status, _ text: String) {
+        self.status = status
+        // Texts end with a line end, for people who ask with a command-line client.
+        body = ByteBuffer(string: text.isEmpty ? "" : text + "\n")
+    }
+
+    /// `x-request-id`; a lower-case token, so there is always such a name.
+    static let requestIDName = HTTPField.Name("x-request-id") ?? .via
+
+    /// Its head.
+    func head(date: String?, requestID: String?) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
+        if body.readableBytes > 0 { fields.append(HTTPField(name: .contentType, value: contentType)) }
+        if let date { fields.append(HTTPField(name: .date, value: date)) }
+        if let requestID { fields.append(HTTPField(name: Self.requestIDName, value: requestID)) }
+        if let allow { fields.append(HTTPField(name: .allow, value: allow)) }
+        if let retryAfter { fields.append(HTTPField(name: .retryAfter, value: String(retryAfter))) }
+        if closes { fields.append(HTTPField(name: .connection, value: "close")) }
+        return HTTPResponse(status: status, headerFields: fields)
+    }
+}
+
+/// The answers that hold nothing of their request.
+extension WebAnswer {
+    static let registered = WebAnswer(.ok, "OK")
+    /// Stored, so that the SDK need not come again with the same data; the text is for who makes the app.
+    static func registeredUnproven(_ refusal: UserKeyProof.Refusal) -> WebAnswer {
+        WebAnswer(.ok, "OK, but the user key is not proven (\(UserKeyProof.parameter)): \(refusal.rawValue).")
+    }
+    /// An SDK only logs the status.
+    static let tracked = WebAnswer(.ok, "")
+    static let healthy = WebAnswer(.ok, "OK")
+
+    static let unknownKey = WebAnswer(
+        .notFound,
+        "Unknown integration key: no application of this platform has it (mobileAppUuid)."
+    )
+    static let unknownMessage = WebAnswer(.notFound, "Unknown message: no delivery has sent a message with this id.")
+    static let unknownPath = WebAnswer(.notFound, "There is nothing at this path.")
+    static let malformedTrackingID = WebAnswer(
+        .badRequest,
+        "Malformed tracking id: give id=h<message>,<delivery>,<tag> with tag 1 (received) or 2 (clicked)."
+    )
+    static let malformedRequest = WebAnswer(.badRequest, "The request is not HTTP/1.1.")
+    static let unsoundHost = WebAnswer(.badRequest, "The request names no host, or several.")
+    static let truncatedBody = WebAnswer(.badRequest, "The body is shorter than its Content-Length.").closing
+    static let refusedValue = WebAnswer(.badRequest, "The database refuses a value of this registration.")
+    static let wrongContentType = WebAnswer(
+        .unsupportedMediaType,
+        "Send the parameters as application/x-www-form-urlencoded."
+    )
+    static let headTooLarge = WebAnswer(.requestHeaderFieldsTooLarge, "The request's head is too large.")
+    static let targetTooLong = WebAnswer(.uriTooLong, "The request's path or query is too long.").closing
+    static let requestTimeout = WebAnswer(.requestTimeout, "The request took too long to arrive.")
+
+    /// Seconds after which a refused client may be taken: a fail-over, or a burst, is over then.
+    private static let pause = 5
+
+    static let tooManyRequests = WebAnswer(.tooManyRequests, "Too many requests from this address.").retrying(1)
+    static let tooManyAtOnce = WebAnswer(.tooManyRequests, "Too many requests at once from this address.").retrying(1)
+    static let noRoom = WebAnswer(.serviceUnavailable, "The server has too many connections; try again later.")
+        .retrying(pause)
+    static let databaseAway = WebAnswer(.serviceUnavailable, "The database is away; try again later.").retrying(pause)
+    static let unreadableDeclarations = WebAnswer(
+        .serviceUnavailable,
+        "What the application declares cannot be read by this version of the server; try again later."
+    ).retrying(pause)
+    static let unreadableProofKey = WebAnswer(
+        .serviceUnavailable,
+        "The proof of the user key cannot be checked now; try again later."
+    ).retrying(pause)
+    static let storageFull = WebAnswer(.serviceUnavailable, "The hit cannot be stored now; try again later.")
+        .retrying(pause)
+
+    static func tooLarge(limit: Int) -> WebAnswer {
+        WebAnswer(.contentTooLarge, "The body is larger than \(limit >> 10) KiB.").closing
+    }
+
+    /// What there is to be asked somewhere.
+    static let options: WebAnswer = {
+        var answer = WebAnswer(.noContent, "")
+        answer.allow = "DELETE, GET, HEAD, OPTIONS, POST, PUT"
+        return answer
+    }()
+
+    static func wrongMethod(allowed: String) -> WebAnswer {
+        var answer = WebAnswer(.methodNotAllowed, "This path takes \(allowed) only.")
+        answer.allow = allowed
+        return answer
+    }
+
+    private var closing: WebAnswer {
+        var answer = self
+        answer.closes = true
+        return answer
+    }
+
+    private func retrying(_ seconds: Int) -> WebAnswer {
+        var answer = self
+        answer.retryAfter = seconds
+        return answer
+    }
+}

@@ -1,0 +1,401 @@
+import ArgumentParser
+import Foundation
+import Gateways
+import PushCore
+import Store
+
+/// `pushmta account`.
+struct AccountCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "account",
+        abstract: "External accounts: the routing of deliveries to a gateway.",
+        subcommands: [AccountAddCommand.self, AccountListCommand.self, AccountSetCommand.self]
+    )
+}
+
+/// `pushmta account add NAME --connector …`.
+struct AccountAddCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add an external account.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name in commands and SQL, unique.")
+    var name: String
+
+    @OptionGroup var connector: ConnectorOptions
+
+    @Option(help: "The environment whose gateway it is, where the gateway has two: production or sandbox.")
+    var environment = ApplicationEnvironment.production
+
+    @Option(help: "The gateway's host, or that of a stand-in (default: the gateway's own).")
+    var host: String?
+
+    @Option(help: "The gateway's port (default: the gateway's own; Apple's HTTP/2 gateway listens on 2197 too).")
+    var port: Int32?
+
+    @OptionGroup var options: AccountOptions
+
+    func validate() throws {
+        guard connector.chosen != nil else {
+            throw ValidationError("Missing expected argument '--connector <connector>' or '--url <url>'")
+        }
+        if environment == .sandbox, connector.chosen?.platform == .android {
+            throw ValidationError("--environment sandbox is for Apple's gateways: Google has one for everything.")
+        }
+        if let problem = host.flatMap({ AccountAddress.problem($0, option: "--host") }) {
+            throw ValidationError(problem)
+        }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        guard let connector = connector.chosen, let address = GatewayAddress.standard(connector, environment) else {
+            throw CommandFailure(.data, "There is no gateway of this connector: name its --host and --port.")
+        }
+        let host = host ?? address.host
+        let port = port ?? Int32(address.port)
+        if let problem = AccountAddress.problem(connector, host: host, port: Int(port)) {
+            throw CommandFailure(.data, "\(problem): leave --host and --port out for the gateway's own address.")
+        }
+        let row = try await StoreSession.run(loaded.values) { store in
+            try await store.createAccount(
+                name: name,
+                connector: connector,
+                host: host,
+                port: port,
+                options: options.json(merging: nil)
+            )
+        }
+        StandardOutput.line("Account \(row.name) goes through \(row.connector.rawValue) to \(row.host):\(row.port).")
+        if let note = AccountAddress.note(connector, host: host) { StandardOutput.line(note) }
+    }
+}
+
+/// `pushmta account set NAME …`: changes what is given and leaves the rest.
+struct AccountSetCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Change an external account; what is not given stays.",
+        discussion: """
+            With another connector an account at a gateway's own address goes to the own address of the new connector's gateway. \
+            Where the new gateway of a stand-in's account is has to be said. Applications whose credential the new connector does not \
+            take keep the account from being changed. Deliveries under way go on over the account as it is then.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The account's name.")
+    var name: String
+
+    @OptionGroup var connector: ConnectorOptions
+
+    @Option(help: "Go to the gateway's own address in this environment: production or sandbox.")
+    var environment: ApplicationEnvironment?
+
+    @Option(help: "The gateway's host.")
+    var host: String?
+
+    @Option(help: "The gateway's port.")
+    var port: Int32?
+
+    @Flag(inversion: .prefixedEnableDisable, help: "Whether parts may be sent through it.")
+    var active: Bool?
+
+    @OptionGroup var options: AccountOptions
+
+    func validate() throws {
+        if let problem = host.flatMap({ AccountAddress.problem($0, option: "--host") }) {
+            throw ValidationError(problem)
+        }
+        guard options.isEmpty, connector.chosen == nil, environment == nil, host == nil, port == nil, active == nil
+        else { return }
+        throw ValidationError("Nothing is to be changed: give at least one option.")
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let (row, address, underWay) = try await StoreSession.run(loaded.values) { store in
+            let accounts = try await store.accounts()
+            guard let account = accounts.first(where: { $0.name == name }) else {
+                throw CommandFailure.unknownName(
+                    "external account",
+                    name,
+                    among: accounts.map(\.name),
+                    list: "account list"
+                )
+            }
+            let address = try self.address(of: account)
+            if let wanted = connector.chosen { try await CredentialFit.require(wanted, of: account, store) }
+            // What only the earlier connector had does not come along.
+            let earlier =
+                connector.chosen.map { AccountOption.fitting(json: account.options, connector: $0) } ?? account.options
+            let row = try await store.setAccount(
+                name: name,
+                connector: connector.chosen,
+                host: address?.host,
+                port: address.map { Int32(clamping: $0.port) },
+                options: options.isEmpty ? nil : options.json(merging: earlier),
+                active: active
+            )
+            return (row, address, try await store.deliveriesUnderWay(account: name))
+        }
+        let way = " It goes through \(row.connector.rawValue) to \(row.host):\(row.port)."
+        let isMoved = address != nil || connector.chosen != nil
+        StandardOutput.line("Account \(name) is changed.\(isMoved ? way : "") \(RouteNotice.children(of: "it"))")
+        if isMoved || !options.isEmpty, let note = RouteNotice.text(underWay: underWay) { StandardOutput.line(note) }
+        if isMoved, let note = AccountAddress.note(row.connector, host: row.host) { StandardOutput.line(note) }
+    }
+
+    /// The new address; nil if it stays.
+    private func address(of account: AccountRow) throws -> GatewayAddress? {
+        let connector = connector.chosen ?? account.connector
+        let present = GatewayAddress(host: account.host, port: Int(account.port))
+        var address = present
+        let own = AccountAddress.environment(account.connector, host: present.host, port: present.port)
+        let environment = environment ?? (connector == account.connector ? nil : own)
+        if let environment, let standard = GatewayAddress.standard(connector, environment) { address = standard }
+        if environment == nil, port == nil, AccountAddress.isElsewhere(connector, than: account.connector) {
+            throw CommandFailure(
+                .data,
+                "External account \(name) goes to \(present), where a gateway of connector \(account.connector.rawValue) listens: say with --host and --port where one of \(connector.rawValue) does, or give --environment for the gateway's own address."
+            )
+        }
+        if let host { address.host = GatewayHost.comparable(host) }
+        if let port { address.port = Int(port) }
+        if let problem = AccountAddress.problem(connector, host: address.host, port: address.port) {
+            throw CommandFailure(
+                .data,
+                "\(problem): give --environment for the gateway's own address, or another --host."
+            )
+        }
+        return address == present ? nil : address
+    }
+}
+
+/// `pushmta account list`.
+struct AccountListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the external accounts.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { try await $0.accounts() }
+        var table = Table(["id", "name", "connector", "host", "port", "options", "active"])
+        for row in rows {
+            table.add([
+                Cell(row.id), .text(row.name), .text(row.connector.rawValue), .text(row.host), Cell(row.port),
+                .text(row.options), .flag(row.active),
+            ])
+        }
+        table.show(json: json)
+    }
+}
+
+/// The options of an external account beside its address.
+struct AccountOptions: ParsableArguments {
+    @Option(
+        name: .customLong("ca-file"),
+        help: "A PEM file of certificate authorities to trust instead of the usual ones."
+    )
+    var certificateAuthorityFile: String?
+
+    @Option(help: "Connections to the gateway of one child (default: by setting).")
+    var connections: Int?
+
+    @Option(help: "ios-binary: host of the feedback service (default: by the gateway's host).")
+    var feedbackHost: String?
+
+    @Option(help: "ios-binary: port of the feedback service (default: the one behind the gateway's).")
+    var feedbackPort: Int?
+
+    func validate() throws {
+        if let feedbackPort, !(1...65_535).contains(feedbackPort) {
+            throw ValidationError("--feedback-port is \(feedbackPort): give a number from 1 to 65535.")
+        }
+        if let problem = feedbackHost.flatMap({ AccountAddress.problem($0, option: "--feedback-host") }) {
+            throw ValidationError(problem)
+        }
+        if let file = certificateAuthorityFile { try Self.checkAuthorities(file) }
+        if let connections, !(1...100).contains(connections) {
+            throw ValidationError("--connections is \(connections): give a number from 1 to 100.")
+        }
+    }
+
+    /// Whether any option was given.
+    var isEmpty: Bool {
+        certificateAuthorityFile == nil && connections == nil && feedbackHost == nil && feedbackPort == nil
+    }
+
+    /// The options as the database keeps them; those that were not given stay as they are in `earlier`.
+    func json(merging earlier: String?) -> String {
+        let known = earlier.flatMap { try? JSONBody.decode(Stored.self, from: $0.utf8) } ?? Stored()
+        var pairs: [(String, Cell)] = []
+        if let file = certificateAuthorityFile.map(Self.absolutePath) ?? known.caFile {
+            pairs.append(("ca_file", .text(file)))
+        }
+        if let count = connections ?? known.connections { pairs.append(("connections", Cell(count))) }
+        if let host = feedbackHost.map(GatewayHost.comparable) ?? known.feedbackHost {
+            pairs.append(("feedback_host", .text(host)))
+        }
+        if let port = feedbackPort ?? known.feedbackPort { pairs.append(("feedback_port", Cell(port))) }
+        return Cell.object(pairs).json
+    }
+
+    /// A file that holds no certificate authority would be found out by the first delivery.
+    private static func checkAuthorities(_ file: String) throws {
+        do {
+            let pem = try SmallFile.contents(file, "file of certificate authorities", "give the path of a PEM file")
+            try CertificateAuthorities.check(Array(pem))
+        } catch let error as GatewayCredentialError {
+            throw ValidationError("--ca-file \(file): \(error)")
+        } catch {
+            throw ValidationError("--ca-file: \(error)")
+        }
+    }
+
+    /// Children run in another folder than the one in which the option was typed.
+    private static func absolutePath(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+
+    private struct Stored: Decodable {
+        var caFile: String?
+        var connections: Int?
+        var feedbackHost: String?
+        var feedbackPort: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case caFile = "ca_file"
+            case connections
+            case feedbackHost = "feedback_host"
+            case feedbackPort = "feedback_port"
+        }
+    }
+}
+
+/// What speaks to a gateway, by its name or by the address that Adobe Campaign has for it.
+struct ConnectorOptions: ParsableArguments {
+    @Option(help: "What speaks to the gateway: \(Connector.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var connector: Connector?
+
+    @Option(
+        help: ArgumentHelp(
+            "Adobe Campaign's address of a connector, in the place of --connector; only its path counts.",
+            discussion: ConnectorAlias.known.joined(separator: "\n")
+        )
+    )
+    var url: String?
+
+    func validate() throws {
+        guard let url else { return }
+        guard connector == nil else { throw ValidationError("Give --connector or --url, not both.") }
+        guard ConnectorAlias.connector(url: url) != nil else {
+            throw ValidationError(
+                "--url is no address of a connector: use \(ConnectorAlias.known.joined(separator: ", ")), or --connector."
+            )
+        }
+    }
+
+    /// The connector; nil if none was named.
+    var chosen: Connector? { connector ?? url.flatMap(ConnectorAlias.connector) }
+}
+
+/// Checks of an account's address that need no connection.
+enum AccountAddress {
+    /// What is wrong with a host as it was typed, for the option that it was given with; nil if nothing is.
+    static func problem(_ host: String, option: String) -> String? {
+        // Who copies from Adobe's external account has this address at hand.
+        guard ConnectorAlias.connector(url: host) == nil else {
+            return "\(option) is Adobe Campaign's address of a connector: give it with --url."
+        }
+        do {
+            _ = try GatewayHost(host)
+            return nil
+        } catch {
+            return "\(option) is no host: \(error)."
+        }
+    }
+
+    /// What is wrong with an address of Apple's or Google's own gateways; nil for other hosts, which are stand-ins and proxies.
+    static func problem(_ connector: Connector, host: String, port: Int) -> String? {
+        let host = GatewayHost.comparable(host)
+        guard let owner = Connector.allCases.first(where: { hosts($0).contains(host) }) else { return nil }
+        guard hosts(connector).contains(host) else {
+            return "\(host) is a gateway of connector \(owner.rawValue), and the account has \(connector.rawValue)"
+        }
+        let ports = ports(connector)
+        // That there are no other ports at all is said by the table.
+        guard !ports.contains(port), (1...65_535).contains(port) else { return nil }
+        return "\(host) listens on \(ports.map(String.init).joined(separator: " and ")), not on \(port)"
+    }
+
+    /// Whether an address is the gateway's own, of whatever environment, so that another connector brings another address.
+    static func environment(_ connector: Connector, host: String, port: Int) -> ApplicationEnvironment? {
+        ApplicationEnvironment.allCases.reversed().first { environment in
+            guard let address = GatewayAddress.standard(connector, environment) else { return false }
+            return address.host == GatewayHost.comparable(host)
+                && (address.port == port || ports(connector).contains(port))
+        }
+    }
+
+    /// Whether two connectors speak to different gateways, so that a stand-in for the one is none for the other.
+    static func isElsewhere(_ connector: Connector, than other: Connector) -> Bool {
+        GatewayAddress.standard(connector, .production) != GatewayAddress.standard(other, .production)
+    }
+
+    /// Apple's HTTP/2 gateway has its sandbox under two names.
+    private static func hosts(_ connector: Connector) -> [String] {
+        let standard = ApplicationEnvironment.allCases.compactMap { GatewayAddress.standard(connector, $0)?.host }
+        return connector == .iosHTTP2 ? standard + ["api.development.push.apple.com"] : standard
+    }
+
+    /// 2197 is for networks that let nothing but 443's web traffic through (Apple, "Sending notification requests to APNs").
+    private static func ports(_ connector: Connector) -> [Int] {
+        switch connector {
+        case .iosHTTP2: [443, 2197]
+        case .iosBinary: [2195]
+        case .androidV1, .androidV2: [443]
+        }
+    }
+
+    /// What to know of a connector, told when an account gets it.
+    static func note(_ connector: Connector, host: String) -> String? {
+        guard connector == .iosBinary, hosts(.iosBinary).contains(GatewayHost.comparable(host)) else { return nil }
+        return
+            "Apple closed its binary gateway on 31 March 2021: --host names a gateway that stands in for it, or use ios-http2."
+    }
+}
+
+/// What a change of an account or an application means for deliveries that are under way.
+enum RouteNotice {
+    /// Deliveries that are named in a line; more help nobody.
+    private static let named = 10
+
+    /// What is said when something is changed that running children have taken over.
+    static func children(of what: String) -> String {
+        "Children of \(what) that run are replaced one by one, each within seconds of the one before; new ones take it up at once."
+    }
+
+    /// What happens to deliveries under way; nil if there are none.
+    static func text(underWay deliveries: [Int64]) -> String? {
+        guard !deliveries.isEmpty else { return nil }
+        return
+            "Under way: \(list(deliveries)). What has been sent stays as it is, and what is still to be sent goes out as it is set now, as soon "
+            + "as its children are replaced. `pushmta delivery pause` before a change keeps the two apart."
+    }
+
+    /// What an application's other account means for deliveries under way; nil if there are none.
+    static func text(keepingAccount deliveries: [Int64]) -> String? {
+        guard !deliveries.isEmpty else { return nil }
+        return
+            "Under way: \(list(deliveries)). They go on over the account with which they were created; later ones have the new one."
+    }
+
+    private static func list(_ deliveries: [Int64]) -> String {
+        let list = deliveries.prefix(named).map(String.init).joined(separator: ", ")
+        let more = deliveries.count > named ? " and \(deliveries.count - named) more" : ""
+        return (deliveries.count == 1 ? "delivery " : "deliveries ") + list + more
+    }
+}

@@ -1,0 +1,307 @@
+import ArgumentParser
+import Foundation
+import PushCore
+import Store
+
+/// `pushmta credential`.
+struct CredentialCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "credential",
+        abstract: "Credentials for the gateways, sealed in the database.",
+        subcommands: [
+            CredentialCreateKeyCommand.self, CredentialSetCommand.self, CredentialListCommand.self,
+            CredentialRotateKeyCommand.self,
+        ]
+    )
+}
+
+/// `pushmta credential set APP --key FILE`.
+struct CredentialSetCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Set an application's credential.",
+        discussion: """
+            Refused are files that cannot be used, certificates whose time is over, that are for the other environment or for \
+            another bundle id, and a certificate that an application of the other environment has already.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The application's name.")
+    var application: String
+
+    @OptionGroup var credential: CredentialOptions
+
+    func validate() throws {
+        guard credential.key != nil else { throw ValidationError("Missing --key: give the credential's file.") }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            let row = try await store.application(named: application)
+            guard let material = try credential.material(row.platform) else { return }
+            try await CredentialWriter(store: store, settings: loaded.values).save(
+                material,
+                application: application,
+                allowsBothEnvironments: credential.bothEnvironments
+            )
+            StandardOutput.line("Application \(application) has the credential \(material.fingerprint.prefix(16))…")
+            try await say(of: row, material, store)
+        }
+    }
+
+    /// What the operator should know besides.
+    private func say(of row: ApplicationRow, _ material: CredentialMaterial, _ store: Store) async throws {
+        try await CredentialExpiry.tell(material, application: row.name, store)
+        guard let account = try await store.accounts().first(where: { $0.id == row.accountID }),
+            !material.kind.suits(account.connector)
+        else { return }
+        StandardError.write(
+            "pushmta: the application's external account \(account.name) is of connector \(account.connector.rawValue), which does not take \(material.kind.text): deliveries need another account, or another credential.\n"
+        )
+    }
+}
+
+/// `pushmta credential list`.
+struct CredentialListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the credentials: kind, fingerprint, expiry and the key that sealed them."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { try await $0.credentials() }
+        var table = Table(["id", "applications", "kind", "fingerprint", "expires_at", "days_left", "key_id"])
+        for row in rows {
+            table.add([
+                Cell(row.id), .text(row.applications.joined(separator: ", ")), .text(row.kind.rawValue),
+                .text(row.fingerprint), Cell(row.expiresAt?.text),
+                Cell(row.secondsLeft.map { Int64(($0 / 86_400).rounded(.down)) }), .text(row.sealKeyID),
+            ])
+        }
+        table.show(json: json)
+    }
+}
+
+extension DatabaseTime {
+    /// The moment in UTC, as `2027-03-31T10:00:00Z`.
+    fileprivate var text: String {
+        Date(timeIntervalSince1970: Double(microsecondsSince1970) / 1_000_000).formatted(.iso8601)
+    }
+}
+
+/// `pushmta credential create-key FILE`.
+struct CredentialCreateKeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create-key",
+        abstract: "Make the key under which credentials are sealed."
+    )
+
+    @Argument(help: "The file; it must not exist yet.")
+    var file: String
+
+    func run() async throws {
+        do {
+            try CredentialKeyFile.create(at: file)
+            StandardOutput.line(
+                "The key is in \(file). Name it in the setting credentialKeyFile, copy it to every host, keep it safe."
+            )
+        } catch {
+            throw CommandFailure.report(error)
+        }
+    }
+}
+
+/// `pushmta credential rotate-key`.
+struct CredentialRotateKeyCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate-key",
+        abstract: "Seal all credentials under a new key.",
+        discussion: """
+            A new key is put before the old one in the key file, so that both open credentials; then every credential is sealed \
+            anew, each in a transaction of its own. It may be interrupted at any moment: called again, it goes on. While other hosts \
+            run, it ends after the first step and says which of them need the file first. The old key stays in the file, for \
+            copies of the database; --drop-old takes it out. Two at once wait for each other, on whatever host, and so do \
+            commands that set a credential.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the file with the new key and the old ones here instead of changing the key file.",
+            valueName: "file"
+        )
+    )
+    var output: String?
+
+    @Flag(help: "Only make the new key; a second call seals the credentials under it.")
+    var prepare = false
+
+    @Flag(help: "Do not wait for other hosts: they read the same key file.")
+    var shared = false
+
+    @Flag(help: "Make no new key, finish what was begun, and take the old keys out of the key file.")
+    var dropOld = false
+
+    func validate() throws {
+        if dropOld, prepare || output != nil {
+            throw ValidationError("--drop-old ends a rotation and --prepare or --output begin one: give one of them.")
+        }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            try await KeyRotation.run(store, loaded.values) { try await rotate($0) }
+        }
+    }
+
+    private func rotate(_ rotation: KeyRotation) async throws {
+        if !dropOld, try await rotation.isDue {
+            let isReady = try await rotation.begin(output: output, waits: !shared, prepareOnly: prepare)
+            guard isReady else { return }
+        } else if prepare || output != nil {
+            throw CommandFailure(
+                .data,
+                "A rotation is under way: credentials are to be sealed under the key \(try rotation.keys.current.keyID). Call this without --prepare and --output to finish it."
+            )
+        }
+        try await rotation.seal()
+        if dropOld { try await rotation.dropOld() }
+    }
+}
+
+/// The flags that describe a credential.
+struct CredentialOptions: ParsableArguments {
+    @Option(
+        name: [.long, .customLong("file")],
+        help: """
+            The credential's file: Apple's key (.p8) or a certificate with its private key (.p12); Google's service account \
+            (JSON), or a file with FCM's project key.
+            """
+    )
+    var key: String?
+
+    @Option(help: "The id of Apple's key (default: from the file name AuthKey_ID.p8).")
+    var keyID: String?
+
+    @Option(help: "The id of Apple's developer team.")
+    var teamID: String?
+
+    @Option(
+        help: """
+            A file with the passphrase of the .p12 file (default: the variable \(CredentialOptions.passphraseVariable); without \
+            it a terminal is asked).
+            """
+    )
+    var passphraseFile: String?
+
+    @Option(help: "The day on which the credential ends (YYYY-MM-DD, UTC), for one that does not say so itself.")
+    var expires: String?
+
+    @Flag(help: "The certificate serves a sandbox and a production application; it has to be issued for both.")
+    var bothEnvironments = false
+
+    /// The variable with the passphrase.
+    static let passphraseVariable = "PUSHMTA_CREDENTIAL_PASSPHRASE"
+
+    func validate() throws {
+        guard key == nil else { return }
+        let others: [(String, Bool)] = [
+            ("--key-id", keyID != nil), ("--team-id", teamID != nil), ("--passphrase-file", passphraseFile != nil),
+            ("--expires", expires != nil), ("--both-environments", bothEnvironments),
+        ]
+        if let given = others.first(where: \.1) {
+            throw ValidationError("\(given.0) needs --key: give the credential's file.")
+        }
+    }
+
+    /// The checked credential; `nil` if none was given.
+    func material(_ platform: Platform) throws -> CredentialMaterial? {
+        guard let key else { return nil }
+        var material = try CredentialMaterial(
+            file: key,
+            platform: platform,
+            keyID: keyID,
+            teamID: teamID,
+            passphrase: passphrase
+        )
+        try refuseForeign(material.kind)
+        if bothEnvironments { try material.requireBothEnvironments() }
+        guard let expires else { return material }
+        guard material.certificate == nil else {
+            throw CommandFailure(.data, "--expires is not for a certificate, which says itself when it ends.")
+        }
+        material.expiresAt = try Self.day(expires)
+        return material
+    }
+
+    /// What a credential of another form has would be taken without any effect.
+    private func refuseForeign(_ kind: CredentialRow.Kind) throws {
+        let options: [(name: String, isGiven: Bool, kind: CredentialRow.Kind)] = [
+            ("--key-id", keyID != nil, .apnsKey), ("--team-id", teamID != nil, .apnsKey),
+            ("--passphrase-file", passphraseFile != nil, .apnsCertificate),
+        ]
+        guard let foreign = options.first(where: { $0.isGiven && $0.kind != kind }) else { return }
+        throw CommandFailure(
+            .data,
+            "\(foreign.name) is for \(foreign.kind.text), and the file holds \(kind.text): leave the option out, or give the other file."
+        )
+    }
+
+    private static func day(_ text: String) throws -> Date {
+        // The 31st of February is read as a day of March.
+        guard let day = try? Date("\(text)T00:00:00Z", strategy: .iso8601),
+            day.formatted(.iso8601) == "\(text)T00:00:00Z"
+        else {
+            throw CommandFailure(.data, "--expires \(text) is no day that there is: write it as 2027-03-31.")
+        }
+        return day
+    }
+
+    /// The passphrase, from where no other user of the machine can see it: never from the command line.
+    private func passphrase() throws -> String {
+        if let passphraseFile {
+            let text = try SmallFile.passphrase(passphraseFile)
+            // An editor ends the line; that is not part of the passphrase.
+            return text.last?.isNewline == true ? String(text.dropLast()) : text
+        }
+        if let text = ProcessInfo.processInfo.environment[Self.passphraseVariable] { return text }
+        guard isatty(STDIN_FILENO) == 1 else { return "" }
+        return String(cString: getpass("Passphrase of the certificate's file (empty for none): "))
+    }
+}
+
+/// What a command says of the end of a credential that it has just set.
+enum CredentialExpiry {
+    /// Says when it ends, the nearer the louder; nothing of one that does not.
+    static func tell(_ material: CredentialMaterial, application: String, _ store: Store) async throws {
+        guard let expiresAt = material.expiresAt else { return }
+        let now = try await store.databaseClock()
+        let left = expiresAt.timeIntervalSince1970 - Double(now.microsecondsSince1970) / 1_000_000
+        StandardOutput.line("It \(ExpiryNotice.text(secondsLeft: left)).")
+        if let warning = warning(secondsLeft: left, application: application) {
+            StandardError.write("pushmta: warning: \(warning)\n")
+        }
+    }
+
+    /// What to do about an end that is near; nil if it is not.
+    static func warning(secondsLeft: Double, application: String) -> String? {
+        guard let notice = ExpiryNotice(secondsLeft: secondsLeft) else { return nil }
+        let what = "the credential of \(application) \(ExpiryNotice.text(secondsLeft: secondsLeft))"
+        let remedy = "set it with `pushmta credential set \(application) --key FILE`"
+        return switch notice {
+        case .month: "\(what): get a new one in time and \(remedy)"
+        case .week: "\(what): get a new one this week and \(remedy)"
+        case .day: "\(what), and then no delivery can be sent: get a new one now and \(remedy)"
+        case .over: "\(what), and no delivery can be sent: get a new one and \(remedy)"
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta exclusion`.
+struct ExclusionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exclusion",
+        abstract: "Exclusion lists: who gets nothing of the deliveries that use them.",
+        discussion: """
+            A delivery uses a list with `delivery create --exclude LIST`. Whom it leaves out for that is recorded with the reason \
+            exclusion_list.
+            """,
+        subcommands: [
+            ExclusionCreateCommand.self, ExclusionAddCommand.self, ExclusionImportCommand.self,
+            ExclusionRemoveCommand.self, ExclusionListCommand.self, ExclusionDeleteCommand.self,
+        ]
+    )
+}
+
+/// `pushmta exclusion create LIST`.
+struct ExclusionCreateCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Create an exclusion list.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name in commands and SQL, unique.")
+    var list: String
+
+    @Option(help: "Its name for people (default: the name).")
+    var label: String?
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            try await store.createExclusionList(name: list, label: label ?? list)
+        }
+        StandardOutput.line("Exclusion list \(list) is there. Next: pushmta exclusion add \(list) --user KEY")
+    }
+}
+
+/// `pushmta exclusion add LIST …`.
+struct ExclusionAddCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add people to an exclusion list.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The list's name.")
+    var list: String
+
+    @OptionGroup var addressees: AddresseeOptions
+
+    func validate() throws {
+        try addressees.validateForm()
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let added = try await StoreSession.run(loaded.values) { store in
+            try await store.addExclusions(list: list, addressees.people)
+        }
+        StandardOutput.line("\(added) added to \(list), \(Int64(addressees.people.count) - added) were on it already.")
+    }
+}
+
+/// `pushmta exclusion remove LIST …`.
+struct ExclusionRemoveCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Take people off an exclusion list.",
+        discussion: "Exit status 1 if none of them is on it."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The list's name.")
+    var list: String
+
+    @OptionGroup var addressees: AddresseeOptions
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let removed = try await StoreSession.run(loaded.values) { store in
+            try await store.removeExclusions(list: list, addressees.people)
+        }
+        let wanted = Int64(Set(addressees.userKeys).count + Set(addressees.subscriptionIDs).count)
+        let missing = wanted + Int64(Set(addressees.pushTokens.map(Self.stored)).count) - removed
+        guard removed > 0 else {
+            throw CommandFailure(
+                .negative,
+                "Nobody was taken off \(list): none of those who were named is on it. `pushmta exclusion list \(list)` shows who is."
+            )
+        }
+        StandardOutput.line("\(removed) taken off \(list)." + (missing > 0 ? " \(missing) not on it." : ""))
+    }
+
+    /// A token as lists keep it: an APNs token in lower case.
+    private static func stored(_ token: String) -> String {
+        PushTokenForm.problem(token, .ios) == nil ? token.lowercased() : token
+    }
+}
+
+/// `pushmta exclusion import LIST FILE`.
+struct ExclusionImportCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Add the people in a CSV file to an exclusion list.",
+        discussion: """
+            The first line names the columns: user_key, subscription_id, push_token, one or more of them; each line fills in one. A \
+            malformed line is reported with its number and left out, the rest goes in; the exit status is then 65.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The list's name.")
+    var list: String
+
+    @Argument(help: "The file.")
+    var file: String
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        var file = try AddresseeFile(path: file, takesVariables: false)
+        var (added, read): (Int64, Int64) = (0, 0)
+        let store = try await Store.connect(StoreSession.configuration(loaded.values, role: "admin"))
+        do {
+            while let targets = try file.next() {
+                added += try await store.addExclusions(list: list, Addressees(targets))
+                read += Int64(targets.count)
+            }
+            await store.close()
+        } catch {
+            await store.close()
+            throw error
+        }
+        StandardOutput.line(
+            "\(added) added to \(list), \(read - added) were on it already, \(file.faultyLines) lines left out."
+        )
+        try file.report()
+    }
+}
+
+extension Addressees {
+    /// Whom explicit targets go to.
+    init(_ targets: [ExplicitTarget]) {
+        self.init()
+        for target in targets {
+            switch target.addressee {
+            case .user(let key): userKeys.append(key)
+            case .subscription(let id): subscriptionIDs.append(id)
+            case .pushToken(let token): pushTokens.append(token)
+            }
+        }
+    }
+}
+
+/// `pushmta exclusion list`: the lists, or who is on one.
+struct ExclusionListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the exclusion lists, or who is on one of them."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "A list's name: then its people.")
+    var list: String?
+
+    @OptionGroup var limit: RowLimit
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let table = try await StoreSession.run(loaded.values) { store in
+            guard let list else { return Self.table(try await store.exclusionLists()) }
+            return Self.table(try await store.exclusions(list: list, limit: limit.rows))
+        }
+        table.show(json: json)
+    }
+
+    private static func table(_ lists: [ExclusionListRow]) -> Table {
+        var table = Table(["name", "label", "user_keys", "subscriptions", "push_tokens"])
+        for list in lists {
+            table.add([
+                .text(list.name), .text(list.label), .integer(list.userKeys), .integer(list.subscriptions),
+                .integer(list.pushTokens),
+            ])
+        }
+        return table
+    }
+
+    private static func table(_ people: Addressees) -> Table {
+        var table = Table(["by", "value"])
+        for key in people.userKeys { table.add(["user_key", .text(key)]) }
+        for id in people.subscriptionIDs { table.add(["subscription_id", .text(String(id))]) }
+        for token in people.pushTokens { table.add(["push_token", .text(token)]) }
+        return table
+    }
+}
+
+/// `pushmta exclusion delete LIST`.
+struct ExclusionDeleteCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete an exclusion list that no delivery has."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The list's name.")
+    var list: String
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { try await $0.deleteExclusionList(name: list) }
+        StandardOutput.line("Exclusion list \(list) is deleted.")
+    }
+}
+
+/// People, by what names them.
+struct AddresseeOptions: ParsableArguments {
+    /// A user key is in an index, whose entries are limited to a third of a page.
+    static let longestKey = DeviceRegistration.longestKey
+    /// Why a token names nobody.
+    static let tokenWords = "is neither \(PushTokenForm.words(.ios)), nor \(PushTokenForm.words(.android))"
+    /// Why an id names nobody.
+    static let subscriptionWords = "is no subscription's id: they begin with 1"
+
+    @Option(name: .customLong("user"), help: "A user key; may be repeated.")
+    var userKeys: [String] = []
+
+    @Option(name: .customLong("subscription"), help: "A subscription's id; may be repeated.")
+    var subscriptionIDs: [Int64] = []
+
+    @Option(name: .customLong("token"), help: "A push token; may be repeated.")
+    var pushTokens: [String] = []
+
+    func validate() throws {
+        guard !people.isEmpty else { throw ValidationError("Name somebody with --user, --subscription or --token.") }
+        guard !userKeys.contains(""), !pushTokens.contains("") else {
+            throw ValidationError("A --user or --token is empty: it names nobody.")
+        }
+        guard (userKeys + pushTokens).allSatisfy({ $0.utf8.count <= 4_096 }),
+            userKeys.allSatisfy({ $0.utf8.count <= Self.longestKey })
+        else { throw ValidationError("A --user is longer than \(Self.longestKey) bytes, or a --token than 4096.") }
+    }
+
+    /// Refuses what can name nobody. Whoever is taken off a list may have come onto it before this was looked at.
+    func validateForm() throws {
+        if let place = pushTokens.firstIndex(where: { !PushTokenForm.canBeToken($0) }) {
+            throw ValidationError("--token number \(place + 1) \(Self.tokenWords).")
+        }
+        if let id = subscriptionIDs.first(where: { $0 < 1 }) {
+            throw ValidationError("--subscription \(id) \(Self.subscriptionWords).")
+        }
+    }
+
+    /// The people.
+    var people: Addressees {
+        Addressees(userKeys: userKeys, subscriptionIDs: subscriptionIDs, pushTokens: pushTokens)
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import PushCore
+import Store
+
+/// Says whether a content can be sent: by its schema, and by compiling it for each application that it is to go to.
+struct ContentCheck {
+    /// What was found about a content that is right.
+    struct Finding: Sendable {
+        /// The form of payload that it was compiled for.
+        let format: PayloadFormat
+        /// The application's name; nil when none was named.
+        let application: String?
+        /// The smallest payload of the longest variant, in bytes as the gateway counts them, and what the gateway takes.
+        let size: Int
+        let limit: Int
+        /// The fields that the content names.
+        let fields: [String]
+        /// What has to be known of the push tokens that it goes to.
+        let notices: [String]
+    }
+
+    /// The content as it was read.
+    private let text: String
+    /// The content.
+    let content: PushContent
+
+    /// Reads and validates a content.
+    ///
+    /// - Throws: `ContentError` with all that is wrong with it.
+    init(_ text: ContentText) throws {
+        self.text = text.text
+        content = try PushContent(json: text.text)
+    }
+
+    /// Compiles the content for the present protocol of each platform that it speaks to.
+    func findings() throws -> [Finding] {
+        try content.platforms.map { platform in
+            try finding(content, platform == .ios ? .apns : .fcmV1, messageIDFormat: .uuid, application: nil)
+        }
+    }
+
+    /// Compiles the content for applications, each over its own account.
+    func findings(applications names: [String], _ store: Store) async throws -> [Finding] {
+        var findings: [Finding] = []
+        var problems: [ContentProblem] = []
+        let credentials = try await store.credentials()
+        for name in names {
+            let application = try await store.application(named: name)
+            let format = try await ApplicationRouting(application, store).format
+            do {
+                // With what the application declares: its variables, their defaults, its sounds.
+                let unknown = application.problems(content: text)
+                if !unknown.isEmpty { throw ContentError(problems: unknown) }
+                let completed = try PushContent(json: application.completed(content: text))
+                findings.append(
+                    try finding(completed, format, messageIDFormat: application.messageIDFormat, application: name) {
+                        template in
+                        // What the gateway would say of each message.
+                        let credential = credentials.first { $0.id == application.credentialID }
+                        let refused = RouteCheck.problems(application, credential, template)
+                        if !refused.isEmpty { throw ContentError(problems: refused) }
+                    }
+                )
+            } catch let error as ContentError {
+                problems += error.problems.map {
+                    ContentProblem(key: "application \(name), \($0.key)", cause: $0.cause, remedy: $0.remedy)
+                }
+            }
+        }
+        guard problems.isEmpty else { throw ContentError(problems: problems) }
+        return findings
+    }
+
+    private func finding(
+        _ content: PushContent,
+        _ format: PayloadFormat,
+        messageIDFormat: MessageIDFormat,
+        application: String?,
+        checking check: (LocalisedTemplate) throws -> Void = { _ in }
+    ) throws -> Finding {
+        let template = try LocalisedTemplate.compile(
+            content: content,
+            format: format,
+            // The longest id that a delivery can have, as a payload that fits with it fits with every other.
+            deliveryID: Int64.max,
+            messageIDFormat: messageIDFormat
+        )
+        try check(template)
+        let types = format.platform == .ios ? Set(template.templates.map(\.attributes.pushType)) : []
+        return Finding(
+            format: format,
+            application: application,
+            size: template.templates.map(\.minimumPayloadSize).max() ?? 0,
+            limit: template.templates.map(\.payloadLimit).min() ?? 0,
+            fields: template.fields.map(\.name),
+            notices: types.compactMap(\.tokenNotice).sorted()
+        )
+    }
+}
+
+/// What a check of a content found, for people or for programs.
+enum ContentCheckReport {
+    /// A content that is right.
+    static func show(_ findings: [ContentCheck.Finding], _ content: PushContent, file: String, json: Bool) {
+        var table = Table(["application", "format", "smallest_payload", "limit", "fields"])
+        for finding in findings {
+            table.add([
+                Cell(finding.application), .text(finding.format.rawValue), Cell(finding.size), Cell(finding.limit),
+                .text(finding.fields.joined(separator: ", ")),
+            ])
+        }
+        let notices = Set(findings.flatMap(\.notices)).sorted()
+        guard !json else {
+            let locales = Cell.list(content.locales.map { .text($0) })
+            return StandardOutput.line(
+                Cell.object([
+                    ("ok", .flag(true)), ("problems", .list([])), ("locales", locales), ("formats", table.cell),
+                    ("notices", Cell.list(notices.map { .text($0) })),
+                ]).json
+            )
+        }
+        let locales = content.locales.isEmpty ? "" : "; locales: \(content.locales.joined(separator: ", "))"
+        let end = notices.map { "\nNote: \($0)." }.joined()
+        StandardOutput.line("\(file) is right\(locales)\n\(table.text)\(end)")
+    }
+
+    /// A content that cannot be sent.
+    static func show(_ error: ContentError, file: String, json: Bool) {
+        guard json else {
+            return StandardError.write("\(file) is not right:\n\(error)\n")
+        }
+        let problems = error.problems.map { problem in
+            Cell.object([
+                ("key", .text(problem.key)), ("cause", .text(problem.cause)), ("remedy", .text(problem.remedy)),
+            ])
+        }
+        StandardOutput.line(Cell.object([("ok", .flag(false)), ("problems", .list(problems))]).json)
+    }
+}
+
+/// The way of an application's messages, as far as what goes out depends on it.
+struct ApplicationRouting {
+    /// The external account.
+    let account: AccountRow
+    /// The form of the payloads; without a credential that of the connector's present protocol.
+    let format: PayloadFormat
+    /// Google's name of the project, which stands in the address of FCM HTTP v1; nil if no credential says it.
+    let projectID: String?
+
+    /// The way over the application's own account.
+    ///
+    /// - Throws: `CommandFailure` if it has none.
+    init(_ application: ApplicationRow, _ store: Store) async throws {
+        guard let id = application.accountID else {
+            throw CommandFailure(
+                .data,
+                "Application \(application.name) has no external account, which decides the form of its payloads: "
+                    + "`pushmta account list` shows them, `pushmta app set \(application.name) --account NAME` names one."
+            )
+        }
+        try await self.init(application, account: try await store.account(id), store)
+    }
+
+    /// The way over an account.
+    init(_ application: ApplicationRow, account: AccountRow, _ store: Store) async throws {
+        self.account = account
+        guard application.credentialID != nil else {
+            format = PayloadFormat(connector: account.connector)
+            projectID = nil
+            return
+        }
+        let credential = try await store.credential(application: application.id)
+        format = PayloadFormat(connector: account.connector, usesProjectKey: credential.kind == .fcmProjectKey)
+        let attributes = try? JSONSerialization.jsonObject(with: Data(credential.attributes.utf8)) as? [String: Any]
+        projectID = attributes?["project_id"] as? String
+    }
+}

@@ -1,0 +1,397 @@
+import ArgumentParser
+import Foundation
+import PushCore
+import Store
+import Supervisor
+
+/// `pushmta delivery`.
+struct DeliveryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delivery",
+        abstract: "Create deliveries, look at them, start, pause and stop them, and see what became of them.",
+        subcommands: [
+            DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
+            DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
+            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryPreviewCommand.self,
+            DeliveryProofCommand.self, DeliveryTargetCommand.self,
+        ]
+    )
+}
+
+/// `pushmta delivery list`.
+struct DeliveryListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the newest deliveries.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @OptionGroup var limit: RowLimit
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { try await $0.deliveries(limit: limit.rows) }
+        DeliveryTable.table(rows).show(json: json)
+    }
+}
+
+/// `pushmta delivery status ID`: its counts and its outcomes by reason.
+struct DeliveryStatusCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show a delivery's counts and its outcomes by reason."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let (progress, outcomes, exclusions, target, notices, days) = try await StoreSession.run(loaded.values) {
+            store in
+            (
+                try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
+                try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id),
+                try await store.inactiveAccounts(delivery: id).map { StatusAlarm.alarm(of: $0) }
+                    + store.waitingDeliveries(delivery: id).map { StatusAlarm.alarm(of: $0) },
+                try await store.days(ofDelivery: id)
+            )
+        }
+        let reasons = DeliveryReport.outcomes(outcomes, exclusions)
+        guard json else {
+            DeliveryTable.table([progress]).show(json: false)
+            if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
+            for alarm in notices { StandardOutput.line("\nAlarm: \(alarm.text)") }
+            if let words = Self.words(target, progress) { StandardOutput.line("\n" + words) }
+            if !days.isEmpty { StandardOutput.line("\n" + DeliveryTable.table(days).text) }
+            return
+        }
+        let counts = Array(zip(DeliveryTable.columns, DeliveryTable.row(progress)))
+        let list = Cell.list(reasons.rows.map { .object(Array(zip(reasons.columns, $0))) })
+        let lists = Cell.list(target.excludedLists.map { .text($0) })
+        let alarms = Cell.list(notices.map { .text($0.text) })
+        let chosen: [(String, Cell)] = [
+            ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
+            ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),
+        ]
+        StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
+    }
+
+    /// Whom it goes to; nil for all subscribers.
+    private static func words(_ target: DeliveryTargeting, _ progress: DeliveryProgress) -> String? {
+        var words: [String] = []
+        if let whole = progress.parentID {
+            words.append("It is a day of the continuous delivery \(whole).")
+        } else if progress.kind == .continuous {
+            words.append("It is continuous: its messages are counted with their days.")
+        }
+        if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
+        if let filter = target.filter { words.append("Filter: \(filter)") }
+        if target.hasRawSQL { words.append("A condition in SQL chooses too.") }
+        if !target.excludedLists.isEmpty {
+            words.append("Exclusion lists: \(target.excludedLists.joined(separator: ", "))")
+        }
+        return words.isEmpty ? nil : words.joined(separator: "\n")
+    }
+}
+
+/// `pushmta delivery watch ID`: a live progress bar until the delivery is over.
+struct DeliveryWatchCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show a delivery live until it is over.",
+        discussion: "Exit status 1 if it did not finish."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let finished = try await StoreSession.run(loaded.values) { store in
+            let progress = try await DeliveryWatch(store: store, id: id).untilOver()
+            let outcomes = try await store.outcomeCounts(delivery: id)
+            let reasons = DeliveryReport.outcomes(outcomes, try await store.exclusionCounts(delivery: id))
+            StandardOutput.line("Delivery \(id): \(progress.state.rawValue) \(progress.stateReason)\n\(reasons.text)")
+            return progress.state == .finished
+        }
+        guard finished else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+    }
+}
+
+/// `pushmta delivery start ID`.
+struct DeliveryStartCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "start", abstract: "Start a delivery.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            // A started one would fail, where nobody sees it. One that cannot be read is the start's to tell of.
+            if let job = try? await store.job(id), let problem = PreparationCheck.problem(with: job) {
+                throw CommandFailure(.data, "Delivery \(id) is not started: \(problem)")
+            }
+            try await store.startDelivery(id)
+        }
+        StandardOutput.line("Delivery \(id) is started. `pushmta delivery watch \(id)` shows how it goes.")
+    }
+}
+
+/// `pushmta delivery pause ID`.
+struct DeliveryPauseCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Pause a delivery: nothing more of it leaves until it is resumed.",
+        discussion: """
+            It takes effect within a second; what is on the wire is settled and recorded. The validity runs on. Ctrl-C ends the \
+            wait and not the pause.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Flag(help: "Return when nothing of it is on the wire any more.")
+    var wait = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            try await store.pauseDelivery(id)
+            let control = DeliveryControl(store: store, id: id)
+            try await control.tell("Delivery \(id) is paused. `pushmta delivery resume \(id)` lets it go on.")
+            if wait { try await control.waitUntilQuiet(.paused) }
+        }
+    }
+}
+
+/// `pushmta delivery resume ID`.
+struct DeliveryResumeCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Let a paused delivery go on."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let progress = try await StoreSession.run(loaded.values) { store in
+            try await store.resumeDelivery(id)
+            return try await store.deliveryProgress(id)
+        }
+        StandardOutput.line(
+            "Delivery \(id) goes on: it is \(progress.state.rawValue), \(progress.pending) messages are pending. "
+                + "`pushmta delivery watch \(id)` shows how it goes."
+        )
+    }
+}
+
+/// `pushmta delivery stop ID`.
+struct DeliveryStopCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop",
+        abstract: "Stop a delivery for good: what has not left never will.",
+        discussion: """
+            It takes effect within a second; what is on the wire is settled and recorded, everything else is canceled. Ctrl-C \
+            ends the wait and not the stop.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Flag(help: "Return when nothing of it is on the wire any more.")
+    var wait = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            try await store.stopDelivery(id)
+            let control = DeliveryControl(store: store, id: id)
+            try await control.tell("Delivery \(id) is stopped.")
+            if wait { try await control.waitUntilQuiet(.stopped) }
+        }
+    }
+}
+
+/// `pushmta delivery proof ID`.
+struct DeliveryProofCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proof",
+        abstract: "Send what a delivery says to seed addresses; prints the proof's id.",
+        discussion: """
+            The proof is a delivery of its own, with the content as it is now, and counts for itself alone. The delivery need not \
+            be started. Without --to it goes to all seed addresses of the delivery's applications.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Option(help: "Seed addresses, ids of subscriptions, and push tokens of subscriptions, separated with commas.")
+    var to: String?
+
+    @Flag(help: "Return when it is over; exit status 1 if not everyone got it.")
+    var wait = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let words = to.map { list in
+            list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        if words?.isEmpty == true { throw CommandFailure(.usage, "--to names nobody.") }
+        let complete = try await StoreSession.run(loaded.values) { store in
+            // Better here than in the proof's state a moment later.
+            _ = try ContentText(text: try await store.deliveryForPreview(id).content).content()
+            var addresses: ProofAddresses?
+            if let words { addresses = try await store.proofAddresses(words) }
+            let proof = try await store.createProof(of: id, to: addresses)
+            StandardOutput.line(String(proof))
+            guard wait else { return true }
+            let progress = try await DeliveryWatch(store: store, id: proof).untilOver()
+            let outcomes = try await store.outcomeCounts(delivery: proof)
+            let reasons = DeliveryReport.outcomes(outcomes, try await store.exclusionCounts(delivery: proof))
+            StandardError.write("Proof \(proof): \(progress.state.rawValue) \(progress.stateReason)\n\(reasons.text)\n")
+            return progress.state == .finished && progress.sent == progress.target && progress.excluded == 0
+        }
+        guard complete else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+    }
+}
+
+/// What the commands that hold a delivery back say and wait for.
+struct DeliveryControl: Sendable {
+    /// The time between two looks.
+    private static let interval = Duration.milliseconds(100)
+
+    /// Where the counts are read.
+    let store: Store
+    /// The delivery.
+    let id: Int64
+
+    /// Says what happened, with the delivery's counts.
+    func tell(_ what: String) async throws {
+        StandardOutput.line("\(what) \(Self.words(try await store.deliveryProgress(id)))")
+    }
+
+    /// Waits until no child holds a part of the delivery: then nothing of it is on the wire and all answers are stored.
+    ///
+    /// - Throws: `CommandFailure` if the delivery leaves the state, as somebody else resumed or ended it; exit status 130 if a
+    ///   signal ends the wait.
+    func waitUntilQuiet(_ state: DeliveryState) async throws {
+        let settled = try await UntilSignal.run { try await quiet(state) }
+        guard let settled else {
+            StandardError.write("\nThe wait is over, delivery \(id) stays \(state.rawValue).\n")
+            throw ExitCode(CommandFailure.interruptedStatus)
+        }
+        StandardOutput.line("Nothing of delivery \(id) is on the wire. \(Self.words(settled))")
+    }
+
+    private func quiet(_ state: DeliveryState) async throws -> DeliveryProgress {
+        var display = WaitDisplay()
+        defer { display.finish() }
+        while true {
+            let progress = try await store.deliveryProgress(id)
+            // A paused delivery whose last messages were on the wire is over with their answers.
+            guard progress.state == state || progress.state.isFinal else {
+                throw CommandFailure(
+                    .negative,
+                    "Delivery \(id) is \(progress.state.rawValue) again: somebody else changed it while this command waited."
+                )
+            }
+            guard try await isHeld(progress) else { return progress }
+            display.show("Waiting for delivery \(id): \(Self.words(progress))")
+            try await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Whether a child holds a part of the delivery, or of a day of it.
+    private func isHeld(_ progress: DeliveryProgress) async throws -> Bool {
+        if progress.partsClaimed > 0 { return true }
+        guard progress.kind == .continuous else { return false }
+        for day in try await store.days(ofDelivery: id) where day.state != .finished {
+            if try await store.deliveryProgress(day.id).partsClaimed > 0 { return true }
+        }
+        return false
+    }
+
+    /// The counts that matter here.
+    private static func words(_ progress: DeliveryProgress) -> String {
+        var words = "Sent \(progress.sent), pending \(progress.pending)"
+        if progress.canceled > 0 { words += ", canceled \(progress.canceled)" }
+        words += " of \(progress.target)"
+        words += progress.partsClaimed > 0 ? "; parts that are being settled: \(progress.partsClaimed)." : "."
+        return words
+    }
+}
+
+/// Deliveries as a table.
+enum DeliveryTable {
+    /// The columns, named as in the view `pushmta.delivery_progress`.
+    static let columns = [
+        "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled",
+        "unknown", "excluded", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "reason",
+        "kind",
+    ]
+
+    /// One delivery's row.
+    static func row(_ progress: DeliveryProgress) -> [Cell] {
+        [
+            .integer(progress.id), .text(progress.label), .text(progress.state.rawValue), .integer(progress.target),
+            .integer(progress.pending), .integer(progress.sent), .integer(progress.failed), .integer(progress.ignored),
+            .integer(progress.notApplicable), .integer(progress.canceled), .integer(progress.unknown),
+            .integer(progress.excluded), .integer(progress.resentAfterAmbiguity), .integer(progress.journalReplayed),
+            .integer(progress.lateOutcomes),
+            .text(progress.stateReason.isEmpty ? progress.waitingReason : progress.stateReason),
+            .text(progress.kind.rawValue),
+        ]
+    }
+
+    /// The days of a continuous delivery.
+    static func table(_ days: [DeliveryDay]) -> Table {
+        let statuses: [MessageStatus] = [.pending, .sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
+        var table = Table(["day", "id", "state", "target"] + statuses.map(\.name))
+        for day in days {
+            table.add(
+                [.text("\(day.logDay)"), .integer(day.id), .text(day.state.rawValue), .integer(day.target)]
+                    + statuses.map { .integer(day.counts[$0, default: 0]) }
+            )
+        }
+        return table
+    }
+
+    /// The table of some deliveries.
+    static func table(_ deliveries: [DeliveryProgress]) -> Table {
+        var table = Table(columns)
+        for delivery in deliveries { table.add(row(delivery)) }
+        return table
+    }
+}
+
+/// What became of a delivery's messages, by reason.
+enum DeliveryReport {
+    /// The outcomes of messages and, as `excluded`, those whom the preparation left out.
+    static func outcomes(_ outcomes: [OutcomeCount], _ exclusions: [OutcomeCount]) -> Table {
+        var table = Table(["outcome", "reason", "messages", "failure_type", "failure_reason"])
+        for count in outcomes + exclusions {
+            table.add([
+                .text(count.status?.name ?? "excluded"), .text(count.reason), .integer(count.count),
+                Cell(count.failure?.type.name), Cell(count.failure?.reason.name),
+            ])
+        }
+        return table
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta seed`.
+struct SeedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seed",
+        abstract: "Seed addresses: who gets proofs of deliveries.",
+        subcommands: [SeedAddCommand.self, SeedListCommand.self, SeedRemoveCommand.self]
+    )
+}
+
+/// `pushmta seed add NAME`.
+struct SeedAddCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a seed address.",
+        discussion: """
+            It names a subscription by its id, its user or its push token. A token that is no subscriber's gets proofs and no \
+            other delivery, until its device registers.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name: no number, and without a comma.")
+    var name: String
+
+    @Option(name: .customLong("app"), help: "Its application; a subscription's id needs none.")
+    var application: String?
+
+    @Option(help: "A subscription by its id.")
+    var subscription: Int64?
+
+    @Option(name: .customLong("user"), help: "A user by the key: the newest subscription in the application.")
+    var userKey: String?
+
+    @Option(help: "A push token.")
+    var token: String?
+
+    @Option(help: "Values that its messages take for their fields, a JSON object, or the path of a file behind @.")
+    var variables: String?
+
+    @Option(help: "The language of a token that is no subscriber's, as in fr-CA.")
+    var locale = ""
+
+    @Option(help: "Whose it is, for people.")
+    var label = ""
+
+    func validate() throws {
+        guard address != nil else { throw ValidationError("Give exactly one of --subscription, --user and --token.") }
+        if application == nil, subscription == nil { throw ValidationError("--user and --token need --app.") }
+        if let problem = DeviceSetting.problem(locale: locale) { throw ValidationError("--locale \(problem).") }
+    }
+
+    private var address: NewSeed.Address? {
+        switch (subscription, userKey, token) {
+        case (let id?, nil, nil): .subscription(id)
+        case (nil, let key?, nil): .userKey(key)
+        case (nil, nil, let token?): .pushToken(token)
+        default: nil
+        }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        guard let address else {
+            throw CommandFailure(.usage, "Give exactly one of --subscription, --user and --token.")
+        }
+        var seed = NewSeed(name: name, label: label, application: application, address: address, locale: locale)
+        if let variables {
+            let text = try ContentText(argument: variables, of: "variables")
+            try text.requireObject("variables", example: #"{"firstName": "Ada"}"#)
+            seed.variables = text.text
+        }
+        let added = seed
+        let id = try await StoreSession.run(loaded.values) { try await $0.addSeed(added) }
+        StandardOutput.line("Seed address \(name) is there: subscription \(id).")
+    }
+}
+
+/// `pushmta seed list`.
+struct SeedListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the seed addresses.",
+        discussion: "A problem says why a seed address cannot get anything."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { try await $0.seeds() }
+        var table = Table([
+            "name", "label", "application", "platform", "subscription", "push_token", "locale", "variables",
+            "seed_only",
+            "problem",
+        ])
+        for row in rows {
+            table.add([
+                .text(row.name), .text(row.label), .text(row.application), .text(row.platform.rawValue),
+                .integer(row.subscriptionID), .text(row.pushToken), .text(row.locale), .text(row.variables),
+                .flag(row.isSeedOnly), .text(row.problem),
+            ])
+        }
+        table.show(json: json)
+    }
+}
+
+/// `pushmta seed remove NAME`.
+struct SeedRemoveCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a seed address.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { try await $0.removeSeed(named: name) }
+        StandardOutput.line("Seed address \(name) is gone.")
+    }
+}

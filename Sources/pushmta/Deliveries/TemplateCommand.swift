@@ -1,0 +1,136 @@
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta template`.
+struct TemplateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "template",
+        abstract: "Delivery templates: content and settings that deliveries start from.",
+        discussion: "`pushmta delivery create --template NAME` makes a delivery from one.",
+        subcommands: [
+            TemplateListCommand.self, TemplateShowCommand.self, TemplateAddCommand.self, TemplateDuplicateCommand.self,
+        ]
+    )
+}
+
+/// `pushmta template add NAME`.
+struct TemplateAddCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Store a delivery template.",
+        discussion: """
+            Its content need not be complete: what each delivery says for itself is merged into it. Settings are priority, \
+            validity_seconds (\(DeliveryLimits.validityWords)), one_per_user, explicit_targets, ambiguity_policy, max_retries, \
+            retry_schedule (daily, exponential, or default: by the delivery's kind) and retry_period_seconds, as in --settings '{"priority": 10}'.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name in commands and SQL, unique.")
+    var name: String
+
+    @Option(help: "The content as JSON text, or the path of a file behind @, as in @content.json.")
+    var content: String
+
+    @Option(help: "What it is for.")
+    var label = ""
+
+    @Option(help: "Settings of the deliveries, a JSON object, or the path of a file behind @.")
+    var settings = "{}"
+
+    @Flag(help: "Replace the template of this name, if there is one of your own.")
+    var replace = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let content = try ContentText(argument: content)
+        let settings = try ContentText(argument: settings, of: "settings")
+        try settings.requireObject("settings", example: #"{"priority": 10}"#)
+        // A content of wrong JSON is refused; one that says too little, or nothing for a platform yet, is what templates are for.
+        let problems = PushContent.validate(json: content.text)
+        if problems.contains(where: { $0.key.isEmpty }) { _ = try content.content() }
+        try await StoreSession.run(loaded.values) { store in
+            try await store.addTemplate(
+                name: name,
+                label: label,
+                content: content.text,
+                settings: settings.text,
+                replacing: replace
+            )
+        }
+        StandardOutput.line("Delivery template \(name) is there.")
+        guard !problems.isEmpty else { return }
+        StandardError.write("As it stands it cannot be sent; a delivery has to put this right:\n")
+        for problem in problems { StandardError.write("  \(problem)\n") }
+    }
+}
+
+/// `pushmta template duplicate NAME NEW`.
+struct TemplateDuplicateCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "duplicate",
+        abstract: "Copy a delivery template under another name."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The template to copy.")
+    var name: String
+
+    @Argument(help: "The name of the copy.")
+    var newName: String
+
+    @Option(help: "What the copy is for (default: as the original).")
+    var label: String?
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { store in
+            try await store.duplicateTemplate(named: name, as: newName, label: label)
+        }
+        StandardOutput.line("Delivery template \(newName) is there, a copy of \(name).")
+    }
+}
+
+/// `pushmta template list`.
+struct TemplateListCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the delivery templates.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { try await $0.templates() }
+        var table = Table(["id", "name", "label", "ready_made"])
+        for row in rows { table.add([Cell(row.id), .text(row.name), .text(row.label), .flag(row.isReadyMade)]) }
+        table.show(json: json)
+    }
+}
+
+/// `pushmta template show NAME`.
+struct TemplateShowCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a delivery template with its content and settings."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    @Flag(help: "Print JSON; content and settings are texts in it, as the database has them.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let row = try await StoreSession.run(loaded.values) { try await $0.template(named: name) }
+        let cells: [(String, Cell)] = [
+            ("id", Cell(row.id)), ("name", .text(row.name)), ("label", .text(row.label)),
+            ("ready_made", .flag(row.isReadyMade)), ("settings", .text(row.settings)), ("content", .text(row.content)),
+        ]
+        guard !json else { return StandardOutput.line(Cell.object(cells).json) }
+        for (name, cell) in cells { StandardOutput.line("\(name): \(cell.shown)") }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import PushCore
+
+/// `pushmta config`.
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Check or show the settings.",
+        subcommands: [ConfigCheckCommand.self, ConfigShowCommand.self]
+    )
+}
+
+/// `pushmta config show`: every setting with its value and where it came from; secrets are left out.
+struct ConfigShowCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show every setting, its value, and where the value came from."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        var table = Table(["key", "value", "unit", "source", "variable"])
+        for definition in Settings.definitions {
+            let value = definition.redactedText(in: loaded.values)
+            table.add([
+                .text(definition.key), .text(value.isEmpty && !json ? "\"\"" : value), .text(definition.unit),
+                .text(loaded.source(of: definition.key).rawValue), .text(SettingsLoader.variable(of: definition)),
+            ])
+        }
+        table.show(json: json)
+    }
+}
+
+/// `pushmta config check`: whether every setting is known and has a value that it may have.
+struct ConfigCheckCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check the settings of file, environment and flags."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let changed = loaded.sources.count
+        let file = loaded.file ?? "no settings file"
+        StandardOutput.line(
+            "The settings are right (\(file); \(changed) of \(Settings.definitions.count) settings are set)."
+        )
+    }
+}

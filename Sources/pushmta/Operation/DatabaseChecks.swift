@@ -1,0 +1,368 @@
+import CurlClient
+import Foundation
+import Gateways
+import PostgresClient
+import PushCore
+import Store
+
+/// The checks that need the database.
+struct DatabaseChecks: Sendable {
+    /// The settings that PostgreSQL must have for what is committed to stay.
+    private static let durable = [
+        "fsync": ["on"], "full_page_writes": ["on"], "synchronous_commit": ["on", "remote_apply", "remote_write"],
+    ]
+
+    /// The settings of this host.
+    let settings: Settings
+
+    /// Runs the checks one after the other; what depends on a failed one is skipped.
+    func results() async -> [CheckResult] {
+        let store: Store
+        do {
+            store = try await Store.connect(StoreSession.configuration(settings, role: "doctor"))
+        } catch let error as StoreError where error.code == .schema {
+            return [CheckResult("database", .ok, "reachable"), CheckResult("schema", .failed, "\(error)")]
+        } catch {
+            let isPooler = (error as? PostgresError)?.code == .pooler
+            return [
+                CheckResult(
+                    "database",
+                    .failed,
+                    isPooler ? "\(error)" : "\(error). Check database.url and that PostgreSQL runs."
+                ),
+                CheckResult("schema, durability, credentials, gateways", .skipped, "the database is needed first"),
+            ]
+        }
+        var results = [
+            await Self.writable(store), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
+        ]
+        results += await rights(store)
+        results += await durability(store)
+        results += await applications(store)
+        results += await MappingChecks.results(store)
+        results += await FeedbackCheck.results(store)
+        results += await gateways(store)
+        await store.close()
+        return results
+    }
+
+    private func rights(_ store: Store) async -> [CheckResult] {
+        do {
+            return Self.rights(try await store.missingRights())
+        } catch {
+            return [CheckResult("roles", .failed, "\(error)")]
+        }
+    }
+
+    /// What is to be said of the roles of the schema and their rights.
+    static func rights(_ missing: SchemaRights) -> [CheckResult] {
+        guard missing.roles.isEmpty else {
+            let finding =
+                "some are missing. An administrator of the cluster runs: \(missing.roles.joined(separator: " ")) Then run pushmta migrate, which gives them their rights."
+            return [
+                CheckResult("roles", .failed, finding),
+                CheckResult("rights of roles", .skipped, "the roles are needed first"),
+            ]
+        }
+        let roles = CheckResult("roles", .ok, "all are there")
+        guard let first = missing.grants.first else { return [roles, CheckResult("rights of roles", .ok, "complete")] }
+        return [
+            roles,
+            CheckResult(
+                "rights of roles",
+                .failed,
+                "\(missing.grants.count) missing, the first: \(first). Run pushmta migrate as the schema's owner."
+            ),
+        ]
+    }
+
+    private static func writable(_ store: Store) async -> CheckResult {
+        do {
+            guard try await store.isReadOnly() else { return CheckResult("database", .ok, "reachable") }
+            return CheckResult("database", .failed, "reachable. \(PostgresError.readOnlyWords).")
+        } catch {
+            return CheckResult("database", .failed, "\(error)")
+        }
+    }
+
+    private func durability(_ store: Store) async -> [CheckResult] {
+        do {
+            let found = try await store.durabilitySettings()
+            let wrong = found.filter { setting in
+                Self.durable[setting.name].map { !$0.contains(setting.value) } ?? false
+            }
+            let text = found.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+            guard wrong.isEmpty else {
+                let names = wrong.map(\.name).joined(separator: ", ")
+                let finding = "\(text). Turn \(names) on: what was committed may be lost in a crash."
+                return [CheckResult("durability", .failed, finding)]
+            }
+            return [
+                CheckResult("durability", .ok, text), Self.failOver(found, replicas: try await store.replicaCount()),
+            ]
+        } catch {
+            return [CheckResult("durability", .failed, "\(error)")]
+        }
+    }
+
+    /// Whether a replica that becomes the primary has everything that was committed. Many installations have no replica, so it
+    /// is a matter for concern only where one follows and commits do not wait for it.
+    static func failOver(_ found: [(name: String, value: String)], replicas: Int) -> CheckResult {
+        let standbys = found.first { $0.name == "synchronous_standby_names" }?.value ?? ""
+        guard standbys.isEmpty else {
+            return CheckResult(
+                "fail-over",
+                .ok,
+                "commits wait for \(standbys): a replica that takes over has all of them"
+            )
+        }
+        let finding =
+            "commits wait for no replica: one that takes over may lack the last of them, and messages be sent twice or lost"
+        guard replicas > 0 else { return CheckResult("fail-over", .ok, finding) }
+        return CheckResult(
+            "fail-over",
+            .warning,
+            "\(finding). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one is to take over."
+        )
+    }
+
+    private func applications(_ store: Store) async -> [CheckResult] {
+        do {
+            let applications = try await store.applications()
+            if applications.isEmpty {
+                return [CheckResult("applications", .warning, "there is none: `pushmta app add` makes one")]
+            }
+            let accounts = try await store.accounts()
+            let credentials = try await store.credentials()
+            var results: [CheckResult] = []
+            for application in applications {
+                results.append(await credential(of: application, store))
+                results += Self.route(
+                    of: application,
+                    accounts.first { $0.id == application.accountID },
+                    credentials.first { $0.id == application.credentialID }
+                )
+            }
+            return results
+        } catch {
+            return [CheckResult("applications", .failed, "\(error)")]
+        }
+    }
+
+    private func credential(of application: ApplicationRow, _ store: Store) async -> CheckResult {
+        let subject = "credential of \(application.name)"
+        guard application.credentialID != nil else {
+            return CheckResult(
+                subject,
+                .failed,
+                "there is none: `pushmta credential set \(application.name) --key FILE`"
+            )
+        }
+        do {
+            let row = try await store.credential(application: application.id)
+            _ = try CredentialKeyFile.keyring(settings).open(row.sealed, keyID: row.sealKeyID, credentialID: row.id)
+            let text = "\(row.kind.text) opens, fingerprint \(row.fingerprint.prefix(16))…"
+            let left = try await store.credentials().first { $0.id == row.id }?.secondsLeft
+            return Self.expiry(subject, text, secondsLeft: left, application: application.name)
+        } catch {
+            return CheckResult(subject, .failed, "\(error)")
+        }
+    }
+
+    /// What makes a gateway refuse each message of an application, though everything can be opened and reached; nothing if nothing
+    /// does.
+    static func route(of application: ApplicationRow, _ account: AccountRow?, _ credential: CredentialNotice?)
+        -> [CheckResult]
+    {
+        var problem = RouteCheck.problem(application, account, credential)
+        if let account, let credential, !credential.kind.suits(account.connector) {
+            problem =
+                problem
+                ?? "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external account '\(account.name)' does not take. Set another one, or choose another account"
+        }
+        return problem.map { [CheckResult("application \(application.name)", .failed, $0)] } ?? []
+    }
+
+    /// What is to be said of a credential that opens: it may be near its end, or over.
+    static func expiry(_ subject: String, _ text: String, secondsLeft: Double?, application: String) -> CheckResult {
+        guard let secondsLeft else { return CheckResult(subject, .ok, text) }
+        let finding = "\(text), \(ExpiryNotice.text(secondsLeft: secondsLeft))"
+        guard let notice = ExpiryNotice(secondsLeft: secondsLeft) else { return CheckResult(subject, .ok, finding) }
+        return CheckResult(
+            subject,
+            notice == .over ? .failed : .warning,
+            "\(finding): get a new one and set it with `pushmta credential set \(application) --key FILE`"
+        )
+    }
+
+    private func gateways(_ store: Store) async -> [CheckResult] {
+        do {
+            let proxy = try settings.nmac.gatewayProxy(environment: ProcessInfo.processInfo.environment)
+            var results: [CheckResult] = []
+            for account in try await store.accounts() where account.active {
+                let check = GatewayCheck(
+                    account: account,
+                    trustedCertsChain: settings.nmac.relay.trustedCertsChain,
+                    proxy: proxy
+                )
+                results += [await check.result()] + check.remarks
+            }
+            return results
+        } catch {
+            return [CheckResult("gateways", .failed, "\(error)")]
+        }
+    }
+}
+
+/// Whether a gateway can be reached and its certificate is trusted.
+struct GatewayCheck: Sendable {
+    /// How long an operator should have to wait for the answer, in milliseconds.
+    private static let timeoutMilliseconds = 10_000
+
+    private struct Options: Decodable {
+        let caFile: String?
+
+        enum CodingKeys: String, CodingKey {
+            case caFile = "ca_file"
+        }
+    }
+
+    /// The account whose gateway it is.
+    let account: AccountRow
+    /// The authorities to trust if the account names none.
+    let trustedCertsChain: String
+    /// The proxy on the way; nil for none.
+    let proxy: GatewayProxy?
+
+    /// What an operator should know of the connector.
+    var remarks: [CheckResult] {
+        guard account.connector == .iosBinary else { return [] }
+        return [
+            CheckResult(
+                "connector of \(account.name)",
+                .warning,
+                "ios-binary: Apple closed its binary gateway and the feedback service on 31 March 2021, so this account works with a stand-in only; for Apple use ios-http2, which takes the same certificate"
+            )
+        ]
+    }
+
+    /// What was found.
+    func result() async -> CheckResult {
+        let subject = "gateway of \(account.name)"
+        let address = GatewayAddress(host: account.host, port: Int(account.port)).description
+        let options = try? JSONBody.decode(Options.self, from: account.options.utf8)
+        let authorities = options?.caFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
+        do {
+            _ = try await CurlClient().perform(
+                CurlRequest(
+                    url: "https://\(address)/",
+                    timeoutMilliseconds: Self.timeoutMilliseconds,
+                    connectTimeoutMilliseconds: Self.timeoutMilliseconds,
+                    certificateAuthorityFile: authorities,
+                    proxy: proxy?.curl(for: account.host) ?? .none
+                )
+            )
+        } catch let error where error.mayHaveBeenSent {
+            // The handshake was good. That there is no answer to HTTP/1.1 says nothing bad: the gateways speak HTTP/2 only.
+            return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
+        } catch let error where wantsCertificate(error) {
+            return CheckResult(
+                subject,
+                .ok,
+                "\(address) is reachable, its certificate is trusted, and it wants one of the application"
+            )
+        } catch {
+            return CheckResult(subject, .failed, "\(address): \(error.message)")
+        }
+        return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
+    }
+
+    /// The binary gateway ends the handshake with whoever shows no certificate, after it has shown its own.
+    private func wantsCertificate(_ error: CurlError) -> Bool {
+        account.connector == .iosBinary && error.code == .tls && error.message.contains(" alert ")
+    }
+}
+
+/// Whether somebody does the work of the feedback worker.
+enum FeedbackCheck {
+    /// What was found.
+    static func results(_ store: Store) async -> [CheckResult] {
+        do {
+            return [result(try await store.feedbackBacklog())] + spoolResults(try await store.feedbackWorkers())
+                + (try await store.feedbackServices()).map(result)
+                + (try await store.retentionHolds()).map(result)
+        } catch {
+            return [CheckResult("feedback worker", .failed, "\(error)")]
+        }
+    }
+
+    /// What is not read in time is told later: a service keeps it for days.
+    static func result(_ service: FeedbackServiceRow) -> CheckResult {
+        let subject = "feedback service of \(service.application), account \(service.account)"
+        guard service.trouble.isEmpty else { return CheckResult(subject, .warning, service.trouble) }
+        return CheckResult(
+            subject,
+            .ok,
+            service.endedAt == nil ? "not read yet" : "read; it has named \(service.tokens) tokens in all"
+        )
+    }
+
+    /// What is old by a clock that may be wrong.
+    static func result(_ hold: RetentionHold) -> CheckResult {
+        let notice = RetentionNotice(hold)
+        return CheckResult(notice.subject, .warning, notice.text)
+    }
+
+    /// Hits that wait on the disks of hosts.
+    static func spoolResults(_ workers: [FeedbackWorkerRow]) -> [CheckResult] {
+        SpoolNotice.all(workers).map { CheckResult("tracking spools of host \($0.host)", .warning, $0.text) }
+    }
+
+    /// Without a worker supervisors apply token events, and statistics wait: an installation that wants none may be so.
+    static func result(_ backlog: FeedbackBacklog) -> CheckResult {
+        let subject = "feedback worker"
+        if let notice = FeedbackNotice(backlog) {
+            return CheckResult(subject, notice.isSerious ? .failed : .warning, notice.text)
+        }
+        return CheckResult(
+            subject,
+            .ok,
+            backlog.isWorkerActing
+                ? "one acts" : "none acts, and nothing waits for one; `pushmta feedback` is the command"
+        )
+    }
+}
+
+/// Whether the views of target mappings can be used.
+enum MappingChecks {
+    /// One result a mapping; none if there are no mappings.
+    static func results(_ store: Store) async -> [CheckResult] {
+        do {
+            var results: [CheckResult] = []
+            for (row, problem) in try await store.mappings() {
+                let subject = "target mapping \(row.name)"
+                if let problem {
+                    results.append(
+                        CheckResult(
+                            subject,
+                            .failed,
+                            "\(problem) Deliveries that use it wait, until their validity is over."
+                        )
+                    )
+                    continue
+                }
+                let readsAll = try await store.readsWholeView(try await store.mapping(named: row.name))
+                let slow =
+                    "no index serves \(row.keyColumn): each look-up reads all of \(row.view). Create an index on the key."
+                results.append(
+                    readsAll
+                        ? CheckResult(subject, .warning, slow)
+                        : CheckResult(subject, .ok, "reads \(row.view) by \(row.keyColumn)")
+                )
+            }
+            return results
+        } catch {
+            return [CheckResult("target mappings", .failed, "\(error)")]
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Foundation
+import Gateways
+import PushCore
+import Store
+import SystemPackage
+
+/// `pushmta doctor`: looks at everything that a host needs and says what is wrong.
+struct DoctorCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check settings, database, credentials, gateways and folders of this host.",
+        discussion: "Exit status 1 if a check failed."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        var results = [
+            CheckResult("settings", .ok, loaded.file.map { "read from \($0)" } ?? "no file, defaults and environment")
+        ]
+        results.append(JournalFolderCheck(folder: loaded.values.mta.workingPath).result)
+        results += CredentialKeyFileCheck(settings: loaded.values).results
+        results += [WebCertificateNotice.check(loaded.values.web)].compactMap(\.self)
+        results += await DatabaseChecks(settings: loaded.values).results()
+        var table = Table(["check", "verdict", "finding"])
+        for result in results {
+            table.add([.text(result.subject), .text(result.verdict.rawValue), .text(result.finding)])
+        }
+        table.show(json: json)
+        if results.contains(where: { $0.verdict == .failed }) { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+    }
+}
+
+/// What one check of the doctor found.
+struct CheckResult: Sendable {
+    /// How it went.
+    enum Verdict: String, Sendable {
+        case ok
+        /// It works, but an operator should know.
+        case warning
+        case failed
+        /// It could not be looked at, because something before it failed.
+        case skipped
+    }
+
+    /// What was checked.
+    let subject: String
+    /// How it went.
+    let verdict: Verdict
+    /// What was found and, if it is not right, what to do.
+    let finding: String
+
+    /// The result of a check.
+    init(_ subject: String, _ verdict: Verdict, _ finding: String) {
+        self.subject = subject
+        self.verdict = verdict
+        self.finding = finding
+    }
+}
+
+/// Whether others than the engine's user may read the key under which credentials are sealed.
+struct CredentialKeyFileCheck: Sendable {
+    /// The settings of this host.
+    let settings: Settings
+
+    /// What was found; nothing without a key file, as the check of each credential says that.
+    var results: [CheckResult] {
+        guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment),
+            let attributes = try? FileManager.default.attributesOfItem(
+                atPath: URL(fileURLWithPath: source.path).resolvingSymlinksInPath().path
+            ), let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue
+        else { return [] }
+        let subject = "credential key file"
+        // systemd's own file is its business; it is readable by the service's user only.
+        guard mode & 0o077 != 0, !source.isSystemds else {
+            return [CheckResult(subject, .ok, "\(source.path) is for its user only")]
+        }
+        return [
+            CheckResult(
+                subject,
+                .warning,
+                "\(source.path) has the mode \(String(mode & 0o777, radix: 8)): group or others have rights on it, and with it and the database they open every credential. `chmod 600 \(source.path)`"
+            )
+        ]
+    }
+}
+
+/// Whether the folder of the journals can be written and synced.
+struct JournalFolderCheck {
+    /// The folder.
+    let folder: String
+
+    /// What was found.
+    var result: CheckResult {
+        let subject = "journal folder"
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let file = FilePath(folder + "/doctor-\(UUID().uuidString)")
+            let descriptor = try FileDescriptor.open(
+                file,
+                .writeOnly,
+                options: [.create, .exclusiveCreate],
+                permissions: .ownerReadWrite
+            )
+            defer { try? FileManager.default.removeItem(atPath: file.string) }
+            try descriptor.closeAfter { _ = try descriptor.writeAll("x".utf8) }
+            return CheckResult(subject, .ok, "\(folder) can be written")
+        } catch {
+            return CheckResult(
+                subject,
+                .failed,
+                "\(folder) cannot be written: \(error). Make it for the engine's user, or set mta.workingPath."
+            )
+        }
+    }
+}

@@ -1,0 +1,304 @@
+import ArgumentParser
+import Foundation
+import Logging
+import PushCore
+import Store
+import Supervisor
+import Synchronization
+import UnixSignals
+
+/// `pushmta supervisor`: without a subcommand it runs the supervisor.
+struct SupervisorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "supervisor",
+        abstract: "Run the supervisor of this host, or let one end in order.",
+        subcommands: [SupervisorRunCommand.self, SupervisorDrainCommand.self],
+        defaultSubcommand: SupervisorRunCommand.self
+    )
+}
+
+/// `pushmta supervisor run`: the process that prepares deliveries and runs the MTA children of one host.
+struct SupervisorRunCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the supervisor of this host.",
+        discussion: """
+            SIGTERM or SIGINT: drain and end, sent again: end at once. SIGHUP: read the settings again and replace the children \
+            one by one. Exit status 75: another supervisor has the folder mta.workingPath.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let settings = loaded.values
+        try OpenFiles.check("supervisor", OpenFiles.supervisor(settings))
+        global.exportFlags()
+        let global = global
+        let supervisor = Supervisor(
+            settings: Self.settings(loaded, global),
+            connect: { role in
+                let limit = Store.lockTimeoutMilliseconds
+                return try await Store.connect(
+                    StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
+                )
+            },
+            reload: {
+                let loaded = try await global.load()
+                try OpenFiles.check("supervisor", OpenFiles.supervisor(loaded.values))
+                return Self.settings(loaded, global)
+            },
+            logger: ProcessLog.logger("supervisor", settings)
+        )
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let watcher = Task {
+            for await signal in signals {
+                if signal == .sighup { supervisor.reload() } else { supervisor.drain() }
+            }
+        }
+        defer { watcher.cancel() }
+        try await supervisor.run()
+    }
+
+    private static func settings(_ loaded: LoadedSettings, _ global: GlobalOptions) -> SupervisorSettings {
+        SupervisorSettings(
+            loaded.values,
+            globalOptions: loaded.file.map { ["--config", $0] } ?? [],
+            hostName: ProcessInfo.processInfo.hostName,
+            version: ProductVersion.text
+        )
+    }
+}
+
+/// `pushmta supervisor drain`: lets a supervisor end in order and waits for it.
+struct SupervisorDrainCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain",
+        abstract: "Let a supervisor end in order, and wait until it has.",
+        discussion: """
+            Its children claim nothing new, settle what they hold and end; the other hosts go on with the rest. Without --host it \
+            is the supervisor that has the folder mta.workingPath of this machine; asked a second time, that one hurries: what \
+            has not left is given back. Ctrl-C ends the wait and not the drain.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(
+        help: """
+            The host whose supervisor is meant, by name or id as `pushmta status` shows them; it is asked through the database.
+            """
+    )
+    var host: String?
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let settings = loaded.values
+        let host = host
+        let isOver: Bool? = try await UntilSignal.run {
+            if let host {
+                try await RemoteDrain(host: host, settings: settings).run()
+            } else {
+                try await LocalDrain(settings: settings).run()
+            }
+            return true
+        }
+        guard isOver != nil else {
+            StandardError.write("\nThe wait is over, the drain goes on.\n")
+            throw ExitCode(CommandFailure.interruptedStatus)
+        }
+    }
+}
+
+/// Lets the supervisor of this machine's folder end.
+struct LocalDrain: Sendable {
+    /// The time between two looks whether it has.
+    private static let interval = Duration.milliseconds(100)
+
+    /// The settings that name the folder.
+    let settings: Settings
+
+    /// Sends the signal and returns when the process is gone.
+    func run() async throws {
+        let folder = settings.mta.workingPath
+        guard let owner = try FolderOwner(folder: folder) else {
+            throw CommandFailure(
+                .data,
+                "No supervisor runs in the folder \(folder): give the settings of the one that is meant (--config, or "
+                    + "--set mta.workingPath=FOLDER), or name its host with --host; `pushmta status` shows the hosts."
+            )
+        }
+        try owner.drain()
+        let remainder = HostRemainder()
+        let settings = settings
+        let looks = Task { await remainder.follow(process: owner.process.id, folder: folder, settings) }
+        defer { looks.cancel() }
+        try await wait(for: owner, remainder)
+        StandardOutput.line("The supervisor of \(folder), process \(owner.process.id), has ended.")
+    }
+
+    private func wait(for owner: FolderOwner, _ remainder: HostRemainder) async throws {
+        var display = WaitDisplay()
+        defer { display.finish() }
+        let start = "Waiting for the supervisor, process \(owner.process.id), to end"
+        display.show(start)
+        while owner.isRunning {
+            let text = remainder.text
+            if !text.isEmpty { display.show("\(start): \(text)") }
+            try await Task.sleep(for: Self.interval)
+        }
+    }
+}
+
+/// Lets the supervisor of another host end, through the database.
+struct RemoteDrain: Sendable {
+    /// The time between two looks whether it has.
+    private static let interval = Duration.milliseconds(500)
+
+    /// The host's name or id.
+    let host: String
+    /// The settings that name the database.
+    let settings: Settings
+
+    /// Asks for it and returns when the supervisor has said that it has ended.
+    func run() async throws {
+        try await StoreSession.run(settings) { store in
+            let row = try await running(store)
+            try await store.requestDrain(host: row.report.id)
+            try await wait(for: row, store)
+        }
+    }
+
+    /// The host that is meant, whose supervisor has to run.
+    private func running(_ store: Store) async throws -> HostRow {
+        let hosts = try await store.hosts()
+        let wanted = host.lowercased()
+        let found = hosts.filter { $0.report.id == wanted || $0.report.name.lowercased() == wanted }
+        let running = found.filter { $0.liveness == .alive || $0.liveness == .late }
+        guard let first = found.first else {
+            throw CommandFailure.unknownName("host", host, among: hosts.map(\.report.name), list: "status")
+        }
+        guard let only = running.first else {
+            throw CommandFailure(
+                .data,
+                "The supervisor of \(first.report.name) does not run (it is \(first.health)): there is nothing to drain; "
+                    + "the other hosts take over what it held."
+            )
+        }
+        guard running.count == 1 else {
+            throw CommandFailure(
+                .data,
+                "\(running.count) supervisors run on hosts of the name \(host): give the id of one, "
+                    + running.map(\.report.id).joined(separator: " or ")
+            )
+        }
+        return only
+    }
+
+    private func wait(for asked: HostRow, _ store: Store) async throws {
+        let id = asked.report.id
+        let name = "The supervisor of \(asked.report.name), process \(asked.report.pid),"
+        var display = WaitDisplay()
+        defer { display.finish() }
+        // A host that was removed, or whose supervisor was started again, has ended, too.
+        while let row = try await store.hosts().first(where: { $0.report.id == id }), row.report.state != .stopped,
+            row.startedAt == asked.startedAt
+        {
+            guard row.liveness != .gone else {
+                throw CommandFailure(
+                    .negative,
+                    "\(name) has said nothing for \(Int(row.beatAgeSeconds)) s and did not say that it ended: look at that "
+                        + "host. The other hosts take over what it held."
+                )
+            }
+            let children = try await store.children().filter { $0.row.hostID == id }
+            display.show("\(name) is \(row.report.state.rawValue): \(HostRemainder.text(children))")
+            try await Task.sleep(for: Self.interval)
+        }
+        display.finish()
+        StandardOutput.line("\(name) has ended.")
+    }
+}
+
+/// What the children of a host still hold, read again and again beside whoever waits for their end: that may come while the
+/// database does not answer.
+final class HostRemainder: Sendable {
+    /// The time between two looks.
+    private static let interval = Duration.milliseconds(500)
+
+    private let words = Mutex("")
+
+    /// What was seen last, in words; empty before the first look.
+    var text: String { words.withLock { $0 } }
+
+    /// Looks until the task is cancelled; the host is that of the supervisor with this process id and folder.
+    func follow(process: Int32, folder: String, _ settings: Settings) async {
+        while !Task.isCancelled {
+            do {
+                try await StoreSession.run(settings) { store in
+                    while !Task.isCancelled {
+                        let hosts = try await store.hosts().filter {
+                            $0.report.pid == process && $0.report.journalFolder == folder
+                        }
+                        let children = try await store.children().filter { child in
+                            hosts.contains { $0.report.id == child.row.hostID }
+                        }
+                        say(Self.text(children))
+                        try await Task.sleep(for: Self.interval)
+                    }
+                }
+            } catch {
+                say("the database does not answer")
+                try? await Task.sleep(for: Self.interval)
+            }
+        }
+    }
+
+    private func say(_ text: String) {
+        words.withLock { $0 = text }
+    }
+
+    /// The sum over some children.
+    static func text(_ children: [ChildOverview]) -> String {
+        guard !children.isEmpty else { return "no child is left" }
+        let streams = children.reduce(0) { $0 + Int($1.beat.streamsInFlight) }
+        let parts = children.reduce(0) { $0 + Int($1.beat.partsHeld) }
+        return "children \(children.count), messages on the wire \(streams), parts held \(parts)"
+    }
+}
+
+/// The process of the supervisor that has a folder.
+struct FolderOwner: Sendable {
+    /// The folder.
+    let folder: String
+    /// The process.
+    let process: ProcessRecord
+
+    /// Finds the supervisor of a folder; `nil` if none runs.
+    ///
+    /// - Throws: `SupervisorError` if the folder cannot be looked at; `CommandFailure` if the process cannot be seen from here.
+    init?(folder: String) throws {
+        guard let id = try Supervisor.running(in: folder) else { return nil }
+        guard let process = ProcessRecord(id) else {
+            throw CommandFailure(
+                .unavailable,
+                "The folder \(folder) belongs to a supervisor, process \(id), that cannot be seen from here: run the command in "
+                    + "the container or on the machine where that one runs, or name its host with --host."
+            )
+        }
+        self.folder = folder
+        self.process = process
+    }
+
+    /// Whether the supervisor still runs.
+    var isRunning: Bool { ProcessRecord(process.id)?.startTicks == process.startTicks }
+
+    /// Asks the supervisor to drain.
+    func drain() throws {
+        guard isRunning, kill(process.id, SIGTERM) != 0, errno != ESRCH else { return }
+        throw CommandFailure(
+            .unavailable,
+            "The supervisor of \(folder), process \(process.id), cannot be sent a signal: \(String(cString: strerror(errno))). "
+                + "Run the command as the user of that process."
+        )
+    }
+}
