@@ -76,13 +76,9 @@ struct FeedbackSite {
         await connection.close()
     }
 
-    /// Waits until a number is there, a minute at most.
+    /// Waits until a number is there, a minute at most; the database may be away meanwhile.
     func wait(for wanted: Int64, _ sql: String) async throws -> Bool {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < deadline {
-            if (try? await number(sql)) == wanted { return true }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        return false
+        try await eventually("\(wanted) from '\(sql)'") { (try? await number(sql)) == wanted }
+        return true
     }
 }

@@ -59,12 +59,8 @@ public final class TestPooler: Sendable {
             throw TestSupportError("pgbouncer does not start (package pgbouncer): \(error)")
         }
         // It goes into the background before it listens.
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.6432") {
-            guard ContinuousClock.now < deadline else {
-                throw TestSupportError("pgbouncer does not listen: see \(folder)/log")
-            }
-            try await Task.sleep(for: .milliseconds(10))
+        try await eventually("pgbouncer listens, or says in \(folder)/log why not") {
+            FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.6432")
         }
     }
 

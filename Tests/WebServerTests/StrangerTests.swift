@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import WebServer

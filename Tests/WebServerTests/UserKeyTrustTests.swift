@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import WebServer
@@ -180,6 +181,25 @@ import Testing
         #expect(try await Self.user(web, "other-token") == "eve")
         #expect(try await web.admin.unlinkUnproven(service: "shop") == 0)
         try await site.finish()
+    }
+
+    @Test func whatComesAfterRelinkIsNotBelievedThoughItWasAskedForBefore() async throws {
+        let site = try await WebSite.start()
+        #expect(try await Self.register(site, "ada-token", "ada").status == 200)
+        // As when the process has not heard yet of the new setting: the registration says `open`, and the database knows better.
+        try await site.run("UPDATE pushmta_engine.service SET user_key_trust = 'server'")
+        #expect(try await site.admin.unlinkUnproven(service: "shop") == 1)
+        try await site.run(
+            """
+            SELECT r.* FROM pushmta_engine.application a, pushmta_engine.register_claims(ARRAY[a.id, a.id], '{ada-token,new-token}',
+                '{ada,ada}', '{NULL,NULL}', '{"",""}', '{"",""}', '{"{}","{}"}', '{NULL,NULL}', '{"{}","{}"}',
+                '{"{}","{}"}', '{open,open}') r
+            WHERE a.name = 'shop-android'
+            """
+        )
+        #expect(try await Self.user(site, "ada-token") == "")
+        #expect(try await Self.user(site, "new-token") == "")
+        try await site.drain()
     }
 
     @Test func aProofThatCannotBeCheckedIsAskedForAgain() async throws {

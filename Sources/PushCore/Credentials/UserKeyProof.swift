@@ -98,6 +98,9 @@ public struct UserKeyProof: Sendable {
     public static let longest = 8_192
     /// How far the backend's clock may differ, in seconds.
     public static let clockDifference = 60.0
+    /// How far ahead a token may end, in seconds: 30 days. Whoever gets hold of one can register as its user until then, and the app needs
+    /// it only until its registration is linked.
+    public static let longestLife = 30 * 86_400.0
 
     /// Why a token proves nothing, in words that end a sentence about it.
     public enum Refusal: String, Error, Sendable, Hashable, CaseIterable {
@@ -107,6 +110,7 @@ public struct UserKeyProof: Sendable {
         case signature = "its signature is not that of the key"
         case expired = "its exp is over"
         case early = "its nbf is to come"
+        case endless = "its exp is more than 30 days ahead"
         case otherUser = "its sub is another user than the registration's"
     }
 
@@ -155,6 +159,7 @@ public struct UserKeyProof: Sendable {
         guard key.id == keyID else { throw .unknownKey }
         guard key.algorithm == algorithm, key.isValid(signature, of: signed) else { throw .signature }
         guard now < expires + Self.clockDifference else { throw .expired }
+        guard expires <= now + Self.longestLife + Self.clockDifference else { throw .endless }
         if let begins, now < begins - Self.clockDifference { throw .early }
         return subject
     }

@@ -28,10 +28,10 @@ INSERT INTO pushmta_engine.installation DEFAULT VALUES;
 
 CREATE FUNCTION pushmta_engine.is_plain(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT value !~ '[\u0001-\u001F\u007F-\u009F\u2028\u2029]'
-        AND value ~ '[^ \u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]' $$;
+        AND value ~ '[^ \u00A0\u00AD\u115F\u1160\u1680\u180E\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]' $$;
 COMMENT ON FUNCTION pushmta_engine.is_plain(text) IS
     'Control characters of C0 and C1, and what else begins a line, would be obeyed by terminals and tear tables and logs. '
-    'Blank is what has only characters that Unicode calls white space. Rules of tables run with the rights of whoever writes.';
+    'Blank is what has only white space and characters that show nothing. Rules of tables run with the rights of whoever writes.';
 
 CREATE FUNCTION pushmta_engine.is_name(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT octet_length(value) BETWEEN 1 AND 200 AND pushmta_engine.is_plain(value) $$;

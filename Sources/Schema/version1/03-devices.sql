@@ -249,9 +249,9 @@ COMMENT ON FUNCTION pushmta_engine.register_devices(
     integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
     'Stores registrations in the order of the arrays, as if each were a transaction of its own.';
 
--- Stores registrations as register_devices does, after it has settled whose the devices are. A claim is
+-- Stores registrations as register_devices does, after it has found out whose the devices are. A claim is
 -- * proven: the user key was said by somebody whom the service trusts, and the subscription notes that;
--- * open: the service takes the device's word;
+-- * open: the service took the device's word when it was asked; if it does not any more, the claim is unproven;
 -- * unproven: the user key counts only if the enabled subscription of the token has the same one, so that a device that registers
 --   again without a proof stays whose it is; else it has none;
 -- * server: the device is not asked at all; the subscription of the token keeps the user key that it has.
@@ -263,12 +263,18 @@ CREATE FUNCTION pushmta_engine.register_claims(
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
+    trusting integer[];
     keys text[];
 BEGIN
-    -- That of register_devices: what is looked at here is still so there.
+    -- That of register_devices: what is looked at here is still so there. That of unlink_unproven, too: what comes before it is
+    -- unlinked there, and what comes after it sees the service's new setting here.
     PERFORM pg_advisory_xact_lock(5786284502004);
+    IF 'open' = ANY(claims) THEN
+        trusting := ARRAY(SELECT a.id FROM application a JOIN service v ON v.id = a.service_id
+            WHERE a.id = ANY(application_ids) AND v.user_key_trust = 'open');
+    END IF;
     keys := ARRAY(
-        SELECT CASE WHEN g.claim IN ('proven', 'open') THEN g.user_key ELSE coalesce((
+        SELECT CASE WHEN g.claim = 'proven' OR g.claim = 'open' AND g.application_id = ANY(trusting) THEN g.user_key ELSE coalesce((
                 SELECT s.user_key FROM subscription s
                 WHERE s.application_id = g.application_id AND s.push_token = g.push_token AND s.enabled
                     AND (g.claim = 'server' OR s.user_key = g.user_key)), '') END
@@ -283,7 +289,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_claims(
     integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
-    'Stores registrations as register_devices does, after it has settled whose the devices are.';
+    'Stores registrations as register_devices does, after it has found out whose the devices are.';
 
 CREATE FUNCTION pushmta_engine.unlink_unproven(application integer, behind bigint, most integer)
     RETURNS TABLE (last_id bigint, unlinked integer) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$

@@ -146,6 +146,7 @@ COMMENT ON TABLE pushmta_engine.delivery IS
 CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, id)
     WHERE state IN ('pending', 'preparing', 'in_progress', 'paused');
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
+CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
 CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state IN ('stopped', 'failed') AND finished_at IS NULL;
 -- A continuous delivery goes on until it is stopped and has no messages of its own. Those of a day belong to a delivery of that
 -- day, its child of the same kind: the day and the tracking key of a delivery never change.
@@ -269,6 +270,7 @@ CREATE TABLE pushmta.delivery_target (
     user_key text,
     push_token text CONSTRAINT delivery_target_push_token_form CHECK (octet_length(push_token) <= 2000),
     variables jsonb CHECK (variables IS NULL OR jsonb_typeof(variables) = 'object'),
+    created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT delivery_target_one_address CHECK (num_nonnulls(subscription_id, user_key, push_token) = 1)
 );
 COMMENT ON TABLE pushmta.delivery_target IS

@@ -17,8 +17,12 @@ CREATE FUNCTION pushmta_engine.schema_problems(root jsonb, rule jsonb, value jso
 DECLARE
     kind CONSTANT text := jsonb_typeof(value);
     plain CONSTANT text := CASE kind WHEN 'string' THEN value #>> '{}' WHEN 'number' THEN value::text END;
+    -- Nobody reads more problems than these.
+    most CONSTANT integer := 100;
     allowed jsonb;
     inner_rule jsonb;
+    known text;
+    unknown integer := 0;
     entry record;
 BEGIN
     IF rule ? '$ref' THEN
@@ -59,14 +63,16 @@ BEGIN
         END IF;
         IF rule ? 'items' THEN
             RETURN QUERY SELECT p.* FROM jsonb_array_elements(value) WITH ORDINALITY e(element, n),
-                schema_problems(root, rule -> 'items', e.element, place || '/' || e.n - 1) p;
+                schema_problems(root, rule -> 'items', e.element, place || '/' || e.n - 1) p LIMIT most;
         END IF;
     WHEN 'object' THEN
         FOR entry IN SELECT e.key, e.value, place || '/' || replace(replace(left(e.key, 200), '~', '~0'), '/', '~1') AS place
             FROM jsonb_each(value) e LOOP
+            EXIT WHEN unknown >= most;
             IF entry.key !~ (rule #>> '{propertyNames,pattern}') OR length(entry.key) > (rule #>> '{propertyNames,maxLength}')::integer THEN
                 RETURN NEXT ROW(entry.place, 'it cannot have this name',
                     coalesce(rule #>> '{propertyNames,$comment}', 'choose another name'))::input_problem;
+                unknown := unknown + 1;
                 CONTINUE;
             END IF;
             inner_rule := coalesce(rule #> ARRAY['properties', entry.key], rule -> 'additionalProperties');
@@ -74,8 +80,9 @@ BEGIN
                 RETURN QUERY SELECT * FROM schema_problems(root, inner_rule, entry.value, entry.place);
             -- A null is the same as no key.
             ELSIF inner_rule = 'false' AND entry.value <> 'null' THEN
-                RETURN NEXT ROW(entry.place, 'this key is unknown', 'known keys are '
-                    || (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(rule -> 'properties') k))::input_problem;
+                known := coalesce(known, (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(rule -> 'properties') k));
+                RETURN NEXT ROW(entry.place, 'this key is unknown', 'known keys are ' || known)::input_problem;
+                unknown := unknown + 1;
             END IF;
         END LOOP;
         RETURN QUERY SELECT place || '/' || r.key, 'it is missing', coalesce(rule #>> ARRAY['properties', r.key, 'description'], 'write it')
@@ -91,6 +98,75 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.schema_problems(jsonb, jsonb, jsonb, text) IS
     'What a value has against a JSON Schema, as far as this knows its keywords; others, such as those of a newer program, say '
     'nothing here. `place` is the value''s JSON Pointer (RFC 6901).';
+
+CREATE FUNCTION pushmta_engine.text_problems(content jsonb, place text) RETURNS SETOF pushmta_engine.input_problem
+    LANGUAGE sql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
+    WITH RECURSIVE found (place, value, depth) AS (
+        SELECT text_problems.place, text_problems.content, 0 WHERE strpos(text_problems.content::text, '{{') > 0
+        UNION ALL
+        SELECT f.place || '/' || replace(replace(left(c.name, 200), '~', '~0'), '/', '~1'), c.value, f.depth + 1
+        FROM found f CROSS JOIN LATERAL (
+            SELECT e.key, e.value FROM jsonb_each(CASE jsonb_typeof(f.value) WHEN 'object' THEN f.value ELSE '{}' END) e
+            UNION ALL
+            SELECT (e.n - 1)::text, e.value
+            FROM jsonb_array_elements(CASE jsonb_typeof(f.value) WHEN 'array' THEN f.value ELSE '[]' END) WITH ORDINALITY e(value, n)
+        ) c(name, value)
+        -- What lies deeper is looked at when the delivery is prepared: each step copies all that is below it.
+        WHERE f.depth < 16
+    )
+    SELECT f.place, 'a {{ is never closed', E'write }} after the field''s name, or \\{{ to show two braces'
+    FROM found f WHERE jsonb_typeof(f.value) = 'string'
+        AND strpos(regexp_replace(replace(f.value #>> '{}', E'\\{{', ' '), '\{\{.*?\}\}', ' ', 'g'), '{{') > 0 $$;
+COMMENT ON FUNCTION pushmta_engine.text_problems(jsonb, text) IS
+    'The texts in a section of a content, which is at this JSON Pointer, that begin a field and do not end it.';
+
+CREATE FUNCTION pushmta_engine.section_problems(section jsonb, platform text, place text) RETURNS SETOF pushmta_engine.input_problem
+    LANGUAGE plpgsql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    has CONSTANT text[] := ARRAY(SELECT e.key FROM jsonb_each(section) e WHERE e.value <> 'null');
+    silent CONSTANT boolean := coalesce(section -> 'silent' = 'true', false);
+    wakes CONSTANT boolean := silent OR coalesce(section -> 'content_available' = 'true', false) OR has && ARRAY['aps'];
+    shown text := (SELECT e.key FROM jsonb_each(section) e
+        WHERE e.key IN ('title', 'subtitle', 'body', 'badge', 'sound') AND e.value NOT IN ('null', '""') ORDER BY e.key LIMIT 1);
+BEGIN
+    IF platform = 'ios' THEN
+        -- The raw aps may do anything; what it does is known when it is rendered.
+        IF NOT wakes AND NOT has && ARRAY['title', 'title_loc_key', 'title_loc_args', 'subtitle', 'subtitle_loc_key', 'subtitle_loc_args',
+            'body', 'loc_key', 'loc_args', 'action_loc_key', 'launch_image', 'badge', 'clear_badge', 'sound', 'push_type', 'template'] THEN
+            RETURN NEXT ROW(place, 'there is nothing to show and nothing to wake the app for',
+                'set one of title, subtitle, body, badge, sound, or content_available for a silent push')::input_problem;
+        END IF;
+        IF shown IS NOT NULL AND silent THEN
+            RETURN NEXT ROW(place || '/silent', 'a silent push shows nothing, and this content does',
+                'leave out what is shown, or this')::input_problem;
+        ELSIF section ->> 'push_type' = 'background' AND shown IS NOT NULL THEN
+            RETURN NEXT ROW(place || '/push_type', 'a background push shows nothing, and this content does',
+                'write "alert", or leave it out')::input_problem;
+        ELSIF section ->> 'push_type' = 'background' AND NOT wakes THEN
+            RETURN NEXT ROW(place || '/push_type', 'a background push has to wake the app', 'set content_available to true')::input_problem;
+        END IF;
+    ELSIF NOT has && ARRAY['template'] THEN
+        IF section ->> 'kind' = 'data' THEN
+            RETURN QUERY SELECT place || '/variables/' || n.name, 'another key of the content has this name in the payload',
+                    'keep one of them'
+                FROM (VALUES ('title', 'title'), ('body', '_msg'), ('click_action', 'url')) n(key, name)
+                WHERE jsonb_typeof(section -> n.key) = 'string' AND jsonb_typeof(section -> 'variables') = 'object'
+                    AND section -> 'variables' ? n.name;
+        ELSIF NOT has && ARRAY['title', 'body', 'title_loc_key', 'body_loc_key'] THEN
+            IF section ->> 'kind' = 'notification' THEN
+                RETURN NEXT ROW(place || '/kind', 'a notification message without title and body shows nothing',
+                    'set title or body')::input_problem;
+            ELSIF coalesce(section -> 'variables', '{}') IN ('{}', 'null') AND coalesce(section -> 'message', '{}') IN ('{}', 'null') THEN
+                RETURN NEXT ROW(place, 'there is nothing to show and nothing for the app to read',
+                    'set title, body or variables, or kind to "data" for a message that only wakes the app')::input_problem;
+            END IF;
+        END IF;
+    END IF;
+    RETURN QUERY SELECT * FROM text_problems(section, place);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.section_problems(jsonb, text, text) IS
+    'What several keys of a section say against each other, as far as that is so for everyone: what Swift''s ContentValidator says, '
+    'and less of it. `place` is the section''s JSON Pointer.';
 
 CREATE FUNCTION pushmta_engine.content_problems(content jsonb, platforms text[])
     RETURNS SETOF pushmta_engine.input_problem LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -111,6 +187,17 @@ BEGIN
         FROM unnest(platforms) u WHERE jsonb_typeof(content -> u) IS DISTINCT FROM 'object';
     IF rule IS NOT NULL THEN
         RETURN QUERY SELECT * FROM schema_problems(rule, rule - 'anyOf', content, '') LIMIT 100;
+    END IF;
+    -- What several keys say together is known when each says what it may.
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT p.* FROM (
+                SELECT content AS part, '' AS place
+                UNION ALL
+                SELECT l.value, '/locales/' || replace(replace(left(l.key, 200), '~', '~0'), '/', '~1')
+                FROM jsonb_each(CASE jsonb_typeof(content -> 'locales') WHEN 'object' THEN content -> 'locales' ELSE '{}' END) l
+            ) s, unnest(ARRAY['ios', 'android']) u(platform),
+            section_problems(s.part -> u.platform, u.platform, s.place || '/' || u.platform) p
+            WHERE jsonb_typeof(s.part -> u.platform) = 'object' LIMIT 100;
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.content_problems(jsonb, text[]) IS
@@ -365,6 +452,28 @@ COMMENT ON FUNCTION pushmta_engine.filter_problem(text) IS
     'Why a text is no filter; null if it is one. As Swift''s TargetFilterParser reads it, with the fields and limits that '
     'come from there. Whether the columns of a mapping are there is known when the delivery is prepared.';
 
+CREATE FUNCTION pushmta_engine.filter_problem(delivery bigint, filter text) RETURNS pushmta_engine.input_problem
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    wrong pushmta_engine.input_problem := filter_problem(filter);
+    service text;
+BEGIN
+    IF wrong.problem IS NOT NULL OR NOT EXISTS (SELECT FROM filter_words(filter) w
+        WHERE w.word = 'mapping' AND EXISTS (SELECT FROM filter_words(filter) v WHERE v.word = '.' AND v.place > w.place)) THEN
+        RETURN wrong;
+    END IF;
+    SELECT min(s.name) INTO service FROM pushmta_engine.delivery_application x
+    JOIN pushmta_engine.application a ON a.id = x.application_id JOIN pushmta_engine.service s ON s.id = a.service_id
+    WHERE x.delivery_id = filter_problem.delivery AND s.target_mapping_id IS NULL;
+    IF service IS NOT NULL THEN
+        RETURN ROW('', format('it asks for fields of the mapping, and service "%s" has none', service),
+            'give the service a target mapping (pushmta service set --mapping), or use other fields')::input_problem;
+    END IF;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.filter_problem(bigint, text) IS
+    'Why a text is no filter of a delivery; null if it is one. Whether the columns of a mapping are there is known when it is prepared.';
+
 CREATE FUNCTION pushmta_engine.filter_number(value text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN value ~ '^[+-]?[0-9]{1,100}([.][0-9]{1,100})?$' THEN value::numeric END $$;
 COMMENT ON FUNCTION pushmta_engine.filter_number(text) IS
@@ -408,12 +517,12 @@ BEGIN
     RETURN QUERY SELECT 'content', p FROM content_problems(whole.content, ARRAY(SELECT DISTINCT a.platform
         FROM delivery_application x JOIN application a ON a.id = x.application_id WHERE x.delivery_id = delivery_problems.delivery)) p;
     IF whole.target_filter IS NOT NULL THEN
-        RETURN QUERY SELECT 'filter', p FROM filter_problem(whole.target_filter) p WHERE p.problem IS NOT NULL;
+        RETURN QUERY SELECT 'filter', p FROM filter_problem(delivery_problems.delivery, whole.target_filter) p WHERE p.problem IS NOT NULL;
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.delivery_problems(bigint) IS
-    'What can be said against a delivery before it is prepared. Texts with fields, sizes, what several keys say together, and '
-    'what an application declares are looked at when it is prepared.';
+    'What can be said against a delivery before it is prepared. Values of fields, sizes, and what an application declares are looked '
+    'at when it is prepared.';
 
 CREATE FUNCTION pushmta_engine.check_start() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -460,8 +569,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.check_content(jsonb, text[]) IS
-    'What is wrong with a content, by JSON Pointer: unknown keys, types, ranges, forms, sections. What several keys say together, '
-    'texts with fields and sizes are judged by pushmta delivery create --check and at preparation.';
+    'What is wrong with a content, by JSON Pointer: unknown keys, types, ranges, forms, sections, fields that are never closed, keys '
+    'that contradict each other. Values of fields and sizes are judged by pushmta delivery create --check and at preparation.';
 
 -- What keeps a delivery from being sent; no row if nothing that is known before it is prepared.
 CREATE FUNCTION pushmta.check_delivery(delivery bigint) RETURNS TABLE (subject text, pointer text, problem text, remedy text)

@@ -205,9 +205,8 @@ BEGIN
     RETURN cardinality(picked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.settle_delivery(bigint, integer) IS
-    'Ends up to so many parts of a stopped, failed or expired delivery that nobody holds, and puts right what a program of an '
-    'older version left ready or waiting against the delivery''s state. Any number of hosts may call it; it waits for nobody. '
-    'Returns the number of parts it changed.';
+    'Ends up to so many parts of a stopped, failed or expired delivery that nobody holds, and puts right what is ready or waiting '
+    'against the delivery''s state. Any number of hosts may call it; it waits for nobody. Returns the number of parts it changed.';
 
 CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -225,6 +224,10 @@ BEGIN
     IF current_state <> 'editing' THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
+    END IF;
+    IF NOT isfinite(begins) OR begins > now() + interval '3600 days' THEN
+        RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, begins
+            USING ERRCODE = 'PM007', HINT = 'Give a time within the next 3,600 days, or none to start it now.';
     END IF;
     UPDATE pushmta_engine.delivery d SET state = 'pending', start_at = begins, log_day = day,
         tracking_key_id = tracking_key_of(day), changed_at = now(),

@@ -238,14 +238,22 @@ BEGIN
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;
+    -- Those of deliveries that nobody started.
+    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
+        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
+            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
+        WHERE d.state = 'editing' LIMIT most - purged_rows));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    PERFORM note_retention('targets of deliveries that were not started', deleted);
+    purged_rows := purged_rows + deleted;
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
     'Deletes what ended deliveries of days before `before` leave behind their counts, up to about so many rows: targets and '
     'exclusions, parts (which become one for each application and account, with the sums of all), what is on record of lost '
     'owners, numbers of int32 message ids. Nothing of a day whose outcomes are there: these hold what an unfinished delivery '
-    'needs, and what the statistics have not counted, and are not dropped at once when the clock jumps. Returns how many '
-    'rows.';
+    'needs, and what the statistics have not counted, and are not dropped at once when the clock jumps. Of deliveries that '
+    'were never started, targets as old. Returns how many rows.';
 
 CREATE FUNCTION pushmta_engine.purge_children(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$

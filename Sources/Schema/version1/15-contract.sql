@@ -278,7 +278,7 @@ BEGIN
             USING ERRCODE = 'PM007', HINT = 'A filter has at most 65,536 bytes. Use explicit targets or an exclusion list.';
     END IF;
     IF wanted IS NOT NULL THEN
-        wrong := filter_problem(wanted);
+        wrong := filter_problem(delivery, wanted);
         IF wrong.problem IS NOT NULL THEN
             RAISE EXCEPTION 'The target filter of delivery % cannot be used: %.', delivery, wrong.problem
                 USING ERRCODE = 'PM021', HINT = wrong.remedy;

@@ -41,6 +41,15 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.template_problem(jsonb) IS
     'What is wrong with a template''s settings; null if nothing is.';
 
+CREATE FUNCTION pushmta_engine.template_content_problems(content jsonb) RETURNS SETOF pushmta_engine.input_problem
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT p.* FROM input_rule r, schema_problems(r.document, r.document - 'anyOf', template_content_problems.content, '') p
+    WHERE r.name = 'content'
+    UNION ALL
+    SELECT t.* FROM text_problems(template_content_problems.content, '') t $$;
+COMMENT ON FUNCTION pushmta_engine.template_content_problems(jsonb) IS
+    'What is wrong with the keys of a template''s content. What is still missing from it comes from whoever uses it.';
+
 CREATE FUNCTION pushmta_engine.find_template(wanted text) RETURNS pushmta_engine.delivery_template LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -62,6 +71,7 @@ CREATE FUNCTION pushmta.add_template(
 #variable_conflict use_variable
 DECLARE
     problem text := template_problem(settings);
+    wrong pushmta_engine.input_problem;
     made integer;
 BEGIN
     PERFORM require_name('delivery template', name, 'PM043');
@@ -69,6 +79,11 @@ BEGIN
     IF content IS NULL OR jsonb_typeof(content) <> 'object' THEN
         RAISE EXCEPTION 'The content of delivery template "%" is %, not a JSON object.', name, coalesce(jsonb_typeof(content), 'null')
             USING ERRCODE = 'PM004', HINT = 'Give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}.';
+    END IF;
+    SELECT p.* INTO wrong FROM template_content_problems(content) p LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'The content of delivery template "%" cannot be used: "%": %.', name, wrong.pointer, wrong.problem
+            USING ERRCODE = 'PM020', HINT = wrong.remedy;
     END IF;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem

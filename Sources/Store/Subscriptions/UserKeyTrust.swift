@@ -117,7 +117,16 @@ extension Store {
                 }
             }
             if let adding {
-                try await transaction.execute(PostgresStatement(Self.saveProofKeySQL, Self.parameters(adding)))
+                let added = try await transaction.execute(
+                    PostgresStatement(Self.addProofKeySQL, Self.parameters(adding))
+                )
+                guard added.affectedRows > 0 else {
+                    throw StoreError(
+                        .conflict,
+                        "Service \"\(service)\" has a proof key \"\(adding.keyID)\" already, which tokens name.",
+                        hint: "give the new key an id of its own, or drop the old one with --drop-proof-key too"
+                    )
+                }
             }
             let after = try await transaction.execute(
                 PostgresStatement(
@@ -174,12 +183,10 @@ extension Store {
         )
     }
 
-    private static let saveProofKeySQL = """
+    private static let addProofKeySQL = """
         INSERT INTO pushmta_engine.service_proof_key (id, service_id, key_id, algorithm, public_key, sealed, seal_key_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (service_id, key_id) DO UPDATE SET id = excluded.id, algorithm = excluded.algorithm,
-            public_key = excluded.public_key, sealed = excluded.sealed, seal_key_id = excluded.seal_key_id,
-            created_at = now(), created_by = session_user
+        ON CONFLICT (service_id, key_id) DO NOTHING
         """
 
     private static func parameters(_ key: ProofKeyRow) -> [PostgresValue] {

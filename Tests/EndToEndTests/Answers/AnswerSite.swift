@@ -3,6 +3,7 @@ import Gateways
 import PostgresClient
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import pushmta
@@ -158,7 +159,7 @@ struct AnswerSite: Sendable {
 
     /// Waits until something is so; says what was waited for if it never is.
     func wait(_ label: String, _ condition: () async throws -> Bool) async throws {
-        try await EndToEndTests.wait(for: label, within: Self.limit, until: condition)
+        try await eventually(label, within: Self.limit, condition)
     }
 
     /// What is known of an application's health.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import pushmta
@@ -15,7 +16,7 @@ import Testing
     private func start(_ script: String) async throws {
         let script = script + "; touch '\(folder.path)/ready'; while :; do sleep 0.01; done"
         try await process.start("/bin/sh", ["-c", script])
-        try await wait(for: "the shell", within: DeliverySite.limit) {
+        try await eventually("the shell", within: DeliverySite.limit) {
             FileManager.default.fileExists(atPath: folder.path + "/ready")
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import PostgresClient
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import pushmta
@@ -114,14 +115,14 @@ import Testing
         let id = try await create(kind, to: application, store)
         try await store.startDelivery(id)
         var last = try await store.deliveryProgress(id)
-        try await wait(for: kind.name, within: DeliverySite.limit) {
+        try await eventually(kind.name, within: DeliverySite.limit) {
             last = try await store.deliveryProgress(id)
             return last.state.isFinal
         }
         let expected = Self.devices / 2
         #expect(last.sent == expected, "\(kind.name): \(last)")
         // The last answer may still be under way to its device.
-        try await wait(for: "the receipts of \(kind.name)", within: DeliverySite.limit) {
+        try await eventually("the receipts of \(kind.name)", within: DeliverySite.limit) {
             try await store.firstHits(delivery: id).received == expected
         }
         _ = try await devices.reports()
@@ -163,7 +164,7 @@ import Testing
         let clicks = kind.isVisible ? expected : 0
         let figures = [expected, expected, 0, expected, expected, clicks, clicks]
         var last: [Int64] = []
-        try await wait(for: "the statistics of \(kind.name)", within: DeliverySite.limit) {
+        try await eventually("the statistics of \(kind.name)", within: DeliverySite.limit) {
             let result = try await connection.execute(
                 PostgresStatement(
                     """

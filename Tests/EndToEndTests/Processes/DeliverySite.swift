@@ -140,6 +140,6 @@ struct DeliverySite: Sendable {
         within limit: Duration = Self.limit,
         _ condition: () async throws -> Bool
     ) async throws {
-        try await EndToEndTests.wait(for: label, within: limit, until: condition)
+        try await eventually(label, within: limit, condition)
     }
 }

@@ -90,7 +90,7 @@ struct KeySite: Sendable {
     /// Waits until a session waits for a lock of another one.
     func waitForLock() async throws {
         let watcher = try await database.connect()
-        try await EndToEndTests.wait(for: "a session that waits for a lock", within: DeliverySite.limit) {
+        try await eventually("a session that waits for a lock", within: DeliverySite.limit) {
             try await watcher.execute(PostgresStatement(Self.waiting, prepare: false)).int64(0, 0) > 0
         }
         await watcher.close()

@@ -45,7 +45,7 @@ import Testing
             logFile: folder.path + "/log"
         )
         try await supervisor.start(try Program.pushmta().path, ["supervisor", "run"], environment: environment)
-        try await wait(for: "its words", within: DeliverySite.limit) {
+        try await eventually("its words", within: DeliverySite.limit) {
             try String(contentsOfFile: supervisor.logFile, encoding: .utf8).contains("pool_mode = session")
         }
         #expect(supervisor.running != nil, "somebody may put the pooler right")

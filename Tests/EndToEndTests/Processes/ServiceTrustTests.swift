@@ -70,7 +70,34 @@ import Testing
             expect: 65
         )
         #expect(refused.errors.contains("private key") && !refused.errors.contains("BEGIN"))
+        // A public key in another form would be a secret that everybody may know.
+        let forms =
+            "cd '\(folder.path)' && openssl ec -in private.pem -pubout -outform DER -out public.der"
+            + " && openssl ec -in private.pem -outform DER -out private.der"
+            + " && openssl ecparam -name secp384r1 -genkey -noout -out other.pem"
+            + " && openssl ec -in other.pem -pubout -out p384.pem"
+        #expect(try await Program(path: "/bin/sh").run(["-c", forms]).status == 0)
+        // Of RFC 7515, appendix A.3.
+        let jwk = """
+            {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+            "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}
+            """
+        _ = try folder.write(jwk, to: "key.jwk")
+        _ = try folder.write("-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n", to: "cut.pem")
+        for file in ["public.der", "private.der", "key.jwk", "p384.pem", "cut.pem"] {
+            let answer = try await run(
+                "service set shop --proof-key-id k1 --proof-key \(folder.path)/\(file)",
+                expect: 65
+            )
+            #expect(answer.errors.contains("P-256") && answer.errors.contains(file), "\(answer.errors)")
+        }
+        #expect(try await store.proofKeys(service: "shop").isEmpty)
         try await run("service set shop --user-key-trust signed --proof-key-id k1 --proof-key \(secret)")
+        let taken = try await run(
+            "service set shop --proof-key-id k1 --proof-key \(folder.path)/public.pem",
+            expect: 65
+        )
+        #expect(taken.errors.contains("--drop-proof-key"), "\(taken.errors)")
         try await run("service set shop --proof-key-id k2 --proof-key \(folder.path)/public.pem")
         let shown = try await run("service show shop")
         #expect(shown.output.contains("signed") && shown.output.contains("k1 (HS256), k2 (ES256)"))

@@ -32,7 +32,7 @@ import Testing
         var idle: [any Channel] = []
         for _ in 0..<300 { idle.append(try await connect()) }
         // The last of them, and what comes behind, has to wait for the end of the first.
-        try await wait(for: "an answer", within: Self.limit) { await answers() }
+        try await eventually("an answer", within: Self.limit) { await answers() }
         #expect(web.running != nil)
         let log = try String(contentsOfFile: web.logFile, encoding: .utf8)
         #expect(log.contains("web.limits.maxConnections is 10000"), "\(log)")
@@ -54,7 +54,7 @@ import Testing
 
     @Test func withoutRoomForAnybodyItSaysSo() async throws {
         try await start("ulimit -n 80", waits: false)
-        try await wait(for: "its end", within: Self.limit) { web.running == nil }
+        try await eventually("its end", within: Self.limit) { web.running == nil }
         let log = try String(contentsOfFile: web.logFile, encoding: .utf8)
         #expect(log.contains("80 files open at once") && log.contains("ulimit -n"), "\(log)")
     }
@@ -71,7 +71,7 @@ import Testing
             ["-c", "\(limit) && exec '\(try Program.pushmta().path)' web"],
             environment: Dictionary(uniqueKeysWithValues: settings.map { ("PUSHMTA_" + $0.key, $0.value) })
         )
-        if waits { try await wait(for: "the web process", within: Self.limit) { await answers() } }
+        if waits { try await eventually("the web process", within: Self.limit) { await answers() } }
     }
 
     private func connect() async throws -> any Channel {

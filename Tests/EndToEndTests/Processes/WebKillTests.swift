@@ -2,6 +2,7 @@ import Foundation
 import PostgresClient
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import pushmta
@@ -56,7 +57,7 @@ import Testing
 
         let reported = try await receipts(site, settings, control, names[0], victim)
         // Hits that only a spool holds are loaded by a web process that lives, within seconds.
-        try await wait(for: "the hits of \(reported)", within: Self.limit) {
+        try await eventually("the hits of \(reported)", within: Self.limit) {
             let hits = try? await StoreSession.run(settings, role: "test") { store in
                 try await store.firstHits(delivery: reported.delivery)
             }
@@ -115,7 +116,7 @@ import Testing
         let total = work ?? before.registered
         var done = 0 as Int64
         var killed = 0 as Int64
-        try await wait(for: "the devices' requests", within: Self.limit) {
+        try await eventually("the devices' requests", within: Self.limit) {
             let now = try await report(control)
             done =
                 work == nil
@@ -133,7 +134,7 @@ import Testing
         }
         #expect(killed == Self.kills, "\(done) of \(total) were done")
         // A receipt may have left its gateway behind the last answer.
-        try await wait(for: "the last requests", within: Self.limit) { try await report(control).waiting == 0 }
+        try await eventually("the last requests", within: Self.limit) { try await report(control).waiting == 0 }
         return try await report(control)
     }
 
@@ -146,9 +147,9 @@ import Testing
             let file = try String(contentsOfFile: site.cluster.data + "/postmaster.pid", encoding: .utf8)
             let server = try #require(file.split(separator: "\n").first.flatMap { pid_t($0) })
             #expect(Foundation.kill(server, SIGKILL) == 0)
-            try await wait(for: "the server's end", within: Self.limit) { await !site.cluster.isRunning() }
+            try await eventually("the server's end", within: Self.limit) { await !site.cluster.isRunning() }
             // The server's children notice it by themselves, and until then no other server can take their place.
-            try await wait(for: "PostgreSQL", within: Self.limit) {
+            try await eventually("PostgreSQL", within: Self.limit) {
                 (try? await site.cluster.start()) != nil
             }
         }

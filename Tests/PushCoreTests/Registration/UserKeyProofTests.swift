@@ -46,6 +46,10 @@ import Testing
         #expect(try check(Self.hmac(head, #"{"sub":"ada","exp":1799999941}"#), key) == "ada")
         #expect(refusal(Self.hmac(head, #"{"sub":"ada","exp":1799999940}"#), key) == .expired)
         #expect(refusal(Self.hmac(head, #"{"sub":"ada","exp":1800000100,"nbf":1800000061}"#), key) == .early)
+        // One that never ends would make anybody who finds it that user for ever.
+        #expect(try check(Self.hmac(head, #"{"sub":"ada","exp":1802592060}"#), key) == "ada")
+        #expect(refusal(Self.hmac(head, #"{"sub":"ada","exp":1802592061}"#), key) == .endless)
+        #expect(refusal(Self.hmac(head, #"{"sub":"ada","exp":1e300}"#), key) == .endless)
         // The example of RFC 7515, appendix A.1, is signed right and says no user: what a library of another maker signs is read here.
         let rfc =
             "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

@@ -49,7 +49,7 @@ struct InputCheckTests {
                 "/ios/template/items/0/image", "missing"
             ),
         ]
-        for (content, pointer, word) in cases {
+        for (content, pointer, word) in cases + Self.contradictions {
             for sql in [Self.create(content), Self.create(content).replacing("$c$)", with: "$c$::jsonb)")] {
                 let error = try await Self.run(fixture, sql).error
                 #expect(error?.sqlState == "PM020", "\(content): \(String(describing: error))")
@@ -69,10 +69,89 @@ struct InputCheckTests {
         #expect(try await Self.run(fixture, template).error?.sqlState == "PM020")
     }
 
+    /// What no single key says.
+    private static let contradictions = [
+        (#"{"ios": {"title": "{{a"}}"#, "/ios/title", "never closed"),
+        (
+            #"{"ios": {"title": "x", "variables": {"a": [{"b~/": "{{b}} and {{c"}]}}}"#, "/ios/variables/a/0/b~0~1",
+            "never closed"
+        ),
+        (
+            #"{"ios": {"title": "x"}, "locales": {"fr": {"ios": {"body": "{{a}"}}}}"#, "/locales/fr/ios/body",
+            "never closed"
+        ),
+        (#"{"ios": {}}"#, "/ios", "nothing to show"), (#"{"ios": {"title": null}}"#, "/ios", "nothing to show"),
+        (#"{"ios": {"category": "x"}}"#, "/ios", "nothing to show"),
+        (#"{"ios": {"title": "x", "push_type": "background"}}"#, "/ios/push_type", "shows nothing"),
+        (#"{"ios": {"push_type": "background"}}"#, "/ios/push_type", "wake"),
+        (#"{"ios": {"title": "x", "silent": true}}"#, "/ios/silent", "shows nothing"),
+        (#"{"ios": {"title": "x"}, "android": {}}"#, "/android", "nothing to show"),
+        (#"{"ios": {"title": "x"}, "android": {"kind": "notification"}}"#, "/android/kind", "shows nothing"),
+        (
+            #"{"ios": {"title": "x"}, "android": {"kind": "data", "title": "x", "variables": {"title": "y"}}}"#,
+            "/android/variables/title", "has this name"
+        ),
+    ]
+
+    @Test("What several keys may say together is taken")
+    func combinations() async throws {
+        let fixture = try await StoreFixture.make()
+        for content in [
+            #"{"ios": {"title": "\\{{ and \\{{{a}} {{!}} {{{b}}}"}}"#, #"{"ios": {"content_available": true}}"#,
+            #"{"ios": {"push_type": "background", "content_available": true}}"#, #"{"ios": {"aps": {"alert": "x"}}}"#,
+            #"{"ios": {"badge": 1}}"#, #"{"ios": {"title": "x"}, "android": {"kind": "data"}}"#,
+            #"{"ios": {"title": "x"}, "android": {"variables": {"a": "b"}}}"#,
+            #"{"ios": {"title": "x"}, "android": {"kind": "data", "title": "x", "variables": {"sub": "y"}}}"#,
+        ] {
+            #expect(PushContent.validate(json: content).isEmpty, "\(content)")
+            let error = try await Self.run(fixture, Self.create(content)).error
+            #expect(error == nil, "\(content): \(String(describing: error))")
+        }
+    }
+
+    @Test("A template says what its keys may say; what is missing comes from whoever uses it")
+    func templates() async throws {
+        let fixture = try await StoreFixture.make()
+        for (content, pointer) in [
+            (#"{"ios": {"titel": "x"}}"#, "/ios/titel"), (#"{"ios": {"title": "{{a"}}"#, "/ios/title"),
+            (#"{"locales": {"fr": {"ios": {"badge": -1}}}}"#, "/locales/fr/ios/badge"),
+        ] {
+            let error = try await Self.run(fixture, "SELECT pushmta.add_template('mine', $c$\(content)$c$)").error
+            #expect(error?.sqlState == "PM020" && error?.message.contains("\"\(pointer)\": ") == true, "\(content)")
+        }
+        let part = #"{"ios": {"category": "x"}, "android": {}}"#
+        let error = try await Self.run(fixture, "SELECT pushmta.add_template('mine', $c$\(part)$c$)::text").error
+        #expect(error == nil, "\(String(describing: error))")
+    }
+
+    @Test("A filter by fields of a mapping needs a service that has one, and a start is at a time to come")
+    func mappings() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try #require(
+            Int64(try await Self.run(fixture, Self.create(#"{"ios": {"title": "x"}}"#)).rows.first?.first ?? "")
+        )
+        let filter = try await Self.run(fixture, "SELECT pushmta.set_target(\(id), 'mapping.city = ''Lyon''')").error
+        #expect(filter?.sqlState == "PM021" && filter?.message.contains("has none") == true)
+        #expect(try await Self.run(fixture, "SELECT pushmta.set_target(\(id), 'locale = ''mapping.x''')").error == nil)
+        for time in ["'infinity'", "now() + interval '3601 days'"] {
+            let error = try await Self.run(fixture, "SELECT pushmta.start_delivery(\(id), \(time))").error
+            #expect(error?.sqlState == "PM007", "\(time): \(String(describing: error))")
+        }
+        #expect(try await fixture.store.deliveryProgress(id).state == .editing)
+    }
+
+    @Test("However much is wrong, what is told is bounded")
+    func bounds() async throws {
+        let fixture = try await StoreFixture.make()
+        let many = "(SELECT jsonb_object_agg('key' || n, n) FROM generate_series(1, 50000) n)"
+        let sql = "SELECT count(*)::text FROM pushmta.check_content(jsonb_build_object('ios', \(many)))"
+        #expect(try await Self.run(fixture, sql).rows == [["100"]])
+    }
+
     @Test("A delivery without a label is refused like one with a blank label")
     func labels() async throws {
         let fixture = try await StoreFixture.make()
-        for label in ["NULL", "''", "' '", "E'\\t'"] {
+        for label in ["NULL", "''", "' '", "E'\\t'", "U&'\\200B'", "U&'\\200B \\FEFF'"] {
             let error = try await Self.run(fixture, Self.create(#"{"ios": {"title": "x"}}"#, label: label)).error
             #expect(error?.sqlState == "PM007", "\(label): \(String(describing: error))")
         }

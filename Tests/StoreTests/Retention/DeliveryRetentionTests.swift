@@ -78,6 +78,25 @@ struct DeliveryRetentionTests {
         #expect(try await purge(fixture) == 0)
     }
 
+    @Test("Targets of a delivery that nobody started go when each is old, and no other of it")
+    func drafts() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.beat())
+        let id = try await fixture.startedDelivery(explicit: true)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta.delivery_target (delivery_id, user_key, created_at)
+            SELECT \(id), 'user-' || n, now() - make_interval(days => n * 50) FROM generate_series(0, 9) n
+            """
+        )
+        // Those of 200 to 450 days.
+        #expect(try await purge(fixture, limit: 4) == 4)
+        #expect(try await purge(fixture) == 2)
+        #expect(try await count(fixture, "pushmta.delivery_target") == 4)
+        #expect(try await purge(fixture) == 0)
+        #expect(try await fixture.store.deliveryProgress(id).state == .editing)
+    }
+
     @Test(
         "Nothing goes of a day whose outcomes are kept, of a delivery that is not over, or that is not counted",
         arguments: [

@@ -106,9 +106,11 @@ struct TemplateTests {
         let content = try await store.deliveryForPreview(changed).content
         #expect(try await store.content(ofTemplate: "sale", merging: delivery.content) == content)
         #expect(try object(content) == object(#"{"ios": {"title": "a", "variables": {"x": "1", "y": {"q": 1}}}}"#))
-        let plain = try await store.createDelivery(
-            DeliveryFromTemplate(template: "Deliver on iOS", label: "two", applications: ["shop-ios"])
-        )
+        var bare = DeliveryFromTemplate(template: "Deliver on iOS", label: "two", applications: ["shop-ios"])
+        // The ready-made one shows nothing by itself.
+        await #expect { try await store.createDelivery(bare) } throws: { ($0 as? StoreError)?.sqlState == "PM020" }
+        bare.content = #"{"ios": {"title": "x"}}"#
+        let plain = try await store.createDelivery(bare)
         #expect(
             try await fixture.sql(
                 """

@@ -139,25 +139,12 @@ final class SupervisorSite: Sendable {
 
     /// Waits until something has come true.
     func wait(within time: Duration = .seconds(60), until isTrue: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + time
-        while !isTrue() {
-            guard .now < deadline else {
-                throw WaitError(description: "what was waited for has not happened in \(time)")
-            }
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await eventually("what the supervisor was to do", within: time) { isTrue() }
     }
 
     /// Waits until the query gives this text in its first column and row.
     func wait(for text: String, from sql: String, within time: Duration = .seconds(60)) async throws {
-        let deadline = ContinuousClock.now + time
-        var last: String?
-        repeat {
-            last = try await value(sql)
-            if last == text { return }
-            try await Task.sleep(for: .milliseconds(20))
-        } while .now < deadline
-        throw WaitError(description: "'\(sql)' gave '\(last ?? "nothing")' and not '\(text)' in \(time)")
+        try await eventually("'\(sql)' gives '\(text)'", within: time) { try await value(sql) == text }
     }
 
     /// The text in the first column and row of a query; nil if there is no row or it is null.

@@ -182,7 +182,7 @@ import Testing
             settings: settings,
             connect: { _ in
                 attempted.tell(.tick)
-                throw WaitError(description: "no database")
+                throw NoDatabase()
             },
             reload: { SupervisorSettings() },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -228,3 +228,6 @@ import Glibc
 #else
 import Darwin
 #endif
+
+/// Why a connection cannot be made.
+private struct NoDatabase: Error {}

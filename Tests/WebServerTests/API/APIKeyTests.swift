@@ -2,6 +2,7 @@ import HTTPTypes
 import PostgresClient
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import WebServer

@@ -180,13 +180,3 @@ final class WebSite: Sendable {
         await connection.close()
     }
 }
-
-/// Waits for a condition, with a deadline.
-func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    throw RawHTTPError("waited in vain: \(what)")
-}
