@@ -66,12 +66,13 @@ let targets: [Target] = [
     // The database's schema. Its source takes the SQL in.
     .target(name: "Schema", exclude: ["version1", "migrations", "rights.sql"]),
 
-    module("PushCore", [.crypto, .cryptoExtras, .mustache]),
+    module("PushCore", [.crypto, .cryptoExtras]),
+    module("Content", ["PushCore", .mustache]),
     module("PostgresClient", ["CLibPQ", .logging]),
     module("CurlClient", ["CCurl"]),
     module("HTTP2", ["CNGHTTP2", .nioCore, .nioPosix, .nioTLS, .nioSSL]),
     module("ProcessProtocol", ["PushCore"]),
-    module("Store", ["Schema", "PostgresClient", "PushCore", .crypto, .logging]),
+    module("Store", ["Schema", "PostgresClient", "Content", "PushCore", .crypto, .logging]),
     module(
         "Gateways",
         [
@@ -89,17 +90,22 @@ let targets: [Target] = [
     module(
         "MTAChild",
         [
-            "ProcessProtocol", "Gateways", "Store", "PostgresClient", "PushCore", .nioCore, .nioPosix, .histogram,
+            "ProcessProtocol", "Gateways", "Store", "PostgresClient", "Content", "PushCore", .nioCore, .nioPosix,
+            .histogram,
             .system, .logging,
         ]
     ),
-    module("Supervisor", ["ProcessProtocol", "Store", "PostgresClient", "PushCore", .subprocess, .system, .logging]),
+    module(
+        "Supervisor",
+        ["ProcessProtocol", "Store", "PostgresClient", "Content", "PushCore", .subprocess, .system, .logging]
+    ),
     module("TrackingSpools", ["Store", "PushCore", .system, .logging]),
     module("FeedbackWorker", ["TrackingSpools", "Gateways", "Store", "PushCore", .nioPosix, .logging]),
     module(
         "WebServer",
         [
-            "TrackingSpools", "Store", "PostgresClient", "PushCore", .hummingbird, .hummingbirdCore, .hummingbirdTLS,
+            "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore", .hummingbird, .hummingbirdCore,
+            .hummingbirdTLS,
             .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system,
             .serviceLifecycle, .logging,
         ]
@@ -111,14 +117,31 @@ let targets: [Target] = [
         dependencies: ["GatewaySimulator", .argumentParser, .logging],
         swiftSettings: swiftSettings
     ),
+    // What the commands share: settings, the way to the database, terminals, credential files.
+    module(
+        "Administration",
+        [
+            "Supervisor", "WebServer", "TrackingSpools", "Gateways", "Store", "ProcessProtocol", "PostgresClient",
+            "Content",
+            "PushCore", .crypto, .argumentParser, .configuration, .unixSignals, .system, .yams,
+        ]
+    ),
+    // Drills, benches, quickstart: whole sites of real processes.
+    module(
+        "Laboratory",
+        [
+            "Administration", "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2",
+            "Content",
+            "PushCore", .argumentParser, .nioCore, .nioPosix, .subprocess, .system, .unixSignals,
+        ]
+    ),
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "TrackingSpools", "Gateways", "Store",
-            "ProcessProtocol", "PostgresClient",
-            "CurlClient", "HTTP2", "PushCore",
-            .crypto, .argumentParser, .configuration, .logging, .serviceLifecycle, .unixSignals, .subprocess, .system,
-            .histogram, .yams,
+            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "TrackingSpools",
+            "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "PushCore",
+            .argumentParser,
+            .logging, .unixSignals, .system,
         ],
         swiftSettings: swiftSettings
     ),
@@ -131,7 +154,8 @@ let targets: [Target] = [
     ),
     tests("PackageLayoutTests", []),
     tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
-    tests("PushCoreTests", ["PushCore"]),
+    tests("PushCoreTests", ["PushCore", "TestSupport"]),
+    tests("ContentTests", ["Content", "PushCore", "TestSupport"]),
     tests("PostgresClientTests", ["PostgresClient", "TestSupport"]),
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
     .testTarget(
@@ -140,7 +164,7 @@ let targets: [Target] = [
         exclude: ["Fixtures"],
         swiftSettings: swiftSettings
     ),
-    tests("StoreTests", ["Store", "PostgresClient", "PushCore", "TestSupport"]),
+    tests("StoreTests", ["Store", "PostgresClient", "Content", "PushCore", "TestSupport"]),
     tests(
         "GatewaysTests",
         [
@@ -153,7 +177,8 @@ let targets: [Target] = [
     .testTarget(
         name: "MTAChildTests",
         dependencies: [
-            "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport",
+            "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "Content", "PushCore",
+            "TestSupport",
             .logging,
             .nioCore,
         ],
@@ -174,14 +199,16 @@ let targets: [Target] = [
     tests(
         "WebServerTests",
         [
-            "WebServer", "TrackingSpools", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird,
+            "WebServer", "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore", "TestSupport",
+            .hummingbird,
             .httpTypes, .nioCore, .nioPosix, .nioSSL, .logging,
         ]
     ),
     tests(
         "EndToEndTests",
         [
-            "pushmta", "gateway-simulator", "Gateways", "Store", "PostgresClient", "CurlClient", "COpenSSL", "PushCore",
+            "pushmta", "gateway-simulator", "Laboratory", "Administration", "Gateways", "Store", "PostgresClient",
+            "CurlClient", "COpenSSL", "Content", "PushCore",
             "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system,
         ]
     ),

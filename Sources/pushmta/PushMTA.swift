@@ -1,5 +1,7 @@
+import Administration
 import ArgumentParser
 import Foundation
+import Laboratory
 import PushCore
 
 /// The start of every process of PushMTA.

@@ -1,5 +1,8 @@
 import Foundation
 
+@testable import Administration
+@testable import Laboratory
+
 /// The project that the tests belong to.
 enum ProjectFolder {
     /// Its folder.

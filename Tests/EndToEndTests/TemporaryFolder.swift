@@ -1,5 +1,8 @@
 import Foundation
 
+@testable import Administration
+@testable import Laboratory
+
 /// A folder that goes away with its owner.
 final class TemporaryFolder: Sendable {
     /// Its path.

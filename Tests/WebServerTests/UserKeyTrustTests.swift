@@ -1,3 +1,4 @@
+import Content
 import Crypto
 import Foundation
 import PushCore

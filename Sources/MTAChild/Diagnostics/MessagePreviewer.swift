@@ -1,3 +1,4 @@
+import Content
 import Gateways
 import PushCore
 import Store

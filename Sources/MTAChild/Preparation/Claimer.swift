@@ -1,3 +1,4 @@
+import Content
 import Logging
 import ProcessProtocol
 import PushCore

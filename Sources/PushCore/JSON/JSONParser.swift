@@ -2,7 +2,7 @@
 ///
 /// The product has its own parser because Foundation's turns `1.0` into `1` and forgets the order of entries, while a
 /// payload must carry what the marketing system wrote.
-struct JSONParser {
+package struct JSONParser {
     /// Deeper nesting is refused, so that no input exhausts the stack.
     static let maximumDepth = 64
 
@@ -14,7 +14,7 @@ struct JSONParser {
     /// Parses a complete text.
     ///
     /// - Parameter halfPair: what stands for half a surrogate pair, which is no character; nil refuses the text.
-    static func parse(
+    package static func parse(
         _ text: some Collection<UInt8>,
         halfPair: Character? = "\u{FFFD}"
     ) throws(JSONSyntaxError) -> JSONValue {

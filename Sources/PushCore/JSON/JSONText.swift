@@ -1,5 +1,5 @@
 /// Writes JSON text.
-enum JSONText {
+package enum JSONText {
     /// Appends the bytes as the inside of a JSON string, without the quotes.
     ///
     /// Right for any bytes: quotes, backslashes and control characters are escaped, and each maximal piece of invalid
@@ -8,7 +8,7 @@ enum JSONText {
     ///
     /// Returns the size of the string's value: that of the bytes, with each repair.
     @discardableResult
-    static func appendEscaped(_ bytes: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) -> Int {
+    package static func appendEscaped(_ bytes: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) -> Int {
         var size = range.count
         var runStart = range.lowerBound
         var index = runStart
@@ -38,7 +38,7 @@ enum JSONText {
     }
 
     /// Appends a text as a JSON string with its quotes.
-    static func appendString(_ text: String, to output: inout [UInt8]) {
+    package static func appendString(_ text: String, to output: inout [UInt8]) {
         let bytes = Array(text.utf8)
         output.append(UInt8(ascii: "\""))
         appendEscaped(bytes, bytes.indices, to: &output)
@@ -64,7 +64,7 @@ enum JSONText {
 
 extension JSONText {
     /// The bytes as the inside of a JSON string.
-    static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+    package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         appendEscaped(bytes, bytes.indices, to: &output)
         return output
@@ -73,14 +73,14 @@ extension JSONText {
 
 extension JSONText {
     /// A value's JSON text without spaces.
-    static func compact(_ value: JSONValue) -> String {
+    package static func compact(_ value: JSONValue) -> String {
         var output: [UInt8] = []
         append(value, indent: nil, to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 
     /// A value's JSON text with a line for each entry, for people to read, and a line feed at the end.
-    static func pretty(_ value: JSONValue) -> String {
+    package static func pretty(_ value: JSONValue) -> String {
         var output: [UInt8] = []
         append(value, indent: 0, to: &output)
         return String(decoding: output, as: UTF8.self) + "\n"
@@ -135,8 +135,42 @@ extension JSONText {
 }
 
 extension JSONValue {
+    /// Appends the value as JSON text.
+    package func append(to output: inout [UInt8]) {
+        switch self {
+        case .null: output += Array("null".utf8)
+        case .boolean(let flag): output += Array((flag ? "true" : "false").utf8)
+        case .number(let digits): output += Array(digits.utf8)
+        case .string(let text): JSONText.appendString(text, to: &output)
+        case .array(let elements): Self.append(elements, "[", "]", to: &output) { $0.append(to: &$1) }
+        case .object(let entries):
+            Self.append(entries, "{", "}", to: &output) { entry, output in
+                JSONText.appendString(entry.name, to: &output)
+                output.append(UInt8(ascii: ":"))
+                entry.value.append(to: &output)
+            }
+        }
+    }
+
+    private static func append<Element>(
+        _ elements: [Element],
+        _ open: Unicode.Scalar,
+        _ close: Unicode.Scalar,
+        to output: inout [UInt8],
+        _ write: (Element, inout [UInt8]) -> Void
+    ) {
+        output.append(UInt8(ascii: open))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            write(element, &output)
+        }
+        output.append(UInt8(ascii: close))
+    }
+}
+
+extension JSONValue {
     /// Whether it is an object.
-    var isObject: Bool { if case .object = self { true } else { false } }
+    package var isObject: Bool { if case .object = self { true } else { false } }
 }
 
 /// One multi-byte UTF-8 sequence, or the longest beginning of one (the Unicode Standard, table 3-7).

@@ -1,10 +1,10 @@
 /// Conversions between bytes and lower-case hexadecimal digits.
-enum HexDigit {
+package enum HexDigit {
     /// The digits in order of their value.
-    static let characters: [UInt8] = Array("0123456789abcdef".utf8)
+    package static let characters: [UInt8] = Array("0123456789abcdef".utf8)
 
     /// The value of a hexadecimal digit of either case, or nil.
-    static func value(_ character: UInt8) -> UInt8? {
+    package static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
@@ -17,7 +17,7 @@ enum HexDigit {
     ///
     /// All digits are made at once, as one message id costs 32 of them and a delivery has millions.
     @inline(__always)
-    static func spread(_ number: UInt32) -> UInt64 {
+    package static func spread(_ number: UInt32) -> UInt64 {
         var word = UInt64(number)
         word = (word << 16 | word) & 0x0000_FFFF_0000_FFFF
         word = (word << 8 | word) & 0x00FF_00FF_00FF_00FF
@@ -28,7 +28,7 @@ enum HexDigit {
     }
 
     /// Lower-case hexadecimal text of the bytes.
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var output: [UInt8] = []
         for byte in bytes {
             output.append(characters[Int(byte >> 4)])

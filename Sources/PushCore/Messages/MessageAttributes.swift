@@ -95,7 +95,7 @@ public enum HeaderText {
     }
 
     /// Does the same with the end of a buffer.
-    static func clean(_ bytes: inout [UInt8], from start: Int) {
+    package static func clean(_ bytes: inout [UInt8], from start: Int) {
         for index in start..<bytes.count where isControl(bytes[index]) { bytes[index] = space }
         while bytes.count > start, bytes.last == space { bytes.removeLast() }
         let first = bytes[start...].firstIndex { $0 != space } ?? bytes.endIndex

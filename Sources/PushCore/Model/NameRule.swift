@@ -48,13 +48,22 @@ public enum NameRule {
             let digits = String(scalar.value, radix: 16, uppercase: true)
             return "has the control character U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         }
-        return text.unicodeScalars.allSatisfy(\.properties.isWhitespace) ? "is blank" : nil
+        return text.unicodeScalars.allSatisfy(\.isBlank) ? "is blank" : nil
     }
 }
 
 extension Unicode.Scalar {
     /// Whether it is a control character, of C0 or C1: a terminal may obey it.
     public var isControl: Bool { properties.generalCategory == .control }
+
+    /// Whether it shows nothing: white space, joiners, marks of direction, fillers.
+    var isBlank: Bool {
+        if properties.isWhitespace { return true }
+        switch value {
+        case 0xAD, 0x115F, 0x1160, 0x180E, 0x200B...0x200F, 0x2060...0x2064, 0x2800, 0x3164, 0xFEFF, 0xFFA0: return true
+        default: return false
+        }
+    }
 
     /// Whether it begins a new line or paragraph without being a control character: U+2028 and U+2029.
     public var isLineSeparator: Bool { value == 0x2028 || value == 0x2029 }

@@ -3,12 +3,12 @@
 /// An IPv4 address that came over an IPv6 socket (`::ffff:1.2.3.4`) is the IPv4 address.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address as 128 bits; IPv4 ones stand in `::ffff:0:0/96`.
-    let high: UInt64
-    let low: UInt64
+    package let high: UInt64
+    package let low: UInt64
 
     private static let mappedPrefix: UInt64 = 0x0000_FFFF_0000_0000
 
-    init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }

@@ -225,9 +225,9 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
-    IF NOT isfinite(begins) OR begins > now() + interval '3600 days' THEN
+    IF NOT isfinite(begins) THEN
         RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, begins
-            USING ERRCODE = 'PM007', HINT = 'Give a time within the next 3,600 days, or none to start it now.';
+            USING ERRCODE = 'PM007', HINT = 'Give a time, or none to start it now.';
     END IF;
     UPDATE pushmta_engine.delivery d SET state = 'pending', start_at = begins, log_day = day,
         tracking_key_id = tracking_key_of(day), changed_at = now(),

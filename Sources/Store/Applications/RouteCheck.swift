@@ -1,3 +1,4 @@
+import Content
 import PushCore
 
 /// What can be said against an application's way to its gateway before the gateway says it, of each message anew.

@@ -1,3 +1,4 @@
+import Content
 import PushCore
 
 /// A subscription to import, read from one line of a file.

@@ -1,3 +1,4 @@
+import Content
 import HTTPTypes
 import PushCore
 import Store

@@ -1,4 +1,6 @@
+import Administration
 import ArgumentParser
+import Content
 import Foundation
 import MTAChild
 import PushCore

@@ -1,3 +1,4 @@
+import Administration
 import ArgumentParser
 import Foundation
 import PushCore
@@ -197,7 +198,7 @@ struct CredentialOptions: ParsableArguments {
 
     @Option(
         help: """
-            A file with the passphrase of the .p12 file (default: the variable \(CredentialOptions.passphraseVariable); without \
+            A file with the passphrase of the .p12 file (default: the variable \(SettingsLoader.passphraseVariable); without \
             it a terminal is asked).
             """
     )
@@ -208,9 +209,6 @@ struct CredentialOptions: ParsableArguments {
 
     @Flag(help: "The certificate serves a sandbox and a production application; it has to be issued for both.")
     var bothEnvironments = false
-
-    /// The variable with the passphrase.
-    static let passphraseVariable = "PUSHMTA_CREDENTIAL_PASSPHRASE"
 
     func validate() throws {
         guard key == nil else { return }
@@ -273,7 +271,7 @@ struct CredentialOptions: ParsableArguments {
             // An editor ends the line; that is not part of the passphrase.
             return text.last?.isNewline == true ? String(text.dropLast()) : text
         }
-        if let text = ProcessInfo.processInfo.environment[Self.passphraseVariable] { return text }
+        if let text = ProcessInfo.processInfo.environment[SettingsLoader.passphraseVariable] { return text }
         guard isatty(STDIN_FILENO) == 1 else { return "" }
         return String(cString: getpass("Passphrase of the certificate's file (empty for none): "))
     }

@@ -1,3 +1,5 @@
+import Administration
+
 /// Reads CSV as RFC 4180 describes it: comma, double quotes, line ends of either kind, which may stand inside quotes.
 ///
 /// Bytes go in piece by piece, records come out; a record with a wrong form is marked, and ends where it would if its form were right,

@@ -1,3 +1,5 @@
+import Administration
+import Content
 import Foundation
 import PushCore
 import Store

@@ -1,4 +1,6 @@
+import Administration
 import ArgumentParser
+import Content
 import PushCore
 import Store
 import Supervisor

@@ -1,3 +1,4 @@
+import Administration
 import CurlClient
 import Foundation
 import Gateways

@@ -1,3 +1,4 @@
+import Administration
 import PushCore
 import Store
 import WebServer

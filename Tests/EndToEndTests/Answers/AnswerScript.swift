@@ -1,6 +1,9 @@
 import Gateways
 import PushCore
 
+@testable import Administration
+@testable import Laboratory
+
 /// How the simulator is brought to give the answer of a row, and what is expected of it then.
 struct AnswerScript: Sendable {
     /// What the control port is told of the device, JSON; nil for a device that nothing is wrong with.

@@ -4,6 +4,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 extension AnswerSite {

@@ -6,6 +6,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A cluster, a simulator and a supervisor, with applications for each gateway as the answers of one need them.

@@ -3,6 +3,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Each row of the answer table over the real wire: the simulator answers so, a child hears it, and the database has what the row

@@ -3,6 +3,8 @@ import Gateways
 import PushCore
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// `Config/answers.md` and `pushmta answers` say what the table in the code says.

@@ -1,6 +1,8 @@
 import PushCore
 import Store
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A delivery's account over outcomes and tallies that a test makes up.

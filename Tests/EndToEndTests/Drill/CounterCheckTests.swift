@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 @Suite struct CounterCheckTests {

@@ -1,6 +1,8 @@
 import PushCore
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 @Suite struct DeliveryAccountTests {

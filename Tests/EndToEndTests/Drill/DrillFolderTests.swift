@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Everybody may write in the temporary folder, and what a drill has left is executed: by its owner only.

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Names and addresses of a drill's network: nothing is made here.

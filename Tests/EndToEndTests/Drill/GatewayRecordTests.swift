@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 @Suite struct GatewayRecordTests {

@@ -2,6 +2,8 @@ import Foundation
 import PushCore
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 @Suite struct JournalIntentsTests {

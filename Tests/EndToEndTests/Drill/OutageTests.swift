@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// The parts of drill `gateway-outage` that judge and count.

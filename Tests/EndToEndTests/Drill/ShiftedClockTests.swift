@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// The library that shows a process another wall clock; it is built beside the tests.

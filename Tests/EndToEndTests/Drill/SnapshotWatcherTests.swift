@@ -2,6 +2,8 @@ import PostgresClient
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 @Suite struct SnapshotWatcherTests {

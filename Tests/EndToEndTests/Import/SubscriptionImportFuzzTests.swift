@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import PushCore
 @testable import Store
 @testable import pushmta

@@ -2,6 +2,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Spools that wait are an alarm of `pushmta status` and a warning of `pushmta doctor`.

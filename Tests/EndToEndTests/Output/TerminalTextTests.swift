@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 @Suite struct TerminalTextTests {
@@ -22,7 +24,7 @@ import Testing
     }
 
     @Test func jsonEscapesControlCharactersOfBothKinds() {
-        #expect(JSONText.quoted("a\u{1}\u{9B}\u{7F}\n\"é") == #""a\u0001\u009b\u007f\n\"é""#)
+        #expect(JSONLine.quoted("a\u{1}\u{9B}\u{7F}\n\"é") == #""a\u0001\u009b\u007f\n\"é""#)
     }
 
     @Test func aHintRepeatsANameInOneLine() {

@@ -3,6 +3,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Commands as operators type them, with what they get wrong.
 @Suite struct AdministrationTests {
     private let folder: TemporaryFolder

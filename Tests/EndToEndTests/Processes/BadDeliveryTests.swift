@@ -4,6 +4,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// What goes wrong with one delivery says so where the operator looks, and spoils no other.

@@ -1,5 +1,8 @@
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// `pushmta bench`, far below what it is made for.
 @Suite struct BenchTests {
     @Test func readersHoldTheirSnapshotsWhileADeliveryGoes() async throws {

@@ -1,3 +1,4 @@
+import Content
 import Foundation
 import PostgresClient
 import PushCore
@@ -5,6 +6,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// The whole circle with real processes: devices register, get what is delivered, and tell of it with the ids that they got.

@@ -4,6 +4,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Accounts and credentials that do not go together, as operators put them together.
 @Suite struct ConnectorChangeTests {
     private let folder: TemporaryFolder

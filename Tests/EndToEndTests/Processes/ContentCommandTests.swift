@@ -3,6 +3,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Contents, templates and seed addresses, as people give them to the program.
 @Suite struct ContentCommandTests {
     private let folder: TemporaryFolder

@@ -2,6 +2,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Pause, resume and stop, as an operator types them while a delivery is on the wire.

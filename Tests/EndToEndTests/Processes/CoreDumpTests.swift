@@ -2,6 +2,8 @@ import Foundation
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Keys and credentials are in the memory of every process, and must not come into a file.

@@ -4,6 +4,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Credentials as operators set, list, try and rotate them, and what becomes of deliveries.

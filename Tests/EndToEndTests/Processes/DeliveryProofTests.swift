@@ -3,6 +3,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A proof goes the whole way, to the gateway and back, before the delivery that it is of.

@@ -4,6 +4,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A cluster, a simulator, a supervisor and an application with subscribers, for tests of deliveries.

@@ -3,6 +3,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// `subscription import` with files that are none, lines that count twice, and a database that gives up in the middle.
 @Suite struct ImportCommandTests {
     private let folder: TemporaryFolder

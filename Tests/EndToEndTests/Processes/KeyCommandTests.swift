@@ -4,6 +4,9 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Keys of the API, as operators make and end them.
 @Suite struct KeyCommandTests {
     private let program: Program

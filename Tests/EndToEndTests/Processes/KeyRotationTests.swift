@@ -5,6 +5,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Rotations of the key of credentials, and what happens beside them: whatever happens, every credential opens with the file.

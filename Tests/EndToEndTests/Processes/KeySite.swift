@@ -6,6 +6,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A database with applications that have credentials, and the file of the key under which these are sealed.

@@ -3,6 +3,8 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// What people may call things, and what commands say of changes while something is under way.

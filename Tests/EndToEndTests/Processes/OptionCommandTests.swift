@@ -3,6 +3,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Options that have no effect, files that are pipes, and contents that cannot be sent: said at once.
 @Suite struct OptionCommandTests {
     private let folder: TemporaryFolder

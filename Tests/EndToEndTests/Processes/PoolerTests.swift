@@ -3,6 +3,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// PushMTA behind pgbouncer.

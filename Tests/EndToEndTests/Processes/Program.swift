@@ -3,6 +3,9 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// The product's programs, run as people run them.
 struct Program: Sendable {
     /// More output than any command prints.

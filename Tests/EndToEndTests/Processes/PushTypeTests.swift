@@ -4,6 +4,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Push types with topics, certificates and push tokens of their own: what is wrong with such a delivery is said before it starts,

@@ -4,6 +4,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// The whole product, as real processes: PostgreSQL, simulator, supervisor, children, web process, feedback worker.

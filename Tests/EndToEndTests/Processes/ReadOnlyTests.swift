@@ -2,6 +2,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Commands on a database that takes no writes, as a standby before its promotion.
 @Suite struct ReadOnlyTests {
     @Test func itIsNamedAsSuch() async throws {

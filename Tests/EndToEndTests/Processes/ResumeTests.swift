@@ -3,6 +3,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// `app resume` after an operator has put right what was wrong.

@@ -4,6 +4,9 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// What is asked before something is made that strangers could use, and what keeps secrets where they belong.
 @Suite struct ServiceTrustTests {
     private let folder: TemporaryFolder

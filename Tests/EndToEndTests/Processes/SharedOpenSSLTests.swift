@@ -4,7 +4,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
 @testable import Gateways
+@testable import Laboratory
 
 /// One process uses OpenSSL for certificates of senders, for PostgreSQL by libpq and for requests by libcurl.
 @Suite struct SharedOpenSSLTests {

@@ -5,6 +5,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// What `status`, `app list` and `quarantine` show of a database that has seen trouble.

@@ -3,6 +3,9 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 /// Services, applications, accounts, exclusion lists and targets, as operators type them.
 @Suite struct TargetCommandTests {
     private let folder: TemporaryFolder

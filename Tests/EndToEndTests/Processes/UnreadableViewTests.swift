@@ -3,6 +3,8 @@ import PushCore
 import Store
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A target mapping's view that cannot be read holds up who uses it, says why, and keeps nobody else waiting.

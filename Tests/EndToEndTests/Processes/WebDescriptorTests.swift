@@ -6,6 +6,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// A web process that may open few files, and clients that open many connections.

@@ -5,6 +5,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// Web process and PostgreSQL die under load: whatever a device was told to be done is in the database afterwards.

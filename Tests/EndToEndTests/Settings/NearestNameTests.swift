@@ -1,6 +1,9 @@
 import PushCore
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 @Suite struct NearestNameTests {
     @Test func theSmallestDistanceWins() {
         #expect(NearestName.nearest(to: "tittle", among: ["body", "title", "subtitle"]) == "title")

@@ -1,6 +1,9 @@
 import PushCore
 import Testing
 
+@testable import Administration
+@testable import Laboratory
+
 @Suite struct SecretRedactionTests {
     @Test(arguments: [
         "postgres://user:secret@host/db", "postgresql://user:secret@host/db", "POSTGRES://u:s@h",

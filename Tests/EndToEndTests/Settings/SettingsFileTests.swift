@@ -2,6 +2,8 @@ import Foundation
 import PushCore
 import Testing
 
+@testable import Administration
+@testable import Laboratory
 @testable import pushmta
 
 /// `Config/pushmta.yaml` and the code say the same.

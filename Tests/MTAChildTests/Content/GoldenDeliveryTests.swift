@@ -4,6 +4,7 @@ import PushCore
 import TestSupport
 import Testing
 
+@testable import Content
 @testable import MTAChild
 @testable import PushCore
 @testable import Store

@@ -1,8 +1,8 @@
+@testable import PushCore
+
 #if DEBUG
 import Foundation
 import Testing
-
-@testable import PushCore
 
 @Suite struct CrashPointTests {
     private func trap(_ visit: Int, armed: Bool = true) throws -> (trap: CrashPointTrap, file: String) {

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import PushCore
 
 /// Chooses random events that are mostly possible in the model's state, so that short schedules get far.

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import PushCore
 
 /// Runs random schedules through the model, checks its promises after every event, and counts what happened.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Content
 @testable import PushCore
 
 @Suite struct DeviceRegistrationTests {

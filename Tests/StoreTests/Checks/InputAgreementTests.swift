@@ -3,6 +3,7 @@ import PostgresClient
 import TestSupport
 import Testing
 
+@testable import Content
 @testable import PushCore
 @testable import Store
 

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A file that a person names at the command line, which may as well be a pipe (`/dev/stdin`, `<(…)`) or, as `-`, standard input.
+package enum SmallFile {
+    /// What is larger is not what was asked for: keys, certificates, passphrases and icons have a few kilobytes.
+    private static let mostBytes = 1 << 20
+    /// Contents in many locales have more; none has so much.
+    package static let mostContentBytes = 16 << 20
+
+    /// Opens a file to be read; nil if that cannot be.
+    package static func open(_ path: String) -> FileHandle? {
+        path == "-" ? .standardInput : FileHandle(forReadingAtPath: path)
+    }
+
+    /// The next bytes of a larger file, none at its end. A directory can be opened like a file, and not read.
+    package static func piece(of handle: FileHandle, _ path: String, _ most: Int) throws -> Data {
+        do {
+            return try handle.read(upToCount: most) ?? Data()
+        } catch {
+            throw CommandFailure(
+                .data,
+                "The file \(path) cannot be read: check that it is a file, no directory, and that its disk is well."
+            )
+        }
+    }
+
+    /// The file's bytes, at least one. `FileManager.contents` reads regular files only.
+    ///
+    /// - Parameters:
+    ///   - thing: what it is, for people.
+    ///   - remedy: what to give instead.
+    package static func contents(_ path: String, _ thing: String, _ remedy: String, most: Int = mostBytes) throws
+        -> Data
+    {
+        guard let data = read(path, most) else {
+            throw CommandFailure(.data, "The \(thing) \(path) cannot be read: \(remedy), and check your rights.")
+        }
+        guard data.count <= most else {
+            throw CommandFailure(.data, "The \(thing) \(path) has more than \(most >> 20) MiB: \(remedy).")
+        }
+        guard !data.isEmpty else { throw CommandFailure(.data, "The \(thing) \(path) is empty: \(remedy).") }
+        return data
+    }
+
+    /// The text of a passphrase file, which may be empty.
+    package static func passphrase(_ path: String) throws -> String {
+        guard let data = read(path, mostBytes), data.count <= mostBytes else {
+            throw CommandFailure(
+                .data,
+                "The passphrase file \(path) cannot be read or has more than 1 MiB: check its path and your rights."
+            )
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Reads at most one byte too many; nil if it cannot be read.
+    private static func read(_ path: String, _ most: Int) -> Data? {
+        guard let handle = open(path) else { return nil }
+        defer { try? handle.close() }
+        var data = Data()
+        do {
+            while data.count <= most {
+                guard let piece = try handle.read(upToCount: most + 1 - data.count), !piece.isEmpty else { return data }
+                data += piece
+            }
+        } catch {
+            return nil
+        }
+        return data
+    }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import Content
+import Foundation
+import PostgresClient
+import ProcessProtocol
+import PushCore
+import Store
+import Supervisor
+import TrackingSpools
+import WebServer
+
+/// A command that could not do its work, with the exit code that says of which kind the trouble is.
+package struct CommandFailure: Error, CustomStringConvertible {
+    /// The documented exit codes, numbers of `sysexits.h` where one fits.
+    package enum Code: Int32 {
+        /// The answer is no: a check failed, a delivery ended badly.
+        case negative = 1
+        /// Arguments are wrong; ArgumentParser ends with it by itself.
+        case usage = 64
+        /// Input is malformed.
+        case data = 65
+        /// The database or a gateway cannot be reached or refused.
+        case unavailable = 69
+        /// An error of PushMTA itself.
+        case software = 70
+        /// Somebody else has what is needed; later it may be free.
+        case temporary = 75
+        /// A setting is wrong.
+        case configuration = 78
+    }
+
+    /// What a shell reports for a program that SIGINT ended.
+    package static let interruptedStatus: Int32 = 130
+
+    /// The exit code.
+    package let code: Code
+    /// What happened, to which thing, why, and what to do.
+    package let description: String
+
+    /// Describes a failure.
+    package init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Tells the person about `error` on standard error and returns what ends the process with the right code.
+    package static func report(_ error: any Error) -> any Error {
+        if error is ExitCode || error is ValidationError || error is CleanExit { return error }
+        let failure = failure(of: error)
+        StandardError.write("pushmta: \(failure)\n")
+        return ExitCode(failure.code.rawValue)
+    }
+
+    /// `error` with words for people and its exit code.
+    private static func failure(of error: any Error) -> CommandFailure {
+        if let error = error as? PostgresError, let failure = CommandFailure(violation: error) { return failure }
+        // Names that people gave stand in it, and a line of theirs must not look like one of ours.
+        if error is StoreError { return CommandFailure(code(of: error), TerminalText.line("\(error)")) }
+        return CommandFailure(code(of: error), "\(error)")
+    }
+
+    private static func code(of error: any Error) -> Code {
+        switch error {
+        case let failure as CommandFailure: failure.code
+        case is SettingsError: .configuration
+        case is ContentError: .data
+        case is ChildArgumentsError: .usage
+        case let error as StoreError: code(of: error.code)
+        case let error as PostgresError: error.code == .pooler ? .configuration : .unavailable
+        case let error as SupervisorError: code(of: error.code)
+        case let error as WebServerError: error.code == .setting ? .configuration : .unavailable
+        case is SpoolError: .configuration
+        default: .software
+        }
+    }
+
+    private static func code(of code: StoreError.Code) -> Code {
+        switch code {
+        case .notFound, .invalid, .conflict, .unavailable: .data
+        case .schema: .configuration
+        case .unbalancedPart, .unexpectedAnswer: .software
+        }
+    }
+
+    private static func code(of code: SupervisorError.Code) -> Code {
+        switch code {
+        case .folderInUse: .temporary
+        case .folderNotUsable, .setting: .configuration
+        }
+    }
+}
+
+extension CommandFailure {
+    /// No thing of this kind has the name; says which one is nearest and how to list them.
+    package static func unknownName(_ kind: String, _ name: String, among known: [String], list: String)
+        -> CommandFailure
+    {
+        let hint = NearestName.nearest(to: name, among: known).map { " Did you mean \(shown($0))?" } ?? ""
+        return CommandFailure(.data, "There is no \(kind) \(shown(name)).\(hint) `pushmta \(list)` lists them.")
+    }
+
+    /// A name in a sentence; one that was typed can be anything.
+    private static func shown(_ name: String) -> String {
+        TerminalText.cut(TerminalText.line(name), to: NameRule.longestName)
+    }
+}
+
+extension CommandFailure {
+    /// What the database refused because of the input, in words for people; `nil` for other errors.
+    ///
+    /// Commands find most of it out before they write. What comes here was found by the tables themselves: another process was
+    /// quicker, or a value is outside of what they take.
+    package init?(violation error: PostgresError) {
+        guard let state = error.sqlState, let words = Self.words[state] else { return nil }
+        guard let constraint = error.constraint else {
+            self.init(.data, "\(words.what) (\(error.message)): \(words.remedy)")
+            return
+        }
+        if let known = Self.constraints.first(where: { constraint.hasSuffix($0.suffix) }) {
+            self.init(.data, known.words)
+        } else {
+            self.init(.data, "\(words.what) (the database's rule \(constraint)): \(words.remedy)")
+        }
+    }
+
+    /// The rules that people meet, by the end of their names: PostgreSQL makes these of table and column.
+    private static let constraints: [(suffix: String, words: String)] = [
+        ("_integration_key_check", "The integration key is empty: give one, or leave the option out for a new one."),
+        ("_integration_key_key", "Another application has this integration key: `pushmta app list` shows which."),
+        ("_bundle_id_check", "The bundle id is none: give letters, digits, dots and hyphens, as in com.example.app."),
+        ("_integration_key_form", "The integration key cannot be taken: \(NameRule.integrationKeyWords)."),
+        ("_name_form", "The name cannot be taken: \(NameRule.nameWords)."),
+        ("_name_check", "The name cannot be taken: \(NameRule.nameWords)."),
+        ("_label_form", "The label cannot be taken: \(NameRule.labelWords)."),
+        ("_push_token_form", "The push token cannot be one: it has at most 2,000 printable characters, and no spaces."),
+        (
+            "_address_form",
+            "Nobody has this subscription id or push token: ids begin with 1, tokens have 8 to 2,000 printable characters."
+        ),
+        ("_name_key", "Something of this kind has this name already: choose another one."),
+        ("_port_check", "The port is outside of what there is: give a number from 1 to 65535."),
+        ("_options_check", "The options are no JSON object: give one such as {\"connections\": 2}."),
+        ("_priority_check", "The priority is outside of what is allowed: give a number from -100 to 100."),
+        ("_validity_check", "The validity cannot be taken: give a number \(DeliveryLimits.validityWords)."),
+    ]
+
+    /// What SQLSTATEs of the classes 22 and 23 (PostgreSQL's appendix A) say about the input, and what to do.
+    private static let words: [String: (what: String, remedy: String)] = [
+        "23505": ("Something of this name or number exists already", "choose another one, or change what is there."),
+        "23503": (
+            "It refers to something that does not exist, or something else still needs it",
+            "check the names, and create what is missing first."
+        ),
+        "23514": ("A value is outside of what is allowed", "give another one; --help says what the options mean."),
+        "23502": ("A value is missing", "give all options that --help shows as required."),
+        "22001": ("A text is too long", "give a shorter one."),
+        "22003": ("A number is too large or too small", "give another one."),
+        "22P02": ("A text has not the form that is asked for", "give another one; --help says what the options mean."),
+        "22P05": ("A text has a character that the database cannot store", "leave it out."),
+        "22021": ("A text has a character that the database cannot store", "leave it out."),
+        "22008": ("A time is too far away", "give a nearer one."),
+        "22015": ("A span of time is too long", "give a shorter one."),
+    ]
+}

@@ -1,0 +1,86 @@
+import PushCore
+
+/// A parameter that an application's code gives with its registration, and the column of the subscriber that keeps it.
+public struct SubscriptionParameter: Sendable, Hashable, Codable {
+    /// Its name in the application's code.
+    public let name: String
+    /// Where it is kept.
+    public let column: Column
+
+    /// A column of the subscriber.
+    public enum Column: Sendable, Hashable, Codable, CustomStringConvertible {
+        case userKey, locale, timeZone
+        /// A field of the recipient.
+        case recipient(String)
+        /// A parameter of the subscription, perhaps under another name.
+        case parameter(String)
+
+        /// Reads `user_key`, `locale`, `time_zone`, `recipient.NAME` or `parameters.NAME`; nil if it is none of them.
+        public init?(_ text: String) {
+            switch text {
+            case "user_key": self = .userKey
+            case "locale": self = .locale
+            case "time_zone": self = .timeZone
+            default:
+                let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 2, !parts[1].isEmpty else { return nil }
+                switch parts[0] {
+                case "recipient": self = .recipient(parts[1])
+                case "parameters", "parameter": self = .parameter(parts[1])
+                default: return nil
+                }
+            }
+        }
+
+        /// The column as it is written.
+        public var description: String {
+            switch self {
+            case .userKey: "user_key"
+            case .locale: "locale"
+            case .timeZone: "time_zone"
+            case .recipient(let name): "recipient.\(name)"
+            case .parameter(let name): "parameters.\(name)"
+            }
+        }
+
+        /// A column as the database keeps it.
+        public init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            guard let column = Column(text) else {
+                throw DeclarationError("column \"\(text.prefix(80))\"", "there is none of that name", Column.known)
+            }
+            self = column
+        }
+
+        /// Writes the column as ``description``.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(description)
+        }
+
+        static let known = "use user_key, locale, time_zone, recipient.NAME or parameters.NAME"
+    }
+
+    /// A parameter; without a column it is kept under its own name.
+    public init(name: String, column: String? = nil) throws(DeclarationError) {
+        let isNamed =
+            !name.isEmpty && name.utf8.count <= 200
+            && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        guard isNamed else {
+            throw DeclarationError(
+                "subscription parameter \"\(name.prefix(80))\"",
+                "its name is empty, too long or has control characters",
+                "give the name that the application's code uses"
+            )
+        }
+        guard let found = Column(column ?? "parameters.\(name)") else {
+            throw DeclarationError(
+                "subscription parameter \"\(name)\"",
+                "there is no column \"\(column ?? "")\"",
+                Column.known
+            )
+        }
+        self.name = name
+        self.column = found
+    }
+}

@@ -1,0 +1,251 @@
+import PushCore
+
+/// The JSON Schema (draft 2020-12) of a delivery's content.
+///
+/// It is made of the same tables of keys as the checks. It says all that can be said of one key; what several keys
+/// say together only ``PushContent/validate(json:)`` knows.
+public enum ContentSchema {
+    /// The schema's text, as `Config/content.schema.json` has it.
+    public static let json = JSONText.pretty(schema)
+
+    private static let schema = object([
+        ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+        ("$id", .string("urn:pushmta:delivery-content")),
+        ("title", .string("The content of a delivery")),
+        (
+            "description",
+            .string(
+                "What a delivery's messages say, for each platform and locale. Texts may have {{name}}, {{name|default}}, "
+                    + "{{#name}}…{{/name}} and {{^name}}…{{/name}} in them."
+            )
+        ),
+        ("type", .string("object")),
+        ("properties", properties),
+        ("additionalProperties", .boolean(false)),
+        ("anyOf", .array(Platform.allCases.map { object([("required", words([$0.rawValue]))]) })),
+        (
+            "$defs",
+            object(
+                Platform.allCases.map { platform in
+                    (platform.rawValue, SchemaWriter.object(ContentKey.keys(platform), orNull: true))
+                }
+            )
+        ),
+    ])
+
+    private static let properties: JSONValue = object(
+        [("$schema", object([("type", .string("string"))]))]
+            + sections + [
+                ("locales", locales),
+                (
+                    "missing",
+                    object([
+                        (
+                            "description",
+                            .string(
+                                "When a field has no value: its default at the place, or nothing (default); always nothing (empty); or "
+                                    + "the message is not sent unless there is a default (exclude)."
+                            )
+                        ),
+                        ("enum", .array(MissingValuePolicy.allCases.map { .string($0.rawValue) } + [.null])),
+                    ])
+                ),
+                (
+                    "tracking",
+                    object([
+                        (
+                            "description",
+                            .string("Whether payloads carry the ids by which opens and clicks are reported.")
+                        ),
+                        ("type", words(["boolean", "null"])),
+                    ])
+                ),
+            ]
+    )
+
+    private static let sections: [(String, JSONValue)] = Platform.allCases.map { platform in
+        (
+            platform.rawValue,
+            object([("$ref", .string("#/$defs/\(platform.rawValue)"))])
+        )
+    }
+
+    private static let locales = object([
+        (
+            "description",
+            .string(
+                "Variants for locales such as fr or fr-CA; each takes the place of the whole section of its platform."
+            )
+        ),
+        ("type", words(["object", "null"])),
+        (
+            "propertyNames",
+            object([
+                ("pattern", .string("^[A-Za-z0-9]{2,8}([-_][A-Za-z0-9]{1,8})*$")),
+                ("maxLength", .number(String(LocaleMatcher.longestLocale))),
+            ])
+        ),
+        (
+            "additionalProperties",
+            object([
+                ("type", words(["object", "null"])), ("properties", object(sections)),
+                ("additionalProperties", .boolean(false)),
+            ])
+        ),
+    ])
+
+    private static func object(_ entries: [(String, JSONValue)]) -> JSONValue { SchemaWriter.entries(entries) }
+    private static func words(_ words: [String]) -> JSONValue { SchemaWriter.words(words) }
+}
+
+/// Writes JSON Schema for tables of keys.
+enum SchemaWriter {
+    typealias Entries = [(String, JSONValue)]
+
+    /// The schema of an object with the given keys and no others.
+    static func object(_ keys: [ContentKey], orNull: Bool = false) -> JSONValue {
+        entries([("type", orNull ? words(["object", "null"]) : .string("object"))] + members(keys))
+    }
+
+    static func entries(_ entries: Entries) -> JSONValue {
+        .object(entries.map { JSONEntry(name: $0.0, value: $0.1) })
+    }
+
+    static func words(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
+
+    private static func members(_ keys: [ContentKey]) -> Entries {
+        var schema: Entries = [("properties", entries(keys.map { ($0.name, property($0)) }))]
+        let required = keys.filter(\.isRequired).map(\.name)
+        if !required.isEmpty { schema.append(("required", words(required))) }
+        return schema + [("additionalProperties", .boolean(false))]
+    }
+
+    /// The schema of a key's value; a null is the same as no key.
+    private static func property(_ key: ContentKey) -> JSONValue {
+        let (types, rules) = value(key.kind)
+        var rulesAndNull = rules
+        if !key.isRequired, let index = rules.firstIndex(where: { $0.0 == "enum" }),
+            case .array(let choices) = rules[index].1
+        {
+            rulesAndNull[index].1 = .array(choices + [.null])
+        }
+        if key.isRequired, types.contains("string"), !rules.contains(where: { $0.0 == "enum" }) {
+            rulesAndNull.append(("minLength", .number("1")))
+        }
+        let allTypes = types + (key.isRequired ? [] : ["null"])
+        let type: JSONValue = allTypes.count == 1 ? .string(allTypes[0]) : words(allTypes)
+        return entries([("description", .string(key.summary)), ("type", type)] + rulesAndNull)
+    }
+
+    /// The types of a value, and the rules for them.
+    private static func value(_ kind: ContentKey.Kind) -> (types: [String], rules: Entries) {
+        switch kind {
+        case .text: (["string"], [])
+        case .time:
+            (
+                ["string"],
+                form(
+                    kind,
+                    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"
+                )
+            )
+        case .texts: (["array"], [("items", type("string"))])
+        case .boolean: (["boolean"], [])
+        case .integer(let range): (["integer"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
+        case .personalisedInteger(let range):
+            (["integer", "string"], bounds("\(range.lowerBound)", "\(range.upperBound)") + form(kind, "-?[0-9]+"))
+        case .number(let range): (["number"], bounds("\(range.lowerBound)", "\(range.upperBound)"))
+        case .seconds: (["number"], seconds)
+        case .secondsList: (["array"], [("items", entries([("type", .string("number"))] + seconds))])
+        case .choice(let choices): (["string"], [("enum", words(choices))])
+        case .integerChoice(let numbers): (["integer"], [("enum", .array(numbers.map { .number(String($0)) }))])
+        case .color: (["string"], form(kind, "#[0-9A-Fa-f]{6}"))
+        case .label: (["string"], form(kind, "[A-Za-z0-9_.~%-]{1,50}"))
+        case .word(let words):
+            (
+                ["string"],
+                form(
+                    kind,
+                    (words + words.map { $0.lowercased() }).joined(separator: "|"),
+                    orEmpty: false
+                )
+            )
+        case .duration: (["string"], duration(kind))
+        case .durations:
+            (["array"], [("items", entries([("type", .string("string"))] + duration(kind)))])
+        case .packageName: (["string"], form(kind, "[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+"))
+        case .strings: (["object"], [("additionalProperties", entries([("type", words(["string", "null"]))]))])
+        case .message: (["object"], members(ContentKey.fcmMessage))
+        case .lightColor:
+            (["string"], [pattern("#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?"), wanted(kind)])
+        case .variables(let platform): (["object"], variables(platform))
+        case .object: (["object"], [])
+        case .group(let keys): (["object"], members(keys))
+        case .textOrGroup(let keys): (["string", "object"], members(keys))
+        case .items(let keys, let count):
+            (
+                ["array"],
+                [
+                    ("items", object(keys)), ("minItems", .number(String(count.lowerBound))),
+                    ("maxItems", .number(String(count.upperBound))),
+                ]
+            )
+        case .template(let platform): (["object"], template(platform))
+        }
+    }
+
+    /// A rich template: its type says which keys it has.
+    private static func template(_ platform: Platform) -> Entries {
+        let kinds = RichTemplateKind.all(platform)
+        let choices = kinds.map { kind in
+            let isKind = entries([
+                ("type", .string("object")), ("required", words(["type"])),
+                ("properties", entries([("type", entries([("const", .string(kind.rawValue))]))])),
+            ])
+            let type = ContentKey("type", .choice([kind.rawValue]), "Which template it is.", isRequired: true)
+            return entries([("if", isKind), ("then", object([type] + kind.keys(platform)))])
+        }
+        return [
+            ("required", words(["type"])),
+            ("properties", entries([("type", entries([("enum", words(kinds.map(\.rawValue)))]))])),
+            ("allOf", .array(choices)),
+        ]
+    }
+
+    private static func duration(_ kind: ContentKey.Kind) -> Entries {
+        form(kind, "[0-9]+(\\.[0-9]{1,9})?s", orEmpty: false)
+    }
+
+    /// A text of a form; with fields in it, it may be anything. What is wanted stands beside it for people, as no one reads patterns.
+    private static func form(_ kind: ContentKey.Kind, _ form: String, orEmpty: Bool = true) -> Entries {
+        [pattern("(\(form)|.*\\{\\{.*\(orEmpty ? "|" : ""))"), wanted(kind)]
+    }
+
+    private static func pattern(_ pattern: String) -> (String, JSONValue) { ("pattern", .string("^\(pattern)$")) }
+
+    private static func wanted(_ kind: ContentKey.Kind) -> (String, JSONValue) {
+        ("$comment", .string("write \(ContentValidator.expectation(kind))"))
+    }
+
+    /// The application's variables: any but those of the gateway and of tracking.
+    private static func variables(_ platform: Platform) -> Entries {
+        let escaped = { (name: String) in name.replacing(".", with: "\\.") }
+        let names = ContentValidator.reservedNames(platform).map(escaped).joined(separator: "|")
+        let prefixes = ContentValidator.reservedPrefixes(platform).map { "(?!\(escaped($0)))" }.joined()
+        let namesRule = entries([
+            ("$comment", .string("choose another name; this one is reserved by the gateway or by tracking")),
+            ("pattern", .string("^(?!(\(names))$)\(prefixes).")),
+        ])
+        // FCM's data has strings only, and a null is none.
+        let values = entries([("type", words(["string", "number", "boolean", "array", "object"]))])
+        return [("propertyNames", namesRule)] + (platform == .android ? [("additionalProperties", values)] : [])
+    }
+
+    private static let seconds: Entries = [("minimum", .number("0"))]
+
+    private static func bounds(_ least: String, _ most: String) -> Entries {
+        [("minimum", .number(least)), ("maximum", .number(most))]
+    }
+
+    private static func type(_ name: String) -> JSONValue { entries([("type", .string(name))]) }
+}

@@ -1,0 +1,177 @@
+import PushCore
+
+extension ContentValidator {
+    /// What makes Android show something.
+    private static let texts = ["title", "body", "title_loc_key", "body_loc_key"]
+
+    mutating func checkAndroid(_ section: ContentSection, _ path: String, isSound: Bool) {
+        let display = ContentKey.notification.map(\.name).filter { section.has($0) }
+        if section.has("template") {
+            if section.string("kind") == "notification" {
+                add(
+                    "\(path).kind",
+                    "a rich template is shown by the app, so its message has data only",
+                    "write \"data\", or leave it out"
+                )
+            }
+            for key in display where FCMLayout.templateNames[key] == nil {
+                add("\(path).\(key)", "a rich template does not know it", "leave it out")
+            }
+        } else if section.string("kind") == "data" {
+            for key in display where FCMLayout.dataNames[key] == nil {
+                add(
+                    "\(path).\(key)",
+                    "a data message has title, body, click_action and variables only",
+                    "move it into variables, or leave kind out"
+                )
+            }
+        } else if !section.hasAny(Self.texts) {
+            if section.string("kind") == "notification" {
+                add("\(path).kind", "a notification message without title and body shows nothing", "set title or body")
+            } else if let key = display.first {
+                add(
+                    "\(path).\(key)",
+                    "a message without title and body is a data message, which shows nothing",
+                    "set title or body, or move it into variables"
+                )
+            } else if isSound, section.variables.isEmpty, section.object("message").isEmpty {
+                add(
+                    path,
+                    "there is nothing to show and nothing for the app to read",
+                    "set title, body or variables, or kind to \"data\" for a message that only wakes the app"
+                )
+            }
+        }
+        checkImages(section, path)
+        checkRichTemplate(section, path)
+    }
+
+    /// Checks the addresses of images: Android loads nothing else than an absolute one. A rich template's image may be the app's own.
+    private mutating func checkImages(_ section: ContentSection, _ path: String) {
+        guard !section.has("template") else { return }
+        var images = [("\(path).image", section.string("image"))]
+        if case .object(let message)? = section["message"] {
+            let raw = ContentSection(platform: .android, entries: message)
+            images.append(("\(path).message.notification.image", raw.group("notification")?.string("image")))
+            images.append(
+                (
+                    "\(path).message.android.notification.image",
+                    raw.group("android")?.group("notification")?.string("image")
+                )
+            )
+        }
+        for (place, image) in images {
+            guard let image else { continue }
+            checkLiteral(
+                image,
+                place,
+                "is no address of an image",
+                "write an absolute one, as https://example.com/image.png",
+                where: Self.isWebAddress
+            )
+        }
+    }
+}
+
+extension ContentValidator {
+    /// Checks a value of one of the kinds that only FCM has.
+    mutating func checkFCM(_ value: JSONValue, of key: ContentKey, _ path: String, _ platform: Platform) {
+        switch (key.kind, value) {
+        case (.word, .string("")), (.duration, .string("")): addKind(value, key, path)
+        case (.word(let words), .string(let text)):
+            checkLiteral(text, path, "is not allowed", "write \(Self.list(words))") { word in
+                words.contains { $0 == word || $0.lowercased() == word }
+            }
+        case (.duration(let most), .string(let text)):
+            checkLiteral(text, path, "is no such time", "write \(Self.expectation(key.kind))") {
+                Self.isDuration($0, atMost: most)
+            }
+        case (.durations, .array(let elements)):
+            for element in elements {
+                check(element, of: ContentKey("", .duration(ContentKey.longestDuration), ""), path, platform)
+            }
+        case (.packageName, .string(let text)):
+            checkLiteral(
+                text,
+                path,
+                "is no package name",
+                "write the app's id, as com.example.app",
+                where: Self.isPackageName
+            )
+        case (.strings, .object(let entries)): checkStrings(entries, path)
+        case (.message, .object(let entries)): checkMessage(entries, path, platform)
+        default: addKind(value, key, path)
+        }
+    }
+
+    private mutating func checkStrings(_ entries: [JSONEntry], _ path: String) {
+        checkDuplicates(entries, under: path)
+        for entry in entries where entry.value != .null {
+            if case .string(let text) = entry.value {
+                checkTemplate(text, Self.path(path, entry.name))
+            } else {
+                add(
+                    Self.path(path, entry.name),
+                    "it is \(entry.value.kindName), and FCM takes strings only here",
+                    "write a string"
+                )
+            }
+        }
+    }
+
+    /// Checks what is put over the message; the engine's own entries are nobody's to set.
+    private mutating func checkMessage(_ entries: [JSONEntry], _ path: String, _ platform: Platform) {
+        var rest: [JSONEntry] = []
+        for entry in entries {
+            if ContentKey.ownMessageNames.contains(entry.name) {
+                add("\(path).\(entry.name)", "the engine writes it", "leave it out; variables are FCM's data")
+            } else {
+                rest.append(checkedConfig(entry, path))
+            }
+        }
+        check(rest, keys: ContentKey.fcmMessage, path, platform)
+    }
+
+    /// AndroidConfig's own data takes the place of the message's (FCM v1, `AndroidConfig.data`), and so of the ids of tracking.
+    private mutating func checkedConfig(_ entry: JSONEntry, _ path: String) -> JSONEntry {
+        guard entry.name == "android", case .object(let config) = entry.value,
+            config.contains(where: { $0.name == "data" })
+        else { return entry }
+        add("\(path).android.data", "the engine writes it", "leave it out; variables are FCM's data")
+        return JSONEntry(name: entry.name, value: .object(config.filter { $0.name != "data" }))
+    }
+
+    /// Whether a text is a time as protobuf's `Duration` is written: seconds with at most nine digits behind the point, and an `s`.
+    static func isDuration(_ text: String, atMost most: Double) -> Bool {
+        guard text.utf8.last == UInt8(ascii: "s"), text.utf8.count <= 24 else { return false }
+        let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count),
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            parts.count == 1 || parts[1].utf8.count <= 9, let seconds = Double(text.dropLast())
+        else { return false }
+        return seconds <= most
+    }
+
+    /// Whether a text can be the id of an Android app: two words or more with points between them, each of letters, digits and
+    /// underscores and with a letter first (Android, "Configure the app module", application id).
+    static func isPackageName(_ text: String) -> Bool {
+        let words = text.split(separator: ".", omittingEmptySubsequences: false)
+        return words.count > 1 && text.utf8.count <= 255
+            && words.allSatisfy { word in
+                guard let first = word.utf8.first, isLetterOrDigit(first), !(0x30...0x39).contains(first) else {
+                    return false
+                }
+                return word.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }
+            }
+    }
+
+    /// Whether a text is the absolute address of something on the web: what Android, and FCM, load an image from.
+    static func isWebAddress(_ text: String) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) else {
+            return false
+        }
+        let rest = text.dropFirst(scheme.count)
+        guard let first = rest.first, !"/?#:".contains(first) else { return false }
+        return rest.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+    }
+}

@@ -1,0 +1,196 @@
+import PushCore
+
+/// A delivery's content: what its messages say, for each platform and in each locale.
+///
+/// It is read from JSON of the form `{"ios": {…}, "android": {…}, "locales": {"fr": {"ios": {…}}}}`; either platform
+/// may be absent, and so may the locales. Each text may have `{{name}}`, `{{name|default}}` and sections in it. A key
+/// whose value is null counts as absent. `Config/content.schema.json` is the JSON Schema of it.
+public struct PushContent: Sendable, Hashable {
+    /// What it says, the variants without a locale first.
+    let variants: [ContentVariant]
+    /// What becomes of messages whose text uses a field that has no value.
+    public let missing: MissingValuePolicy
+    /// Whether each payload carries the ids by which opens and clicks are reported.
+    public let hasTracking: Bool
+
+    /// Reads a content; throws all its problems at once.
+    public init(json: String) throws(ContentError) {
+        try self.init(json: Array(json.utf8))
+    }
+
+    /// Reads a content; throws all its problems at once.
+    public init(json: [UInt8]) throws(ContentError) {
+        var validator = ContentValidator()
+        let content = validator.content(json: json)
+        guard let content, validator.problems.isEmpty else { throw ContentError(problems: validator.problems) }
+        self = content
+    }
+
+    init(variants: [ContentVariant], missing: MissingValuePolicy, hasTracking: Bool) {
+        self.variants = variants
+        self.missing = missing
+        self.hasTracking = hasTracking
+    }
+
+    /// All problems of a content; none when it can be sent.
+    public static func validate(json: String) -> [ContentProblem] {
+        var validator = ContentValidator()
+        _ = validator.content(json: Array(json.utf8))
+        return validator.problems
+    }
+
+    /// The platforms that this content has something to say for.
+    public var platforms: [Platform] { variants.filter(\.locale.isEmpty).map(\.section.platform) }
+
+    /// The locales that it has variants for, as they are written.
+    public var locales: [String] {
+        variants.map(\.locale).reduce(into: []) { if !$1.isEmpty, !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// The variants for a platform, that without a locale first; none when it says nothing for it.
+    func variants(for platform: Platform) -> [ContentVariant] {
+        variants.filter { $0.section.platform == platform }
+    }
+}
+
+/// What a content says to one platform in one locale.
+struct ContentVariant: Sendable, Hashable {
+    /// The locale as it is written; empty for the one that all others are measured by.
+    let locale: String
+    let section: ContentSection
+
+    /// The path of its section in the content, for problems.
+    var path: String { Self.path(locale: locale, section.platform) }
+
+    static func path(locale: String, _ platform: Platform) -> String {
+        locale.isEmpty ? platform.rawValue : "locales.\(locale).\(platform.rawValue)"
+    }
+}
+
+/// A platform's section of a content, or an object in it, after validation: each value has the type that its key asks for.
+struct ContentSection: Sendable, Hashable {
+    let platform: Platform
+    /// The entries in the order in which they were written, without those whose value is null.
+    let entries: [JSONEntry]
+
+    init(platform: Platform, entries: [JSONEntry]) {
+        self.platform = platform
+        self.entries = entries.filter { $0.value != .null }
+    }
+
+    /// The value of a key, or nil.
+    subscript(key: String) -> JSONValue? {
+        entries.first { $0.name == key }?.value
+    }
+
+    /// A text's template; nil when the key is absent or its text is empty.
+    func text(_ key: String) -> TextTemplate? {
+        guard case .string(let text) = self[key], !text.isEmpty else { return nil }
+        return try? TextTemplate(text)
+    }
+
+    /// A word or a text as it was written.
+    func string(_ key: String) -> String? {
+        if case .string(let text) = self[key] { text } else { nil }
+    }
+
+    /// A number as it was written.
+    func number(_ key: String) -> String? {
+        if case .number(let digits) = self[key] { digits } else { nil }
+    }
+
+    /// Whether a boolean is there and true.
+    func isTrue(_ key: String) -> Bool {
+        self[key] == .boolean(true)
+    }
+
+    /// Whether a boolean is there and false.
+    func isFalse(_ key: String) -> Bool {
+        self[key] == .boolean(false)
+    }
+
+    /// The elements of a list.
+    func list(_ key: String) -> [JSONValue] {
+        if case .array(let elements) = self[key] { elements } else { [] }
+    }
+
+    /// The entries of an object.
+    func object(_ key: String) -> [JSONEntry] {
+        if case .object(let entries) = self[key] { entries } else { [] }
+    }
+
+    /// An object with keys of its own; nil when the key is absent or no object.
+    func group(_ key: String) -> ContentSection? {
+        guard case .object(let entries) = self[key] else { return nil }
+        return ContentSection(platform: platform, entries: entries)
+    }
+
+    /// The application's own variables.
+    var variables: [JSONEntry] { object("variables") }
+
+    /// The rich template's kind.
+    var templateKind: RichTemplateKind? {
+        group("template")?.string("type").flatMap(RichTemplateKind.init(rawValue:))
+    }
+
+    /// Whether a key says anything: an empty text or list is like none.
+    func has(_ key: String) -> Bool {
+        switch self[key] {
+        case nil, .string(""), .array([]): false
+        default: true
+        }
+    }
+
+    /// Whether any of the keys says anything.
+    func hasAny(_ keys: [String]) -> Bool {
+        keys.contains { has($0) }
+    }
+}
+
+/// Why a delivery's content cannot be sent: all its problems at once.
+public struct ContentError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The problems, at least one, in the order of the content.
+    public let problems: [ContentProblem]
+
+    /// Makes an error of its problems.
+    public init(problems: [ContentProblem]) {
+        self.problems = problems
+    }
+
+    /// All problems, one a line.
+    public var description: String {
+        problems.map(\.description).joined(separator: "\n")
+    }
+}
+
+/// One thing that is wrong with a delivery's content.
+public struct ContentProblem: Sendable, Hashable, CustomStringConvertible {
+    /// The key at fault, for example `ios.title` or `android.variables.url`; empty for the content as a whole.
+    public let key: String
+    /// What is wrong with it.
+    public let cause: String
+    /// What to do about it.
+    public let remedy: String
+
+    /// Makes a problem.
+    public init(key: String, cause: String, remedy: String) {
+        self.key = key
+        self.cause = cause
+        self.remedy = remedy
+    }
+
+    /// Key, cause and remedy in one line.
+    public var description: String {
+        "\(key.isEmpty ? "content" : key): \(cause); \(remedy)"
+    }
+}
+
+/// What becomes of a message when a field that its text uses has no value: it is null or empty.
+public enum MissingValuePolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The default that stands at the place is used; where there is none, nothing.
+    case `default`
+    /// Nothing is put there, whatever default there is.
+    case empty
+    /// The message is not sent, unless a default stands at the place.
+    case exclude
+}

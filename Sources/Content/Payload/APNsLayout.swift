@@ -1,0 +1,151 @@
+import PushCore
+
+/// The payload of APNs and its headers.
+struct APNsLayout: Sendable {
+    /// The object `aps`, the raw one put over it.
+    let aps: PayloadNode
+    /// What stands beside `aps` and the variables and is made of other keys.
+    let ownEntries: [PayloadEntry]
+    let attributes: MessageAttributes
+    private let variables: [PayloadEntry]
+    private let ids: [PayloadEntry]
+
+    /// The keys of `aps` that show something.
+    private static let visibleKeys = ["alert", "badge", "sound"]
+    /// The keys of `aps` that are numbers, so that a text with fields in their place gives one.
+    static let numberKeys: Set<String> = [
+        "badge", "timestamp", "stale-date", "dismissal-date", "content-available", "mutable-content",
+        "input-push-token",
+    ]
+
+    init(_ section: ContentSection, trackedDelivery: Int64? = nil) {
+        aps = Self.aps(section).merging(section.object("aps")) { entry in
+            guard case .string(let text) = entry.value, Self.numberKeys.contains(entry.name),
+                let template = try? TextTemplate(text)
+            else { return PayloadNode(entry.value) }
+            return .checked(CheckedTemplate(text: template, form: .wholeNumber(Int64.min...Int64.max)))
+        }
+        ownEntries = [PayloadEntry("aps", aps)] + Self.entries(section)
+        variables = section.variables.map { PayloadEntry($0.name, PayloadNode($0.value)) }
+        ids = PayloadLayout.ids(trackedDelivery)
+        attributes = Self.attributes(section, aps)
+    }
+
+    var body: PayloadNode { .object(ownEntries + variables + ids) }
+
+    /// Whether it shows something.
+    var isVisible: Bool { Self.isVisible(aps) }
+
+    /// Whether it wakes the app, as far as that is known before a message is rendered.
+    var wakesApp: Bool {
+        switch aps["content-available"] {
+        case .raw(let json): json == "1"
+        case .checked(let template):
+            template.text.literalText.map { CheckedTemplate.wholeNumber(Array($0.utf8)) == 1 } ?? true
+        default: false
+        }
+    }
+
+    private static func isVisible(_ aps: PayloadNode) -> Bool {
+        visibleKeys.contains { aps[$0] != nil }
+    }
+
+    private static func attributes(_ section: ContentSection, _ aps: PayloadNode) -> MessageAttributes {
+        let type = section.string("push_type").flatMap(PushType.init(rawValue:)) ?? derivedType(section, aps)
+        var priority = section.number("priority").flatMap(Int.init)
+        var expiration = section.number("expiration_seconds").flatMap(Int32.init)
+        switch type {
+        // "Using priority 10 is an error" for background pushes, and 10 is the default (Apple, "Sending notification
+        // requests").
+        case .background: priority = priority ?? 5
+        // "Set the priority to 10 and the expiration to 0" (the same).
+        case .pushtotalk: (priority, expiration) = (priority ?? 10, expiration ?? 0)
+        default: break
+        }
+        return MessageAttributes(
+            pushType: type,
+            priority: priority,
+            expirationSeconds: expiration,
+            collapseID: section.text("collapse_id")?.literalText
+        )
+    }
+
+    private static func derivedType(_ section: ContentSection, _ aps: PayloadNode) -> PushType {
+        if aps["event"] != nil || aps["content-state"] != nil { return .liveactivity }
+        if aps["content-changed"] != nil { return .widgets }
+        return section.isTrue("silent") || !isVisible(aps) ? .background : .alert
+    }
+}
+
+extension APNsLayout {
+    private static let alertKeys = [
+        "title", "title_loc_key", "title_loc_args", "subtitle", "subtitle_loc_key", "subtitle_loc_args", "body",
+        "loc_key",
+        "loc_args", "action_loc_key", "launch_image",
+    ]
+    private static let keys = Dictionary(uniqueKeysWithValues: ContentKey.ios.map { ($0.name, $0) })
+
+    /// The object `aps` as the section's own keys make it.
+    static func aps(_ section: ContentSection) -> PayloadNode {
+        var entries: [PayloadEntry] = []
+        let alert = alertKeys.compactMap { entry($0, section) }
+        if !alert.isEmpty { entries.append(PayloadEntry("alert", .object(alert))) }
+        if section.isTrue("clear_badge") {
+            entries.append(PayloadEntry("badge", .raw("0")))
+        } else if let badge = entry("badge", section) {
+            entries.append(badge)
+        }
+        if let sound = sound(section) { entries.append(PayloadEntry("sound", sound)) }
+        if section.has("template") {
+            entries.append(PayloadEntry("category", .literal(RichTemplateKind.category)))
+        } else if let category = entry("category", section) {
+            entries.append(category)
+        }
+        entries += ["thread_id", "target_content_id"].compactMap { entry($0, section) }
+        if section.isTrue("mutable_content") || section.hasAny(["media_url", "template"]) {
+            entries.append(PayloadEntry("mutable-content", .raw("1")))
+        }
+        if section.isTrue("content_available") || section.isTrue("silent") {
+            entries.append(PayloadEntry("content-available", .raw("1")))
+        }
+        entries += ["interruption_level", "relevance_score", "filter_criteria"].compactMap { entry($0, section) }
+        return .object(entries)
+    }
+
+    /// What stands beside `aps`: the rich template's keys, and the addresses of medium and click.
+    static func entries(_ section: ContentSection) -> [PayloadEntry] {
+        var entries: [PayloadEntry] = []
+        if let kind = section.templateKind, let template = section.group("template") {
+            entries = RichTemplateLayout(kind, template).entries
+            // The template's own extension loads the medium.
+            if let media = section.text("media_url") { entries.append(PayloadEntry("adb_media", .text(media))) }
+        } else if let media = entry("media_url", section) {
+            entries.append(media)
+        }
+        if let click = entry("click_action", section) { entries.append(click) }
+        return entries
+    }
+
+    private static func entry(_ name: String, _ section: ContentSection) -> PayloadEntry? {
+        guard let key = keys[name], let node = section.node(key) else { return nil }
+        return PayloadEntry(key.payloadName, node)
+    }
+
+    private static func sound(_ section: ContentSection) -> PayloadNode? {
+        guard let sound = section.group("sound") else { return section.text("sound").map(PayloadNode.text) }
+        guard let name = sound.text("name") else { return nil }
+        guard sound.isTrue("critical") else { return .text(name) }
+        var entries = [PayloadEntry("critical", .raw("1")), PayloadEntry("name", .text(name))]
+        if let percent = sound.number("volume").flatMap(Int64.init) {
+            entries.append(PayloadEntry("volume", .raw(fraction(percent))))
+        }
+        return .object(entries)
+    }
+
+    /// A percentage as the fraction that APNs wants.
+    private static func fraction(_ percent: Int64) -> String {
+        if percent % 100 == 0 { return String(percent / 100) }
+        let digits = percent < 10 ? "0\(percent)" : "\(percent)"
+        return "0." + (digits.hasSuffix("0") ? String(digits.dropLast()) : digits)
+    }
+}

@@ -1,0 +1,212 @@
+import PushCore
+
+/// Puts a payload template together.
+struct PayloadBuilder {
+    var text: [UInt8] = []
+    private(set) var segments: [PayloadSegment] = []
+    private(set) var fields: [PersonalisationField]
+    private(set) var sections: [SectionSegment] = []
+    private(set) var checked: [CheckedSegment] = []
+    /// The columns of fields without which a message must not go out.
+    private(set) var requiredColumns: Set<Int> = []
+    /// Bytes of literal names and values that count against the gateway's limit, when not the whole body does.
+    var countedBytes = 0
+    /// Whether values count at present.
+    var isCounting = false
+    private let policy: MissingValuePolicy
+    private var columns: [String: Int]
+    private var literalStart = 0
+
+    /// - Parameter fields: fields that have columns already.
+    init(policy: MissingValuePolicy, fields: [PersonalisationField] = []) {
+        self.policy = policy
+        self.fields = fields
+        columns = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Appends bytes that are JSON already.
+    mutating func raw(_ json: String) {
+        text.append(contentsOf: json.utf8)
+    }
+
+    /// Appends a text, escaped but without quotes.
+    mutating func inside(_ template: TextTemplate, escapes: Int) {
+        for piece in template.pieces {
+            switch piece {
+            case .literal(let literal): self.literal(literal, escapes: escapes)
+            case .field(let field): self.field(field, escapes: escapes)
+            case .sections(let text): section(text, escapes: escapes)
+            }
+        }
+    }
+
+    /// Appends the message id, without quotes.
+    mutating func messageID() {
+        append(.messageID)
+    }
+
+    /// Appends the push token, without quotes.
+    mutating func token() {
+        append(.token)
+    }
+
+    /// Appends an entry that is left out where its value has not the form that it has to have.
+    mutating func checked(_ name: String, _ value: CheckedTemplate, escapes: Int) {
+        closeLiteral()
+        let (mainSegments, counts) = (segments, isCounting)
+        segments = []
+        isCounting = false
+        // No form has anything in it that JSON would escape.
+        inside(value.text, escapes: 0)
+        closeLiteral()
+        let own = segments
+        segments = mainSegments
+        isCounting = counts
+        var prefix: [UInt8] = []
+        JSONText.appendString(name, to: &prefix)
+        prefix.append(contentsOf: (":" + value.prefix).utf8)
+        var suffix = Array(value.suffix.utf8)
+        for _ in 1..<max(escapes, 1) { (prefix, suffix) = (JSONText.escaped(prefix), JSONText.escaped(suffix)) }
+        checked.append(
+            CheckedSegment(
+                segments: own,
+                form: value.form,
+                prefix: prefix,
+                suffix: suffix,
+                countedBytes: isCounting ? name.utf8.count : nil
+            )
+        )
+        append(.checked(checked.count - 1))
+    }
+
+    /// Ends the last literal; to be called at the end of a body.
+    mutating func finish() {
+        closeLiteral()
+    }
+
+    private mutating func literal(_ literal: String, escapes: Int) {
+        var bytes = Array(literal.utf8)
+        for level in 0..<max(escapes, 1) {
+            if isCounting, level == max(escapes, 1) - 1 { countedBytes += bytes.count }
+            if level < escapes { bytes = JSONText.escaped(bytes) }
+        }
+        text.append(contentsOf: bytes)
+    }
+
+    private mutating func field(_ field: PersonalisationField, escapes: Int) {
+        closeLiteral()
+        let start = text.count
+        if policy != .empty { text.append(contentsOf: (field.defaultValue ?? "").utf8) }
+        let column = column(of: field)
+        if policy == .exclude, field.defaultValue == nil { requiredColumns.insert(column) }
+        literalStart = text.count
+        append(
+            .field(
+                FieldSegment(
+                    column: column,
+                    fallback: start..<text.count,
+                    escapes: escapes,
+                    isCounted: isCounting
+                )
+            )
+        )
+    }
+
+    private mutating func section(_ text: SectionText, escapes: Int) {
+        let columns = text.names.map { column(of: PersonalisationField(name: $0)) }
+        sections.append(SectionSegment(text: text, columns: columns, escapes: escapes, isCounted: isCounting))
+        append(.sections(sections.count - 1))
+    }
+
+    private mutating func column(of field: PersonalisationField) -> Int {
+        if let known = columns[field.name] { return known }
+        columns[field.name] = fields.count
+        fields.append(field)
+        return fields.count - 1
+    }
+
+    private mutating func append(_ segment: PayloadSegment) {
+        closeLiteral()
+        segments.append(segment)
+    }
+
+    private mutating func closeLiteral() {
+        if literalStart < text.count { segments.append(.literal(literalStart..<text.count)) }
+        literalStart = text.count
+    }
+}
+
+extension PayloadBuilder {
+    /// Appends a value.
+    ///
+    /// `escapes` is 1 where JSON stands as itself, and 2 inside of a JSON string.
+    mutating func node(_ node: PayloadNode, escapes: Int = 1) {
+        switch node {
+        case .raw(let json): plain(json)
+        case .text(let template): quoted(escapes: escapes) { $0.inside(template, escapes: escapes) }
+        case .messageID: quoted(escapes: escapes) { $0.messageID() }
+        case .token: quoted(escapes: escapes) { $0.token() }
+        case .jsonText(let inner): quoted(escapes: escapes) { $0.node(inner, escapes: escapes + 1) }
+        case .counted(let inner):
+            isCounting = true
+            self.node(inner, escapes: escapes)
+            isCounting = false
+        case .array(let elements):
+            structural("[", escapes)
+            for (index, element) in elements.enumerated() {
+                if index > 0 { structural(",", escapes) }
+                self.node(element, escapes: escapes)
+            }
+            structural("]", escapes)
+        case .object(let entries): object(entries, escapes: escapes)
+        case .checked:
+            // Only entries can be left out; layouts make no others.
+            plain("null")
+        }
+    }
+
+    private mutating func object(_ entries: [PayloadEntry], escapes: Int) {
+        structural("{", escapes)
+        var isFirst = true
+        for entry in entries {
+            if case .checked = entry.value { continue }
+            if !isFirst { structural(",", escapes) }
+            isFirst = false
+            name(entry.name, escapes: escapes)
+            node(entry.value, escapes: escapes)
+        }
+        // Last, so that only their own commas depend on what is there.
+        for entry in entries {
+            if case .checked(let template) = entry.value { checked(entry.name, template, escapes: escapes) }
+        }
+        structural("}", escapes)
+    }
+
+    private mutating func quoted(escapes: Int, _ body: (inout PayloadBuilder) -> Void) {
+        let quote = String(repeating: "\\", count: (1 << (escapes - 1)) - 1) + "\""
+        raw(quote)
+        body(&self)
+        raw(quote)
+        if isCounting, escapes > 1 { countedBytes += 2 }
+    }
+
+    /// Braces, brackets and commas: part of a counted value only inside of one that is a string.
+    private mutating func structural(_ mark: String, _ escapes: Int) {
+        raw(mark)
+        if isCounting, escapes > 1 { countedBytes += mark.utf8.count }
+    }
+
+    private mutating func plain(_ json: String) {
+        raw(json)
+        if isCounting { countedBytes += json.utf8.count }
+    }
+
+    private mutating func name(_ name: String, escapes: Int) {
+        var bytes: [UInt8] = []
+        JSONText.appendString(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        if isCounting { countedBytes += escapes > 1 ? bytes.count : name.utf8.count }
+        for _ in 1..<max(escapes, 1) { bytes = JSONText.escaped(bytes) }
+        text.append(contentsOf: bytes)
+    }
+}

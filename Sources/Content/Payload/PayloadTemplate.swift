@@ -1,0 +1,262 @@
+import Crypto
+import PushCore
+
+/// A delivery's payload for one application, compiled once and rendered for every message.
+public struct PayloadTemplate: Sendable {
+    /// The payload key of the message id.
+    public static let messageIDKey = "_mId"
+    /// The payload key of the delivery id.
+    public static let deliveryIDKey = "_dId"
+
+    /// The form of the payload.
+    public let format: PayloadFormat
+    /// The fields that the content uses, distinct by name, in the order of their first use.
+    ///
+    /// The templates of a ``LocalisedTemplate`` have one list in common.
+    public internal(set) var fields: [PersonalisationField]
+    /// What the request's headers say; for FCM they are in the body, and this has no meaning.
+    public let attributes: MessageAttributes
+    /// The size of the smallest payload: all fields empty and without defaults, counted as the gateway does.
+    public let minimumPayloadSize: Int
+
+    /// The segments' own bytes: literals and defaults.
+    let text: [UInt8]
+    let segments: [PayloadSegment]
+    /// The segments of `apns-collapse-id` when it is personalised, else empty.
+    let collapseSegments: [PayloadSegment]
+    /// The texts with sections that segments refer to.
+    let sections: [SectionSegment]
+    /// The entries with values of a certain form that segments refer to.
+    let checked: [CheckedSegment]
+    /// The columns of fields without which a message must not go out, those in sections not included.
+    let requiredColumns: [Int]
+    let missing: MissingValuePolicy
+    let messageIDFormat: MessageIDFormat
+    let messageNumbers: MessageNumbers?
+    /// For FCM the literal bytes that count against its limit; nil where the whole body counts.
+    let countedBytes: Int?
+
+    /// Whether each message has its own `apns-collapse-id`; see ``renderCollapseID(row:fields:into:)``.
+    public var hasPersonalisedCollapseID: Bool { !collapseSegments.isEmpty }
+
+    /// Whether every message has the same body, so that many of them can share a request.
+    public var hasEqualBodies: Bool {
+        segments.allSatisfy { if case .literal = $0 { true } else { false } }
+    }
+
+    /// The gateway's limit for a payload, in bytes.
+    public var payloadLimit: Int {
+        PayloadLimits.limit(format: format, pushType: attributes.pushType)
+    }
+}
+
+extension PayloadTemplate {
+    /// The size of a payload of which a part was not even rendered, because it was longer than any gateway's limit.
+    static let hopelessSize = Int(Int32.max)
+
+    /// Appends the body of one message's request and returns the size that the gateway's limit is compared with.
+    ///
+    /// `columns` holds the values of ``fields`` in their order; a null or empty value, and a missing column, give way
+    /// to the default. The body is complete: for FCM v1 it is `{"message":{"token":…}}` and so contains the push token.
+    ///
+    /// The size is that of the whole body for APNs. FCM's limit covers the message and not its envelope, so there it is
+    /// the sum of all names and values of `data` and of `notification`, before they are escaped: FCM counts the decoded
+    /// message, and token and delivery options are not part of it.
+    @discardableResult
+    public func render(
+        row: Int,
+        fields columns: [ByteColumn],
+        tokens: ByteColumn,
+        messageID: MessageUUID,
+        sequence: Int32,
+        into output: inout [UInt8]
+    ) -> Int {
+        let start = output.count
+        var counted = countedBytes ?? 0
+        var isCutShort = false
+        for segment in segments {
+            switch segment {
+            case .literal(let range):
+                output.append(contentsOf: text[range])
+            case .field(let field):
+                let size = append(field, row: row, columns, to: &output)
+                if field.isCounted { counted += size }
+            case .messageID:
+                let before = output.count
+                append(messageID, sequence, to: &output)
+                counted += output.count - before
+            case .token:
+                JSONText.appendEscaped(tokens.bytes, tokens.range(row), to: &output)
+            case .sections(let index):
+                let (size, isWhole) = append(sections[index], row: row, columns, to: &output)
+                if sections[index].isCounted { counted += size }
+                if !isWhole { isCutShort = true }
+            case .checked(let index):
+                counted += append(checked[index], row: row, columns, to: &output)
+            }
+        }
+        if isCutShort { return Self.hopelessSize }
+        return countedBytes == nil ? output.count - start : counted
+    }
+
+    /// Appends one message's `apns-collapse-id`; nothing when ``hasPersonalisedCollapseID`` is false.
+    ///
+    /// What a header cannot carry is taken out, see ``HeaderText``. An id that is longer than APNs takes gives way to its
+    /// SHA-256: equal ids stay equal and different ones different, and so the notifications still replace one another.
+    /// Returns whether anything is left; a message without an id goes out as one that replaces none.
+    public func renderCollapseID(row: Int, fields columns: [ByteColumn], into output: inout [UInt8]) -> Bool {
+        let start = output.count
+        appendPlain(collapseSegments, row: row, columns, to: &output)
+        HeaderText.clean(&output, from: start)
+        if output.count - start > ContentValidator.longestCollapseID {
+            let digest = HexDigit.text(SHA256.hash(data: output[start...]))
+            output.replaceSubrange(start..., with: digest.utf8)
+        }
+        return output.count > start
+    }
+
+    /// Appends segments that stand in no JSON: text and fields as they are.
+    func appendPlain(_ segments: [PayloadSegment], row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) {
+        for segment in segments {
+            switch segment {
+            case .literal(let range): output.append(contentsOf: text[range])
+            case .field(let field): _ = append(field, row: row, columns, to: &output)
+            case .sections(let index): _ = append(sections[index], row: row, columns, to: &output)
+            case .messageID, .token, .checked: break
+            }
+        }
+    }
+
+    /// Appends a field's value or its default and returns the size of what the gateway reads there.
+    @inline(__always)
+    private func append(_ field: FieldSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
+        if field.column < columns.count {
+            let range = columns[field.column].range(row)
+            if !range.isEmpty { return Self.append(columns[field.column].bytes, range, field.escapes, to: &output) }
+        }
+        return Self.append(text, field.fallback, field.escapes, to: &output)
+    }
+
+    /// Appends bytes, escaped that often, and returns the size of what the gateway reads there.
+    @inline(__always)
+    static func append(_ bytes: [UInt8], _ range: Range<Int>, _ escapes: Int, to output: inout [UInt8]) -> Int {
+        switch escapes {
+        case 0:
+            output.append(contentsOf: bytes[range])
+            return range.count
+        case 1:
+            return JSONText.appendEscaped(bytes, range, to: &output)
+        default:
+            var text = Array(bytes[range])
+            for _ in 1..<escapes { text = JSONText.escaped(text) }
+            JSONText.appendEscaped(text, text.indices, to: &output)
+            return text.count
+        }
+    }
+
+    @inline(__always)
+    private func append(_ uuid: MessageUUID, _ sequence: Int32, to output: inout [UInt8]) {
+        switch messageIDFormat {
+        case .uuid: uuid.appendText(to: &output)
+        case .int32: DecimalText.append(messageNumbers?.id(sequence: sequence) ?? Int64(sequence), to: &output)
+        }
+    }
+}
+
+extension PayloadTemplate {
+    /// Appends a text with sections; returns the size of what the gateway reads there, and whether it is the whole text.
+    func append(
+        _ segment: SectionSegment,
+        row: Int,
+        _ columns: [ByteColumn],
+        to output: inout [UInt8]
+    ) -> (size: Int, isWhole: Bool) {
+        let run = SectionRun(segment, row: row, columns: columns, policy: missing)
+        let bytes = Array(run.render().utf8)
+        return (Self.append(bytes, bytes.indices, segment.escapes, to: &output), !run.isCutShort)
+    }
+
+    /// Appends the entry of a value with a certain form, or nothing if the text has another one; returns what counts of it.
+    func append(_ entry: CheckedSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
+        var text: [UInt8] = []
+        appendPlain(entry.segments, row: row, columns, to: &text)
+        guard let value = entry.form.value(text) else { return 0 }
+        if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
+        output.append(contentsOf: entry.prefix)
+        output.append(contentsOf: value)
+        output.append(contentsOf: entry.suffix)
+        return entry.countedBytes.map { $0 + value.count } ?? 0
+    }
+
+    /// The index, in ``fields``, of a field that this message needs and that has no value; nil unless the content
+    /// says that messages without all values are not to be sent.
+    ///
+    /// A use with a default needs no value, and neither does the condition of a section, nor anything in a section
+    /// that is left out.
+    public func missingField(row: Int, fields columns: [ByteColumn]) -> Int? {
+        guard missing == .exclude else { return nil }
+        for column in requiredColumns where column >= columns.count || columns[column].range(row).isEmpty {
+            return column
+        }
+        for segment in sections {
+            let run = SectionRun(segment, row: row, columns: columns, policy: missing)
+            _ = run.render()
+            if let column = run.missingColumn { return column }
+        }
+        return nil
+    }
+
+    /// The reason to record for a message that is not sent because a field has no value: a word to count by, and the field.
+    public static func missingReason(field: String) -> String {
+        "missing_value: \(field)"
+    }
+}
+
+/// A piece of a payload template.
+enum PayloadSegment: Sendable, Hashable {
+    /// Bytes of the template's own text, by their place.
+    case literal(Range<Int>)
+    case field(FieldSegment)
+    /// The message's `_mId`.
+    case messageID
+    /// The push token.
+    case token
+    /// A text with sections, by its index.
+    case sections(Int)
+    /// An entry whose value has a certain form, by its index.
+    case checked(Int)
+}
+
+/// A place in a payload where a field's value stands.
+struct FieldSegment: Sendable, Hashable {
+    /// The index of the field's column.
+    let column: Int
+    /// Where the default stands in the template's own text; used when the value is null or empty. It is not escaped.
+    let fallback: Range<Int>
+    /// How often the value is escaped: once in a JSON string, twice in a JSON text inside of a JSON string, never in a
+    /// header.
+    let escapes: Int
+    /// Whether the value counts against the gateway's limit, when not the whole body does.
+    let isCounted: Bool
+}
+
+/// A place in a payload where a text with sections stands.
+struct SectionSegment: Sendable, Hashable {
+    let text: SectionText
+    /// The column of each of the text's names.
+    let columns: [Int]
+    let escapes: Int
+    let isCounted: Bool
+}
+
+/// A place in a payload where an entry stands if its value comes out in the form that the gateway takes.
+struct CheckedSegment: Sendable, Hashable {
+    /// The pieces that make the value.
+    let segments: [PayloadSegment]
+    let form: CheckedTemplate.Form
+    /// The entry's name, its colon and what stands before the value.
+    let prefix: [UInt8]
+    let suffix: [UInt8]
+    /// The bytes of the name where they count against the gateway's limit; nil where the entry does not count.
+    let countedBytes: Int?
+}

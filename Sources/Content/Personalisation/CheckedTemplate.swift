@@ -1,0 +1,81 @@
+import PushCore
+
+/// A value that a gateway takes in a certain form only, given as a text with fields.
+struct CheckedTemplate: Sendable, Hashable {
+    /// What the text has to come out as.
+    enum Form: Sendable, Hashable {
+        case wholeNumber(ClosedRange<Int64>)
+        /// `#rrggbb`.
+        case color
+        /// A time as RFC 3339 writes it.
+        case time
+        /// A label of FCM's statistics.
+        case label
+    }
+
+    let text: TextTemplate
+    let form: Form
+    /// What stands around the value, for example quotes and a unit.
+    var prefix = ""
+    var suffix = ""
+
+    /// A text that stands in quotes.
+    static func quoted(_ text: TextTemplate, _ form: Form) -> CheckedTemplate {
+        CheckedTemplate(text: text, form: form, prefix: "\"", suffix: "\"")
+    }
+
+    /// The number that a text is: digits, perhaps with a minus before them and spaces around. `5.0` is one too, as jsonb
+    /// writes that for a number which was written so.
+    static func wholeNumber(_ bytes: [UInt8]) -> Int64? {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
+        var text = bytes.drop(while: isSpace)
+        while text.last.map(isSpace) == true { text.removeLast() }
+        if let point = text.firstIndex(of: UInt8(ascii: ".")) {
+            let fraction = text[(point + 1)...]
+            guard !fraction.isEmpty, fraction.allSatisfy({ $0 == UInt8(ascii: "0") }) else { return nil }
+            text = text[..<point]
+        }
+        let digits = text.first == UInt8(ascii: "-") ? text.dropFirst() : text
+        guard !digits.isEmpty, digits.allSatisfy(isDigit) else { return nil }
+        return Int64(String(decoding: text, as: UTF8.self))
+    }
+}
+
+extension CheckedTemplate.Form {
+    /// The value as it goes into the payload; nil if the text has another form.
+    func value(_ bytes: [UInt8]) -> [UInt8]? {
+        let isRight: Bool
+        switch self {
+        case .wholeNumber(let range):
+            guard let number = CheckedTemplate.wholeNumber(bytes), range.contains(number) else { return nil }
+            var digits: [UInt8] = []
+            DecimalText.append(number, to: &digits)
+            return digits
+        case .color: isRight = ContentValidator.isColor(String(decoding: bytes, as: UTF8.self))
+        case .time: isRight = ContentValidator.isTime(String(decoding: bytes, as: UTF8.self))
+        case .label: isRight = ContentValidator.isLabel(String(decoding: bytes, as: UTF8.self))
+        }
+        return isRight ? bytes : nil
+    }
+}
+
+/// Writes decimal numbers.
+enum DecimalText {
+    /// Appends a number's decimal digits.
+    static func append(_ number: Int64, to output: inout [UInt8]) {
+        if number < 0 { output.append(UInt8(ascii: "-")) }
+        var rest = number.magnitude
+        let start = output.count
+        repeat {
+            output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        var (low, high) = (start, output.count - 1)
+        while low < high {
+            output.swapAt(low, high)
+            low += 1
+            high -= 1
+        }
+    }
+}

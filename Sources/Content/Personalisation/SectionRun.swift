@@ -1,0 +1,168 @@
+import Mustache
+import PushCore
+
+/// One rendering of a text with sections, for one message.
+///
+/// A class, because Mustache asks for values through copies of its scopes while what was found out is to be known at the end.
+final class SectionRun {
+    /// Bytes of values, look-ups and list elements of one rendering at most: far more than the 5,120 bytes of the longest payload.
+    ///
+    /// Without a bound, sections over one list inside of one another would go through it as often as a power of its length.
+    static let budget = 65_536
+
+    private let text: SectionText
+    private let columns: [ByteColumn]
+    private let columnIndexes: [Int]
+    private let row: Int
+    private let policy: MissingValuePolicy
+    private var budgetLeft = SectionRun.budget
+    /// The values of fields that are conditions, by the index of the name, so that each is parsed once.
+    private var conditions: [Int: JSONValue] = [:]
+    /// The column of the first field that the text needs and that has no value.
+    private(set) var missingColumn: Int?
+
+    /// Whether the text came out incomplete, because it would be too long for any payload.
+    var isCutShort: Bool { budgetLeft <= 0 }
+
+    init(_ segment: SectionSegment, row: Int, columns: [ByteColumn], policy: MissingValuePolicy) {
+        text = segment.text
+        columnIndexes = segment.columns
+        self.row = row
+        self.columns = columns
+        self.policy = policy
+    }
+
+    /// Renders the text.
+    func render() -> String {
+        text.template.render(MessageScope(run: self))
+    }
+
+    /// What a number of the template stands for in the message itself.
+    func value(of number: String) -> Any? {
+        guard let reference = reference(number) else { return nil }
+        switch reference {
+        case .literal(let text):
+            return charged(text)
+        case .value(let name, let defaultValue):
+            let value = column(name)
+            if !value.isEmpty { return charged(value) }
+            if policy == .exclude, defaultValue == nil, missingColumn == nil { missingColumn = columnIndexes[name] }
+            return policy == .empty ? "" : charged(defaultValue ?? "")
+        case .condition(let name):
+            return scope(of: condition(name))
+        }
+    }
+
+    /// What a number of the template stands for in an object; nil where the object does not know it.
+    func value(of number: String, in entries: [JSONEntry]) -> Any? {
+        guard let reference = reference(number) else { return nil }
+        switch reference {
+        case .literal(let text):
+            return charged(text)
+        case .value(let name, let defaultValue):
+            guard let value = entries.first(where: { $0.name == text.names[name] })?.value.text else { return nil }
+            return charged(value.isEmpty && policy != .empty ? defaultValue ?? "" : value)
+        case .condition(let name):
+            return entries.first { $0.name == text.names[name] }.map { scope(of: $0.value) }
+        }
+    }
+
+    private func reference(_ number: String) -> SectionText.Reference? {
+        guard charge(1), let index = Int(number), text.references.indices.contains(index) else { return nil }
+        return text.references[index]
+    }
+
+    private func charge(_ bytes: Int) -> Bool {
+        budgetLeft -= bytes
+        return budgetLeft > 0
+    }
+
+    private func charged(_ text: String) -> String {
+        charge(text.utf8.count) ? text : ""
+    }
+
+    private func column(_ name: Int) -> String {
+        let index = columnIndexes[name]
+        return index < columns.count ? columns[index].string(row) : ""
+    }
+
+    /// The value of a field as a condition: what its text is as JSON when it is that of a list or an object, else the text.
+    private func condition(_ name: Int) -> JSONValue {
+        if let known = conditions[name] { return known }
+        let text = column(name)
+        var value = JSONValue.string(text)
+        if text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{"),
+            let parsed = try? JSONParser.parse(Array(text.utf8))
+        {
+            value = parsed
+        }
+        conditions[name] = value
+        return value
+    }
+
+    /// What Mustache takes a condition for: false, the scope of its section, or a scope for each element.
+    private func scope(of value: JSONValue) -> Any {
+        switch value {
+        case .array(let elements):
+            // An empty list would be the element of its own inverted section.
+            guard charge(elements.count), !elements.isEmpty else { return false }
+            return elements.map { element(of: $0) }
+        case .object(let entries) where !entries.isEmpty:
+            return ObjectScope(run: self, entries: entries)
+        case .object:
+            return false
+        default:
+            // Flags come from databases as 0 and 1 as well.
+            let text = value.text
+            let isFalse = text.isEmpty || text == "false" || text == "0"
+            return isFalse ? false : ScalarScope(text: charged(text)) as Any
+        }
+    }
+
+    private func element(of value: JSONValue) -> Any {
+        if case .object(let entries) = value { return ObjectScope(run: self, entries: entries) }
+        return ScalarScope(text: charged(value.text))
+    }
+}
+
+extension JSONValue {
+    /// The value as a personalised text shows it: null as nothing, a text as it is, anything else as its JSON.
+    var text: String {
+        switch self {
+        case .null: ""
+        case .boolean(let flag): flag ? "true" : "false"
+        case .number(let digits): digits
+        case .string(let text): text
+        case .array, .object: JSONText.compact(self)
+        }
+    }
+}
+
+/// Where Mustache looks for values: the fields of one message.
+struct MessageScope: MustacheParent, MustacheCustomRenderable {
+    let run: SectionRun
+
+    func child(named name: String) -> Any? { run.value(of: name) }
+    /// `{{.}}` in a section that is no list and no object.
+    var renderText: String { "" }
+    var isNull: Bool { false }
+}
+
+/// Where Mustache looks for values first, inside of the section of an object: the object's entries.
+struct ObjectScope: MustacheParent, MustacheCustomRenderable {
+    let run: SectionRun
+    let entries: [JSONEntry]
+
+    func child(named name: String) -> Any? { run.value(of: name, in: entries) }
+    var renderText: String { "" }
+    var isNull: Bool { false }
+}
+
+/// A value that is no list and no object: `{{.}}` of its section.
+struct ScalarScope: MustacheParent, MustacheCustomRenderable {
+    let text: String
+
+    func child(named: String) -> Any? { nil }
+    var renderText: String { text }
+    var isNull: Bool { false }
+}

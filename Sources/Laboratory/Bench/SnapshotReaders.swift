@@ -1,0 +1,67 @@
+import Administration
+import PushCore
+import Store
+import Synchronization
+
+/// Readers that keep an old snapshot of the database open while something is measured, as reports and backups do: nothing
+/// that dies meanwhile can be vacuumed.
+struct SnapshotReaders: Sendable {
+    /// The time between two reads of one reader.
+    private static let interval = Duration.milliseconds(250)
+
+    /// How many; each has a connection of its own.
+    let count: Int
+    /// Where the database is.
+    let settings: Settings
+
+    /// Runs `body` after all readers have taken their snapshots, and ends them after it.
+    ///
+    /// - Returns: What the body returned, and how often all readers together have read meanwhile.
+    /// - Throws: What the body throws, or what ended a reader too early.
+    func during<Result>(_ body: () async throws -> Result) async throws -> (result: Result, reads: Int64) {
+        let (opened, opening) = AsyncThrowingStream<Void, any Error>.makeStream()
+        let readers = (0..<count).map { _ in
+            Task {
+                do {
+                    return try await read { opening.yield() }
+                } catch {
+                    opening.finish(throwing: error)
+                    throw error
+                }
+            }
+        }
+        defer { for reader in readers { reader.cancel() } }
+        var missing = count
+        var iterator = opened.makeAsyncIterator()
+        while missing > 0 {
+            try await iterator.next()
+            try Task.checkCancellation()
+            missing -= 1
+        }
+        let result = try await body()
+        for reader in readers { reader.cancel() }
+        var reads: Int64 = 0
+        for reader in readers { reads += try await reader.value }
+        return (result, reads)
+    }
+
+    /// One reader, until its task is cancelled: then it is no error that the statement under way was.
+    private func read(_ opened: @Sendable () -> Void) async throws -> Int64 {
+        let reads = Mutex<Int64>(0)
+        do {
+            try await StoreSession.run(settings, role: "reader") { store in
+                try await store.holdSnapshot { snapshot in
+                    opened()
+                    while !Task.isCancelled {
+                        _ = try await snapshot.read()
+                        reads.withLock { $0 += 1 }
+                        try await Task.sleep(for: Self.interval)
+                    }
+                }
+            }
+        } catch {
+            guard Task.isCancelled else { throw error }
+        }
+        return reads.withLock { $0 }
+    }
+}

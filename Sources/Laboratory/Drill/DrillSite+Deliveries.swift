@@ -1,0 +1,147 @@
+import Administration
+import Foundation
+import PushCore
+import Store
+import Synchronization
+
+extension DrillSite {
+    /// How long a delivery may stand still before it counts as stuck.
+    static let patience = Duration.seconds(120)
+
+    /// Makes applications for these platforms with subscribers, evenly spread.
+    ///
+    /// - Parameter count: The subscribers in all; `nil`: as many as a delivery has messages.
+    /// - Returns: The applications' names, in the order of the platforms.
+    func audience(_ platforms: [Platform] = [.ios], count: Int64? = nil, prefix: String = "drill") async throws
+        -> [String]
+    {
+        let store = try store()
+        let audience = TrialAudience(store: store, settings: settings(), simulator: try gateway(), prefix: prefix)
+        let applications = try await audience.create(platforms)
+        try await audience.seed(applications, count: count ?? messages)
+        return applications
+    }
+
+    /// Creates and starts a delivery; it is watched, and in the account.
+    ///
+    /// - Parameters:
+    ///   - messages: How many messages these applications' subscribers ask for; `nil`: the whole audience's.
+    ///   - allows: How its messages may end beside being sent.
+    ///   - change: Changes the delivery before it is created.
+    func deliver(
+        to applications: [String],
+        policy: AmbiguityPolicy = .resend,
+        messages: Int64? = nil,
+        allows: Set<MessageStatus> = [],
+        _ change: (inout NewDelivery) -> Void = { _ in }
+    ) async throws -> DrillDelivery {
+        let store = try store()
+        var new = NewDelivery(
+            label: "Drill \(name)",
+            applications: applications,
+            content: TrialAudience.content,
+            ambiguityPolicy: policy
+        )
+        change(&new)
+        let id = try await store.createDelivery(new)
+        let delivery = DrillDelivery(
+            id: id,
+            policy: new.ambiguityPolicy,
+            messages: messages ?? self.messages,
+            allows: allows
+        )
+        state.withLock { $0.deliveries.append(delivery) }
+        try await store.startDelivery(id)
+        note("delivery \(id) is started, policy \(new.ambiguityPolicy.rawValue)")
+        return delivery
+    }
+
+    /// Starts a delivery to this audience, and another one whenever faults still wait for load and all are over, so that it
+    /// does not depend on the machine's speed whether enough faults land.
+    ///
+    /// - Parameter change: Changes each delivery before it is created.
+    func keepSending(
+        to audience: [String],
+        policy: AmbiguityPolicy = .resend,
+        _ change: @escaping @Sendable (inout NewDelivery) -> Void = { _ in }
+    ) async throws {
+        state.withLock { $0.load = DrillLoad(audience: audience, policy: policy, change: change) }
+        _ = try await deliver(to: audience, policy: policy, change)
+    }
+
+    /// The counters of a delivery now.
+    func progress(_ delivery: DrillDelivery) async throws -> DeliveryProgress {
+        try await store().deliveryProgress(delivery.id)
+    }
+
+    /// Waits until every delivery is over.
+    func untilOver(patience: Duration = patience) async throws {
+        for delivery in deliveries { try await untilOver(delivery, patience: patience) }
+    }
+
+    /// Waits until a delivery is over and its end is stored.
+    ///
+    /// - Throws: `DrillSetback` if nothing of it changes for so long.
+    @discardableResult
+    func untilOver(_ delivery: DrillDelivery, patience: Duration = patience) async throws -> DeliveryProgress {
+        var settled: Int64 = -1
+        var changed = ContinuousClock.now
+        while true {
+            let progress = try await ifReachable { try await self.progress(delivery) }
+            if let progress, progress.state.isFinal, progress.finishedAt != nil { return progress }
+            if let progress, progress.target - progress.pending != settled {
+                settled = progress.target - progress.pending
+                changed = .now
+            }
+            guard ContinuousClock.now - changed < patience else {
+                throw DrillSetback("delivery \(delivery.id) stands still for \(patience): \(Self.words(progress))")
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    private static func words(_ progress: DeliveryProgress?) -> String {
+        guard let progress else { return "the database does not answer" }
+        return "\(progress.pending) of \(progress.target) pending, parts \(progress.partsReady) ready, "
+            + "\(progress.partsClaimed) claimed, \(progress.partsWaiting) waiting"
+    }
+
+    /// Starts another delivery of the load if all are over.
+    func refill() async throws {
+        guard let load = state.withLock({ $0.load }) else { return }
+        for delivery in deliveries.reversed() where try await !progress(delivery).state.isFinal { return }
+        _ = try await deliver(to: load.audience, policy: load.policy, load.change)
+    }
+}
+
+/// A delivery of a drill.
+struct DrillDelivery: Sendable, Equatable {
+    /// Its id.
+    let id: Int64
+    /// What becomes of its ambiguous messages.
+    let policy: AmbiguityPolicy
+    /// How many messages its audience asks for.
+    let messages: Int64
+    /// How its messages may end beside being sent, and under policy `report` being unknown: nothing else is done to a drill's
+    /// messages unless it says so.
+    var allows: Set<MessageStatus> = []
+}
+
+/// The deliveries that keep a drill busy: another one starts when all are over.
+struct DrillLoad: Sendable {
+    /// The applications that each goes to.
+    let audience: [String]
+    /// What becomes of ambiguous messages.
+    let policy: AmbiguityPolicy
+    /// Changes each before it is created.
+    let change: @Sendable (inout NewDelivery) -> Void
+}
+
+extension NewDelivery {
+    /// Tries a message again as often as it takes, soon each time: faults may hit the same one several times, and none may
+    /// fail for it.
+    mutating func keepTrying() {
+        maxRetries = 50
+        retryPeriodSeconds = 1
+    }
+}

@@ -1,0 +1,214 @@
+import Administration
+import Foundation
+import PushCore
+import Store
+
+/// Deliveries are paused, resumed and stopped at random moments.
+struct ControlDrill: Drill {
+    let name = "control"
+    let summary = "pause, resume and stop of running deliveries at random moments"
+    let promise = "nothing new comes to the gateways a second after the order; every message has its outcome"
+    var needs: [DrillNeed] { [.simulator] }
+
+    /// Orders at the least, and at the most until enough of them have met requests on the wire.
+    private static let orders = 24...80
+    /// Deliveries that run at any time, so that the wire is never idle.
+    private static let deliveries = 2
+    /// Each of so many orders is a stop.
+    private static let stopsEvery = 6
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios, .android])
+        var controlled: [ControlledDelivery] = []
+        for number in 1...Self.orders.upperBound {
+            let effective = site.faults.count { $0.counts }
+            if number > Self.orders.lowerBound, effective >= minimumFaults { break }
+            try await keepBusy(site, audience, &controlled)
+            try await site.pause(milliseconds: 100...1_000)
+            // First the wire, then what state the deliveries are in: whoever waits in between orders what has ended meanwhile.
+            try await site.until("requests on the wire", within: DrillSite.patience) {
+                if try await site.streams() >= DrillFault.leastStreams { return true }
+                try await keepBusy(site, audience, &controlled)
+                return false
+            }
+            let isStop = number % Self.stopsEvery == 0
+            guard let chosen = try await choose(site, controlled, isStop: isStop) else { continue }
+            try await order(site, &controlled[chosen], isStop: isStop)
+        }
+        for index in controlled.indices where controlled[index].isPaused {
+            controlled[index].resumed()
+            try await unlessOver(site) { try await site.store().resumeDelivery(controlled[index].delivery.id) }
+        }
+        try await site.untilOver()
+        try await expectEnds(site, controlled)
+        try expectSilence(site, controlled)
+    }
+
+    private func start(_ site: DrillSite, _ audience: [String]) async throws -> ControlledDelivery {
+        let delivery = try await site.deliver(to: audience, policy: .report, allows: [.canceled])
+        let key = try await site.store().deliveryForSending(delivery.id).trackingKey
+        return ControlledDelivery(delivery, codec: try MessageIDCodec(deliveryID: delivery.id, trackingKey: key))
+    }
+
+    /// Starts deliveries until enough of them run.
+    private func keepBusy(_ site: DrillSite, _ audience: [String], _ all: inout [ControlledDelivery]) async throws {
+        while try await running(site, all) < Self.deliveries { all.append(try await start(site, audience)) }
+    }
+
+    /// How many deliveries are neither held back nor over.
+    private func running(_ site: DrillSite, _ all: [ControlledDelivery]) async throws -> Int {
+        var count = 0
+        for one in all where !one.isPaused && !one.isStopped {
+            if try await !site.progress(one.delivery).state.isFinal { count += 1 }
+        }
+        return count
+    }
+
+    /// A delivery that children send just now; for other orders than a stop as often a paused one.
+    private func choose(_ site: DrillSite, _ all: [ControlledDelivery], isStop: Bool) async throws -> Int? {
+        var running: [Int] = []
+        for (index, one) in all.enumerated() where !one.isPaused && !one.isStopped {
+            let progress = try await site.progress(one.delivery)
+            if progress.state == .inProgress, progress.partsClaimed > 0 { running.append(index) }
+        }
+        let paused = all.indices.filter { all[$0].isPaused }
+        if !isStop, !paused.isEmpty, running.isEmpty || site.random(in: 0...1) == 0 {
+            return site.randomElement(of: paused)
+        }
+        return site.randomElement(of: running.isEmpty ? paused : running)
+    }
+
+    private func order(_ site: DrillSite, _ one: inout ControlledDelivery, isStop: Bool) async throws {
+        let store = try site.store()
+        let id = one.delivery.id
+        let isResume = one.isPaused && !isStop
+        let word = isStop ? "stop" : isResume ? "resume" : "pause"
+        if isResume { one.resumed() }
+        let isDone = try await unlessOver(site) {
+            // It waits for nothing: it counts if enough is on the wire at this moment.
+            try await site.fault("\(word) of delivery \(id)", minimumStreams: 0) {
+                if isStop {
+                    try await store.stopDelivery(id)
+                } else if isResume {
+                    try await store.resumeDelivery(id)
+                } else {
+                    try await store.pauseDelivery(id)
+                }
+            }
+        }
+        if isDone, !isResume { one.held(forGood: isStop) }
+    }
+
+    /// Gives an order.
+    ///
+    /// - Returns: Whether it found something to do: a delivery may have ended between choice and order.
+    @discardableResult
+    private func unlessOver(_ site: DrillSite, _ order: () async throws -> Void) async throws -> Bool {
+        do {
+            try await order()
+            return true
+        } catch let error as StoreError where error.code == .conflict {
+            site.note("nothing to order: \(error)")
+            return false
+        }
+    }
+
+    private func expectEnds(_ site: DrillSite, _ controlled: [ControlledDelivery]) async throws {
+        let stopped = controlled.filter(\.isStopped)
+        site.expect(stopped.count >= 2, "only \(stopped.count) deliveries were stopped")
+        var canceled: Int64 = 0
+        for one in stopped {
+            let progress = try await site.progress(one.delivery)
+            site.expect(
+                progress.state == .stopped,
+                "delivery \(progress.id) is \(progress.state.rawValue), not stopped"
+            )
+            site.expect(progress.pending == 0, "delivery \(progress.id): \(progress.pending) messages are pending")
+            let settled = progress.sent + progress.canceled
+            site.expect(
+                settled == progress.target,
+                "delivery \(progress.id): \(settled) of \(progress.target) sent or canceled"
+            )
+            canceled += progress.canceled
+        }
+        site.expect(canceled > 0, "no stop canceled a message")
+        let ended = Set(stopped.map(\.delivery.id))
+        try await site.expectAllSent(site.deliveries.filter { !ended.contains($0.id) }, attempts: 1...1)
+    }
+
+    private func expectSilence(_ site: DrillSite, _ controlled: [ControlledDelivery]) throws {
+        var times: [[Double]] = Array(repeating: [], count: controlled.count)
+        for arrival in try site.arrivals() {
+            guard let uuid = MessageUUID(arrival.id) else { continue }
+            // Decryption under another delivery's key gives no number.
+            if let index = controlled.firstIndex(where: { $0.codec.sequence(of: uuid) != nil }) {
+                times[index].append(arrival.time)
+            }
+        }
+        var before = 0
+        for (one, times) in zip(controlled, times) {
+            let found = one.arrivals(times)
+            before += found.before
+            site.expect(
+                found.late.isEmpty,
+                "delivery \(one.delivery.id): \(found.late.count) messages came more than \(ControlledDelivery.limit) s after "
+                    + "the order, the last after \(found.late.max() ?? 0) s"
+            )
+        }
+        site.expect(
+            before > 1_000,
+            "only \(before) messages came in the seconds before the orders: nothing was interrupted"
+        )
+    }
+}
+
+/// A delivery that is paused, resumed and stopped, and the times in which nothing of it may come to a gateway.
+struct ControlledDelivery: Sendable {
+    /// An order must have taken effect within so many seconds.
+    static let limit = 1.0
+
+    /// The delivery.
+    let delivery: DrillDelivery
+    /// Recognises its messages.
+    let codec: MessageIDCodec
+    /// Whether it is paused now.
+    private(set) var isPaused = false
+    /// Whether it was stopped.
+    private(set) var isStopped = false
+    /// The orders that held it back, and until when, in seconds since 1970.
+    private(set) var quiet: [(order: Double, end: Double)] = []
+
+    /// A delivery that runs.
+    init(_ delivery: DrillDelivery, codec: MessageIDCodec) {
+        self.delivery = delivery
+        self.codec = codec
+    }
+
+    /// The order to pause or to stop was given just now.
+    mutating func held(forGood: Bool) {
+        isStopped = forGood
+        let now = Date().timeIntervalSince1970
+        // A stop of a paused delivery prolongs what the pause has begun.
+        if isPaused { quiet[quiet.count - 1].end = .infinity } else { quiet.append((now, .infinity)) }
+        isPaused = !forGood
+    }
+
+    /// The order to go on is about to be given.
+    mutating func resumed() {
+        isPaused = false
+        quiet[quiet.count - 1].end = Date().timeIntervalSince1970
+    }
+
+    /// What came of it although it was held back, in seconds after the order, and how much came in the second before an order.
+    func arrivals(_ times: [Double]) -> (late: [Double], before: Int) {
+        var late: [Double] = []
+        var before = 0
+        for time in times {
+            for (order, end) in quiet {
+                if time > order + Self.limit, time < end { late.append(time - order) }
+                if time > order - 1, time <= order { before += 1 }
+            }
+        }
+        return (late, before)
+    }
+}

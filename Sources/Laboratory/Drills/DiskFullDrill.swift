@@ -1,0 +1,223 @@
+import Administration
+import Foundation
+import Store
+import SystemPackage
+
+/// The disk of the database is full for a while, again and again.
+struct DiskFullDrill: Drill {
+    let name = "disk-full"
+    let summary = "the disk of PostgreSQL (a small tmpfs) filled up and freed"
+    let promise = "lost 0, duplicates 0, and it goes on by itself when PostgreSQL does"
+    let needs: [DrillNeed] = [.root, .tool("mount", package: "mount")]
+
+    /// How long the server may take until it wants room.
+    private static let patience = Duration.seconds(15)
+
+    /// Room for the cluster, for little WAL and for the outcomes of some deliveries.
+    private static let megabytes = 1_500
+
+    func run(_ site: DrillSite) async throws {
+        site.configureCluster { $0.extraSettings += "max_wal_size = 128MB\nmin_wal_size = 32MB\n" }
+        let disk = SmallDisk(folder: site.cluster.data, megabytes: Self.megabytes, owner: site.cluster.user)
+        site.onCleanup { await disk.unmount() }
+        site.leaveNote(disk.removalCommand)
+        try await site.cluster.makeFolder()
+        try await disk.mount()
+        try await site.startCluster()
+        try await site.startSimulator(DrillGateway(streams: 80))
+        try await site.addHost().start()
+        try await site.keepSending(to: try await site.audience())
+        let rate = try await site.undisturbedRate()
+        for number in 1...minimumFaults {
+            if number.isMultiple(of: 5) {
+                try await site.untilHit {
+                    try await site.outage("the database's disk is full", rate: rate) {
+                        try await fillAndFree(site, disk)
+                    }
+                }
+            } else {
+                _ = try await site.untilHit {
+                    try await site.fault("the database's disk is full") { try await fillAndFree(site, disk) }
+                }
+            }
+            try await site.pause(milliseconds: 0...1_500)
+        }
+        try await site.untilOver()
+        try await site.expectNoLostLease()
+    }
+
+    private func fillAndFree(_ site: DrillSite, _ disk: SmallDisk) async throws {
+        let before = refusals(site)
+        do {
+            try disk.fill()
+            try await site.pause(milliseconds: 500...4_000)
+            // Segments of the log are used again, so the server may want no room for a while.
+            try? await site.until("PostgreSQL finds no room", within: Self.patience) { refusals(site) > before }
+        } catch {
+            disk.free()
+            throw error
+        }
+        disk.free()
+        try await untilItRuns(site)
+        guard refusals(site) > before else { throw FaultMiss("PostgreSQL wanted no room while its disk was full") }
+    }
+
+    /// How often the server has found no room, by its own log.
+    private func refusals(_ site: DrillSite) -> Int {
+        let log = (try? String(contentsOfFile: site.cluster.log, encoding: .utf8)) ?? ""
+        return log.split(separator: "\n").count { $0.contains("No space left on device") }
+    }
+
+    private func untilItRuns(_ site: DrillSite) async throws {
+        // A server that could not write its log has ended itself; then it is started as an administrator would.
+        try await site.until("PostgreSQL after its disk was full", within: .seconds(60), every: .milliseconds(200)) {
+            if await !site.cluster.isRunning() {
+                site.note("PostgreSQL has ended and is started again")
+                try? await site.cluster.start()
+            }
+            return await site.cluster.isRunning()
+        }
+    }
+}
+
+/// A file system in memory with a fixed size, mounted on a folder, so that it can be full.
+struct SmallDisk: Sendable {
+    /// What is written at a time while it is filled up: much while much is free, and pages at last.
+    private static let steps = [1 << 20, 4096]
+
+    /// The folder that it is mounted on.
+    let folder: String
+    /// How much it holds.
+    let megabytes: Int
+    /// Whose it is; the caller's if nobody is named.
+    let owner: SystemUser?
+
+    private var filler: FilePath { FilePath(folder + "/filler") }
+
+    /// Mounts it, empty; one that an earlier run left is unmounted first.
+    ///
+    /// - Throws: `CommandFailure` without the rights for it.
+    func mount() async throws {
+        guard getuid() == 0 else {
+            throw CommandFailure(.unavailable, "File systems are mounted as root only: run this drill as root")
+        }
+        await unmount()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let (user, group) = (owner?.userID ?? getuid(), owner?.groupID ?? getgid())
+        try await ToolRun.run(
+            try Executables.tool("mount", package: "mount"),
+            ["-t", "tmpfs", "-o", "size=\(megabytes)m,mode=0700,uid=\(user),gid=\(group)", "tmpfs", folder]
+        )
+    }
+
+    /// Fills it up to the last page.
+    func fill() throws {
+        let file = try FileDescriptor.open(
+            filler,
+            .writeOnly,
+            options: [.create, .append],
+            permissions: [.ownerReadWrite]
+        )
+        try file.closeAfter {
+            for step in Self.steps {
+                let zeros = [UInt8](repeating: 0, count: step)
+                do {
+                    while true { try file.writeAll(zeros) }
+                } catch Errno.noSpace {
+                    continue
+                }
+            }
+        }
+    }
+
+    /// Removes what filled it up.
+    func free() {
+        try? FileManager.default.removeItem(atPath: filler.string)
+    }
+
+    /// The shell command that unmounts it.
+    var removalCommand: String { "umount -l '\(folder)'" }
+
+    /// Unmounts it and so removes what was on it; it is no error if it is not mounted. What still uses it, such as a server
+    /// that is about to end, does not keep it there.
+    func unmount() async {
+        guard let tool = try? Executables.tool("umount", package: "mount") else { return }
+        _ = try? await ToolRun.run(tool, ["-l", folder])
+    }
+}
+
+/// The disk of the journals is full: nothing more is claimed, an alarm says why, and it goes on by itself when there is room.
+///
+/// Ten faults have to do: each round waits for the alarm, the end of all children and a new start, some seconds in all.
+struct JournalDiskFullDrill: Drill {
+    /// Room for the journals of some children and not much more, in MiB.
+    private static let diskSize = 24
+    private static let rounds = 11
+
+    let name = "journal-disk-full"
+    let summary = "The disk of the journals (a small tmpfs) is full, and has room again"
+    let promise = "lost 0; an alarm while it is full; goes on by itself"
+    let needs: [DrillNeed] = [.root, .tool("mount", package: "mount")]
+    let minimumFaults = 10
+    let messages: Int64 = 100_000
+
+    func run(_ site: DrillSite) async throws {
+        let disk = site.folder + "/small-disk"
+        try await mount(disk, site)
+        try await site.startCluster()
+        try await site.startSimulator()
+        let host = try site.addHost("host", DrillHostSetup(journalFolder: disk + "/journal"))
+        try FileManager.default.createDirectory(atPath: host.journalFolder, withIntermediateDirectories: true)
+        try await host.start()
+        try await site.keepSending(to: try await site.audience())
+        for _ in 1...Self.rounds {
+            _ = try await site.untilBusyChild(of: host)
+            try await site.pause(milliseconds: 0...500)
+            try await site.fault("the disk of the journals is full") { try fill(disk) }
+            try await expectAlarm(site)
+            try FileManager.default.removeItem(atPath: disk + "/filler")
+            try await site.until("the alarm is gone", within: .seconds(60)) { try await !isAlarmed(site) }
+        }
+        try await site.untilOver()
+    }
+
+    private func mount(_ disk: String, _ site: DrillSite) async throws {
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let unmount = try Executables.tool("umount", package: "mount")
+        site.leaveNote("\(unmount) -l \(disk)")
+        site.onCleanup { _ = try? await ToolRun.run(unmount, ["-l", disk]) }
+        try await ToolRun.run(
+            try Executables.tool("mount", package: "mount"),
+            ["-t", "tmpfs", "-o", "size=\(Self.diskSize)m,mode=755", "pushmta-drill", disk]
+        )
+    }
+
+    /// Writes until nothing more fits.
+    private func fill(_ disk: String) throws {
+        _ = FileManager.default.createFile(atPath: disk + "/filler", contents: nil)
+        guard let handle = FileHandle(forWritingAtPath: disk + "/filler") else {
+            throw DrillSetback("\(disk)/filler cannot be written")
+        }
+        defer { try? handle.close() }
+        for size in [1 << 20, 4_096, 1] {
+            let block = Data(repeating: 0, count: size)
+            while (try? handle.write(contentsOf: block)) != nil {}
+        }
+    }
+
+    /// Whether a host says that its journals cannot be written. That little room is left it says all the time.
+    private func isAlarmed(_ site: DrillSite) async throws -> Bool {
+        try await site.store().hosts().contains { $0.report.alarm.contains("cannot be written") }
+    }
+
+    private func expectAlarm(_ site: DrillSite) async throws {
+        do {
+            try await site.until("an alarm about the full disk", within: .seconds(60)) {
+                try await isAlarmed(site)
+            }
+            try await site.until("nothing more is sent", within: .seconds(60)) { try await site.streams() == 0 }
+        } catch let setback as DrillSetback {
+            site.finding("\(setback)")
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Administration
+import Foundation
+import Subprocess
+import Synchronization
+import SystemPackage
+
+/// A process in a session of its own, which holds none of the caller's descriptors nor its folder and outlives it; a file
+/// remembers it, so that a later run can end it.
+struct BackgroundProcess: Sendable {
+    /// How long a process may take to end after SIGTERM before it is killed: longer than a supervisor gives its children.
+    private static let patience = Duration.seconds(80)
+    /// The time between two looks whether a process has ended.
+    private static let lookInterval = Duration.milliseconds(20)
+
+    /// What it is, for messages.
+    let name: String
+    /// The file that holds its id and start time.
+    let recordFile: String
+    /// The file that its standard output and error go to.
+    let logFile: String
+    /// Whether a new start keeps what the log holds.
+    var appendsLog = false
+    /// How its runs ended.
+    private let ends = ProcessEnds()
+
+    /// Starts the process.
+    ///
+    /// - Returns: Its id.
+    @discardableResult
+    func start(_ executable: String, _ arguments: [String], environment: [String: String?] = [:]) async throws -> Int32
+    {
+        let log = try FileDescriptor.open(
+            FilePath(logFile),
+            .writeOnly,
+            options: appendsLog ? [.create, .append] : [.create, .truncate],
+            permissions: [.ownerReadWrite, .groupRead, .otherRead]
+        )
+        var options = PlatformOptions()
+        options.createSession = true
+        let updates = Dictionary(
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
+        )
+        let configuration = Configuration(
+            executable: .path(FilePath(executable)),
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(updates),
+            workingDirectory: "/",
+            platformOptions: options
+        )
+        let (started, signal) = AsyncThrowingStream<Int32, any Error>.makeStream()
+        // The task waits for the process's end, so that no zombie stays while we live; it is never cancelled, because that
+        // would end the process.
+        let ends = ends
+        Task.detached {
+            do {
+                let result = try await Subprocess.run(
+                    configuration,
+                    input: .none,
+                    output: .fileDescriptor(log, closeAfterSpawningProcess: true),
+                    error: .combinedWithOutput
+                ) { execution in
+                    let id = execution.processIdentifier.value
+                    ends.started(id)
+                    signal.yield(id)
+                    signal.finish()
+                }
+                let status = result.terminationStatus
+                ends.ended(result.processIdentifier.value, isOrderly: status == .exited(0), words: "\(status)")
+            } catch {
+                signal.finish(throwing: error)
+            }
+        }
+        for try await id in started {
+            try remember(id)
+            return id
+        }
+        throw CommandFailure(.software, "\(name) could not be started: \(executable)")
+    }
+
+    /// The process of the record file if it still runs.
+    var running: ProcessRecord? {
+        guard let text = try? String(contentsOfFile: recordFile, encoding: .utf8) else { return nil }
+        let parts = text.split(whereSeparator: \.isWhitespace)
+        guard parts.count == 2, let id = Int32(parts[0]), let process = ProcessRecord(id),
+            String(process.startTicks) == parts[1]
+        else { return nil }
+        return process
+    }
+
+    /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.
+    ///
+    /// - Returns: How it ended.
+    @discardableResult
+    func stop() async throws -> ProcessStop {
+        var stop = ProcessStop.wasGone
+        if let process = running {
+            Foundation.kill(process.id, SIGTERM)
+            if try await ended(process, within: Self.patience) {
+                stop = try await ends.end(of: process.id)
+            } else {
+                stop = .killed
+                Foundation.kill(-process.id, SIGKILL)
+                Foundation.kill(process.id, SIGKILL)
+                _ = try await ended(process, within: Self.patience)
+            }
+        }
+        try? FileManager.default.removeItem(atPath: recordFile)
+        return stop
+    }
+
+    /// Kills the process alone, without a word, and returns when it has ended.
+    func kill() async throws {
+        guard let process = running else { return }
+        _ = Foundation.kill(process.id, SIGKILL)
+        _ = try await ended(process, within: Self.patience)
+    }
+
+    /// The last lines of the log, for a message.
+    var lastWords: String {
+        let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(3).joined(separator: "\n")
+    }
+
+    private func remember(_ id: Int32) throws {
+        let start = ProcessRecord(id)?.startTicks ?? 0
+        try "\(id) \(start)\n".write(toFile: recordFile, atomically: true, encoding: .utf8)
+    }
+
+    private func ended(_ process: ProcessRecord, within limit: Duration) async throws -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: limit)
+        while ContinuousClock.now < deadline {
+            guard ProcessRecord(process.id)?.startTicks == process.startTicks else { return true }
+            try await Task.sleep(for: Self.lookInterval)
+        }
+        return false
+    }
+}
+
+/// How the processes ended that this program started, by their ids.
+final class ProcessEnds: Sendable {
+    private enum State: Sendable {
+        case running
+        case ended(isOrderly: Bool, words: String)
+    }
+
+    /// How long after its end a process may be without a known exit status.
+    private static let limit = Duration.seconds(5)
+    private static let lookInterval = Duration.milliseconds(10)
+
+    private let states = Mutex<[Int32: State]>([:])
+
+    /// Nothing was started.
+    init() {}
+
+    /// A process was started; one before it with the same id is forgotten.
+    func started(_ id: Int32) {
+        states.withLock { $0[id] = .running }
+    }
+
+    /// A process has ended.
+    ///
+    /// - Parameter words: Its exit status or signal, for messages.
+    func ended(_ id: Int32, isOrderly: Bool, words: String) {
+        states.withLock { $0[id] = .ended(isOrderly: isOrderly, words: words) }
+    }
+
+    /// How a process that is gone has ended; its parent may still be about to take note of it.
+    func end(of id: Int32) async throws -> ProcessStop {
+        let deadline = ContinuousClock.now.advanced(by: Self.limit)
+        while let state = states.withLock({ $0[id] }) {
+            if case .ended(let isOrderly, let words) = state { return isOrderly ? .orderly : .failed(words) }
+            guard ContinuousClock.now < deadline else { return .failed("no exit status") }
+            try await Task.sleep(for: Self.lookInterval)
+        }
+        return .orderly
+    }
+}
+
+/// What became of a process that was asked to end.
+enum ProcessStop: Sendable, Equatable {
+    /// It had ended before.
+    case wasGone
+    /// It ended with exit status 0; or another run had started it, and nobody knows its exit status.
+    case orderly
+    /// It ended by itself in another way, in words.
+    case failed(String)
+    /// It did not end and was killed.
+    case killed
+}

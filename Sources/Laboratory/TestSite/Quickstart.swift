@@ -1,0 +1,199 @@
+import Administration
+import Foundation
+import PostgresClient
+import PushCore
+import Store
+
+/// A sample delivery with everything around it.
+struct Quickstart: Sendable {
+    /// The children that may run: one for each platform.
+    private static let children = 2
+    /// So long without a single settled message means that something is wrong.
+    private static let patience = Duration.seconds(120)
+
+    /// Where everything runs.
+    let site: TrialSite
+    /// The number of messages.
+    let messages: Int64
+    /// Whether the result is a line of JSON and nothing else is shown.
+    let json: Bool
+    /// Whether everything stays up at the end.
+    let detach: Bool
+    /// Whether what an earlier run has left goes, whatever it is.
+    let fresh: Bool
+
+    private static let label = "Quickstart"
+    /// The simulator's devices register as person-1, person-2, …
+    private static let userKeyPrefix = "person-"
+
+    /// Runs it all.
+    ///
+    /// - Returns: Whether nothing was lost, duplicated or left over.
+    func run() async throws -> Bool {
+        // Before anything that would end or clean up what is there.
+        try await site.requireSampleOnly(sample, fresh: fresh)
+        do {
+            let result = try await deliver()
+            StandardOutput.line(json ? result.json : result.text(site))
+            if detach {
+                tell("Everything stays up. `./Deploy/quickstart stop --folder \(site.folder)` ends it.")
+                return result.isClean
+            }
+            if !json, StandardOutput.isTerminal {
+                tell("Everything is still up for you to look at. Ctrl-C ends it.")
+                await untilCancelled()
+            }
+            try await stopSite()
+            return result.isClean
+        } catch {
+            // The person's Ctrl-C, or trouble: either way nothing is left behind.
+            try? await stopSite()
+            throw error
+        }
+    }
+
+    private var sample: TrialContents {
+        TrialContents(
+            service: TrialAudience.samplePrefix,
+            deliveryLabel: Self.label,
+            userKeyPrefix: Self.userKeyPrefix
+        )
+    }
+
+    private func deliver() async throws -> QuickstartResult {
+        tell(
+            "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker and a web process in \(site.folder)"
+        )
+        try await site.prepare()
+        let settings = try site.writeSettings(children: Self.children, webPort: try await FreePort.any())
+        _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
+        let simulator = try await site.startSimulator()
+        try await site.startSupervisor()
+        try await site.startFeedback()
+        let base = try await site.startWeb(settings)
+        return try await StoreSession.run(settings, role: "quickstart") { store in
+            let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+            let names = try await audience.create()
+            let applications = try await store.registrableApplications().filter { names.contains($0.name) }
+            let devices = TrialDevices(site: site, control: SimulatorControl(simulator))
+            tell("Registering \(messages) simulated devices at \(base)")
+            try await devices.register(applications, count: messages, at: settings.web.port)
+            let progress = try await send(store, to: names)
+            let reports = try await devices.reports()
+            return QuickstartResult(
+                progress: progress,
+                count: try await site.counters(simulator),
+                reports: reports,
+                tracked: try await store.firstHits(delivery: progress.id),
+                messages: messages,
+                seconds: try await store.secondsToLastOutcome(delivery: progress.id) ?? 0,
+                database: site.database,
+                web: base,
+                applications: applications
+            )
+        }
+    }
+
+    private func send(_ store: Store, to applications: [String]) async throws -> DeliveryProgress {
+        let id = try await store.createDelivery(
+            NewDelivery(label: Self.label, applications: applications, content: TrialAudience.content)
+        )
+        try await store.startDelivery(id)
+        tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
+        let watch = DeliveryWatch(store: store, id: id, isQuiet: json, patience: Self.patience) {
+            try site.checkProcesses(withDevices: true)
+        }
+        return try await watch.untilOver()
+    }
+
+    /// Ends everything, also when this task is cancelled: the detached one is not.
+    private func stopSite() async throws {
+        let site = site
+        try await Task.detached { try await site.stop() }.value
+    }
+
+    private func untilCancelled() async {
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
+    }
+
+    private func tell(_ text: String) {
+        if !json { StandardError.write(text + "\n") }
+    }
+}
+
+/// What became of the sample delivery, by the database's count and by the simulator's.
+struct QuickstartResult: Sendable {
+    /// The database's counts.
+    let progress: DeliveryProgress
+    /// The simulator's counts.
+    let count: SimulatorCount
+    /// What the simulated devices have told the web process.
+    let reports: FleetReport
+    /// Receipts and clicks as the database knows them, one of each for a message.
+    let tracked: FirstHits
+    /// The messages that were asked for.
+    let messages: Int64
+    /// From the start of the delivery to its last stored outcome; 0 if it is not over.
+    let seconds: Double
+    /// The database's connection string.
+    let database: String
+    /// The base address of the web process.
+    let web: String
+    /// The applications that devices can register with.
+    let applications: [RegistrableApplication]
+
+    /// Messages that neither a gateway accepted nor the database knows as settled otherwise.
+    var lost: Int64 {
+        let settledOtherwise = progress.target - progress.sent - progress.pending - progress.unknown
+        return max(0, messages - count.accepted - settledOtherwise)
+    }
+
+    /// Whether nothing was lost, duplicated or left over, and both counts agree.
+    var isClean: Bool {
+        lost == 0 && count.duplicates == 0 && progress.pending == 0 && progress.state == .finished
+            && progress.sent == count.accepted && progress.target == messages && reports.failed == 0
+            && tracked.received == count.accepted && tracked.clicked == reports.clicked
+    }
+
+    /// One line for programs.
+    var json: String {
+        Cell.object([
+            ("accepted", .integer(count.accepted)), ("failed", .integer(progress.failed)), ("lost", .integer(lost)),
+            ("duplicates", .integer(count.duplicates)), ("apns", .integer(count.apns.uniqueAccepted)),
+            ("fcm", .integer(count.fcm.uniqueAccepted)), ("seconds", .number(seconds)), ("database", .text(database)),
+            ("web", .text(web)), ("applications", .list(applications.map(Self.cell))),
+            ("received", .integer(tracked.received)), ("clicked", .integer(tracked.clicked)),
+        ]).json
+    }
+
+    private static func cell(_ application: RegistrableApplication) -> Cell {
+        .object([
+            ("platform", .text(application.platform.rawValue)), ("integrationKey", .text(application.integrationKey)),
+        ])
+    }
+
+    /// For people: what happened and where to look.
+    func text(_ site: TrialSite) -> String {
+        let rate = seconds > 0 ? Int(Double(progress.target) / seconds) : 0
+        return """
+
+            \(count.accepted) accepted (APNs \(count.apns.uniqueAccepted), FCM \(count.fcm.uniqueAccepted)), \
+            \(progress.failed) failed, \(lost) lost, \(count.duplicates) duplicates, as the simulator counts
+            \(progress.sent) sent, \(progress.pending) pending, delivery \(progress.state.rawValue), as the database says\
+            \(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
+            \(tracked.received) received and \(tracked.clicked) clicked, as the devices told the web process\
+            \(reports.failed == 0 ? "" : "; \(reports.failed) of their requests failed")
+            \(Cell.number(seconds).shown) s from the start to the last stored outcome: \(rate) messages a second
+
+            Look at it:
+              psql "\(database)"
+                TABLE pushmta.delivery_progress;
+                TABLE pushmta.message_status LIMIT 10;
+                TABLE pushmta.mta_child;
+              curl \(web)/health/ready
+              logs: \(site.folder)/log
+              \(site.programs.pushmta) status --config \(site.settingsFile)
+
+            """
+    }
+}
