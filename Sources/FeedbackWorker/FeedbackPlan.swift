@@ -15,7 +15,7 @@ struct FeedbackPlan: Sendable {
     /// A rest while nobody sends, as part of the time that the piece took: others store and read too.
     static let idleRest = 0.1
     /// A backlog of token events that lasts for so long gets half of the time, whoever sends: messages to dead tokens cost more.
-    static let patience = Duration.seconds(15)
+    static let timeout = Duration.seconds(15)
     /// How often it is looked whether there is something to do for one who stands by.
     static let standbyInterval = Duration.seconds(1)
 
@@ -81,7 +81,7 @@ struct FeedbackPlan: Sendable {
 
     private func rest(isSending: Bool, at now: Instant) -> Double {
         guard isSending else { return Self.idleRest }
-        let isLate = backlogSince.map { now - $0 >= Self.patience } ?? false
+        let isLate = backlogSince.map { now - $0 >= Self.timeout } ?? false
         let share = isLate ? max(share, 0.5) : share
         return max((1 - share) / share, Self.idleRest)
     }

@@ -2,7 +2,7 @@ import Store
 import Synchronization
 import TrackingSpools
 
-/// What the worker has done since its last beat, and whether it acts.
+/// What the worker has done since its last heartbeat, and whether it acts.
 final class FeedbackProgress: Sendable {
     struct Values: Sendable {
         var isActing = false
@@ -44,16 +44,16 @@ final class FeedbackProgress: Sendable {
         }
     }
 
-    /// Puts into a beat what was done since the last one, and forgets it.
-    func move(into beat: inout FeedbackBeat) {
+    /// Puts into a heartbeat what was done since the last one, and forgets it.
+    func move(into heartbeat: inout FeedbackHeartbeat) {
         values.withLock { values in
-            beat.lastAction = values.lastAction
-            beat.tokenEvents = values.counts[.tokenEvents] ?? 0
-            beat.messagesCounted = (values.counts[.outcomes] ?? 0) &+ (values.counts[.lateOutcomes] ?? 0)
-            beat.hitsCounted = values.counts[.hits] ?? 0
-            beat.hitsLoaded = values.loaded
-            beat.waitingSpools = Int32(clamping: values.backlog.files)
-            beat.waitingSpoolBytes = values.backlog.bytes
+            heartbeat.lastAction = values.lastAction
+            heartbeat.tokenEvents = values.counts[.tokenEvents] ?? 0
+            heartbeat.messagesCounted = (values.counts[.outcomes] ?? 0) &+ (values.counts[.lateOutcomes] ?? 0)
+            heartbeat.hitsCounted = values.counts[.hits] ?? 0
+            heartbeat.hitsLoaded = values.loaded
+            heartbeat.waitingSpools = Int32(clamping: values.backlog.files)
+            heartbeat.waitingSpoolBytes = values.backlog.bytes
             values.loaded = 0
             values.lastAction = ""
             values.counts = [:]
@@ -61,18 +61,18 @@ final class FeedbackProgress: Sendable {
     }
 
     /// Takes back what was to be said of spools.
-    func restore(spoolsOf beat: FeedbackBeat) {
-        values.withLock { $0.loaded &+= beat.hitsLoaded }
+    func restore(spoolsOf heartbeat: FeedbackHeartbeat) {
+        values.withLock { $0.loaded &+= heartbeat.hitsLoaded }
     }
 
-    /// Takes back what a beat that failed was to say.
-    func restore(_ beat: FeedbackBeat) {
-        restore(spoolsOf: beat)
+    /// Takes back what a heartbeat that failed was to say.
+    func restore(_ heartbeat: FeedbackHeartbeat) {
+        restore(spoolsOf: heartbeat)
         values.withLock { values in
-            values.counts[.tokenEvents, default: 0] &+= beat.tokenEvents
-            values.counts[.outcomes, default: 0] &+= beat.messagesCounted
-            values.counts[.hits, default: 0] &+= beat.hitsCounted
-            if values.lastAction.isEmpty { values.lastAction = beat.lastAction }
+            values.counts[.tokenEvents, default: 0] &+= heartbeat.tokenEvents
+            values.counts[.outcomes, default: 0] &+= heartbeat.messagesCounted
+            values.counts[.hits, default: 0] &+= heartbeat.hitsCounted
+            if values.lastAction.isEmpty { values.lastAction = heartbeat.lastAction }
         }
     }
 }

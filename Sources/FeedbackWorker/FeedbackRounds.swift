@@ -127,7 +127,7 @@ extension FeedbackWorker {
                     // Whoever sends has the other processor.
                     let inTwos = plan.hasTokenBacklog && !isSending
                     guard let round = try await rounds.run(duty, inTwos: inTwos) else {
-                        // The next beat says who acts.
+                        // The next heartbeat says who acts.
                         _ = progress.setActing(false)
                         continue
                     }

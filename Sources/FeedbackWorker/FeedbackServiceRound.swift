@@ -73,11 +73,11 @@ struct FeedbackServiceRound: Sendable {
         _ reading: FeedbackReading,
         _ application: String
     ) async throws -> APNsFeedbackReport {
-        let keeper = FeedbackKeeper(logger: logger) { entries in
+        let storing = FeedbackStoring(logger: logger) { entries in
             try await store.storeFeedback(reading, tokens: entries.map(\.token), since: entries.map(\.since))
         }
         let report = try await reader.read(eventLoop: MultiThreadedEventLoopGroup.singleton.next()) {
-            try await keeper.keep($0)
+            try await storing.keep($0)
         }
         if report.entries > 0 {
             logger.info(
@@ -182,7 +182,7 @@ struct FeedbackReaders: Sendable {
 ///
 /// It is in memory only: what the database has not taken when the process ends is lost, and these subscriptions go on until the
 /// service names them again.
-struct FeedbackKeeper: Sendable {
+struct FeedbackStoring: Sendable {
     let logger: Logger
     /// The pause before the second attempt; it doubles, up to ``longestPause``.
     var pause = Duration.milliseconds(200)

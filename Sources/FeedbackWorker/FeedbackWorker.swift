@@ -41,7 +41,7 @@ public final class FeedbackWorker: Sendable {
     public func run() async {
         let work = Task {
             await withDiscardingTaskGroup { group in
-                group.addTask { await self.keepBeating() }
+                group.addTask { await self.keepHeartbeat() }
                 group.addTask { await self.keepWorking() }
                 group.addTask { await self.keepReading() }
                 group.addTask { await self.keepLoading() }
@@ -88,41 +88,41 @@ public final class FeedbackWorker: Sendable {
 }
 
 extension FeedbackWorker {
-    /// Four beats fit into a lease of 15 s, so that one or two may be lost.
-    private static let beatInterval = Duration.seconds(3)
+    /// Four heartbeats fit into a lease of 15 s, so that one or two may be lost.
+    private static let heartbeatInterval = Duration.seconds(3)
     /// How long the database may take to hear that the worker has ended.
-    private static let goodbyeTime = Duration.seconds(2)
+    private static let stopRecordTimeout = Duration.seconds(2)
 
     /// Keeps this worker's row, and with it the right to act, until cancelled.
-    func keepBeating() async {
-        guard let store = await open("feedback-beat") else { return }
+    func keepHeartbeat() async {
+        guard let store = await open("feedback-heartbeat") else { return }
         var pause = makeBackOff()
         while !Task.isCancelled {
-            var beat = FeedbackBeat(worker: id, host: setup.hostName, pid: getpid(), version: setup.version)
-            progress.move(into: &beat)
+            var heartbeat = FeedbackHeartbeat(worker: id, host: setup.hostName, pid: getpid(), version: setup.version)
+            progress.move(into: &heartbeat)
             do {
-                let isActing = try await store.feedbackBeat(beat, leaseSeconds: setup.leaseSeconds)
+                let isActing = try await store.feedbackHeartbeat(heartbeat, leaseSeconds: setup.leaseSeconds)
                 pause.reset()
                 tell(isActing)
-                await tellSpools(beat, store)
-                try? await Task.sleep(for: Self.beatInterval)
+                await tellSpools(heartbeat, store)
+                try? await Task.sleep(for: Self.heartbeatInterval)
             } catch {
-                progress.restore(beat)
+                progress.restore(heartbeat)
                 if Task.isCancelled { break }
                 let time = pause.next()
                 setup.logger.warning("The feedback worker could not report, next attempt in \(time): \(error)")
                 try? await Task.sleep(for: time)
             }
         }
-        await sayGoodbye(store)
+        await recordStop(store)
     }
 
-    /// The beat is out; what it was to say of spools is said with the next one if this fails.
-    private func tellSpools(_ beat: FeedbackBeat, _ store: Store) async {
+    /// The heartbeat is out; what it was to say of spools is said with the next one if this fails.
+    private func tellSpools(_ heartbeat: FeedbackHeartbeat, _ store: Store) async {
         do {
-            try await store.noteFeedbackSpools(beat)
+            try await store.noteFeedbackSpools(heartbeat)
         } catch {
-            progress.restore(spoolsOf: beat)
+            progress.restore(spoolsOf: heartbeat)
             guard !Task.isCancelled else { return }
             setup.logger.warning("The feedback worker could not report what it knows of tracking spools: \(error)")
         }
@@ -136,14 +136,14 @@ extension FeedbackWorker {
     }
 
     /// A statement that waits for a server out of reach ends with its connection, not with its cancellation.
-    private func sayGoodbye(_ store: Store) async {
+    private func recordStop(_ store: Store) async {
         let id = id
-        let goodbye = Task { try? await store.feedbackStop(worker: id) }
+        let stopRecord = Task { try? await store.feedbackStop(worker: id) }
         let alarm = Task {
-            try await Task.sleep(for: Self.goodbyeTime)
+            try await Task.sleep(for: Self.stopRecordTimeout)
             await store.close()
         }
-        _ = await goodbye.value
+        _ = await stopRecord.value
         alarm.cancel()
         await store.close()
     }
@@ -151,7 +151,7 @@ extension FeedbackWorker {
 
 /// What a feedback worker is made from.
 public struct FeedbackSetup: Sendable {
-    /// Opens one connection to the database; the role ("feedback-beat", "feedback", "feedback-second", "feedback-reader", "feedback-spools") goes into its application name.
+    /// Opens one connection to the database; the role ("feedback-heartbeat", "feedback", "feedback-second", "feedback-reader", "feedback-spools") goes into its application name.
     public typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     /// The settings of all processes.

@@ -2,14 +2,14 @@ import HTTP2
 import PushCore
 
 /// The outcomes of one read, by batch.
-struct Settlements {
-    struct Settlement {
+struct ResolvedBatches {
+    struct ResolvedBatch {
         var batch: GatewayRequestBatch
         var outcomes: [Outcome]
         var latencies: [UInt32]
     }
 
-    private(set) var all: [Settlement] = []
+    private(set) var all: [ResolvedBatch] = []
     private var current = 0
     private let expected: Int
 
@@ -27,16 +27,16 @@ struct Settlements {
 
     private mutating func position(of batch: GatewayRequestBatch) -> Int {
         if let known = all.firstIndex(where: { $0.batch === batch }) { return known }
-        var settlement = Settlement(batch: batch, outcomes: [], latencies: [])
-        settlement.outcomes.reserveCapacity(expected)
-        settlement.latencies.reserveCapacity(expected)
-        all.append(settlement)
+        var batch = ResolvedBatch(batch: batch, outcomes: [], latencies: [])
+        batch.outcomes.reserveCapacity(expected)
+        batch.latencies.reserveCapacity(expected)
+        all.append(batch)
         return all.count - 1
     }
 }
 
 /// What a gateway's answer other than 200 means, and what has to be done about it.
-struct Verdict {
+struct Decision {
     var outcome: Outcome
     var row: AnswerRow
     /// The gateway's text for people; empty when it gave none.
@@ -50,15 +50,15 @@ struct FollowUp {
     var hasAccepted = false
     var replacesConnections = false
     var makesWaitingAnew = false
-    /// One verdict for each reason that concerns the application.
-    private(set) var verdicts: [Verdict] = []
+    /// One decision for each reason that concerns the application.
+    private(set) var decisions: [Decision] = []
 
-    mutating func note(_ verdict: Verdict) {
-        if verdict.row.connection == .replace { replacesConnections = true }
-        if verdict.makesWaitingAnew { makesWaitingAnew = true }
-        guard verdict.row.application == .stop || verdict.row.application == .pause else { return }
-        if verdicts.contains(where: { $0.row == verdict.row }) { return }
-        verdicts.append(verdict)
+    mutating func note(_ decision: Decision) {
+        if decision.row.connection == .replace { replacesConnections = true }
+        if decision.makesWaitingAnew { makesWaitingAnew = true }
+        guard decision.row.application == .stop || decision.row.application == .pause else { return }
+        if decisions.contains(where: { $0.row == decision.row }) { return }
+        decisions.append(decision)
     }
 }
 

@@ -2,7 +2,7 @@ import PushCore
 
 /// A way to a push gateway: batches of messages in, the outcome of each message out.
 ///
-/// A gateway dials and redials by itself, never repeats a message by itself, and settles every message of a submitted
+/// A gateway dials and redials by itself, never repeats a message by itself, and resolves every message of a submitted
 /// batch exactly once through its ``GatewayDelegate``.
 public protocol Gateway: AnyObject, Sendable {
     /// The form in which it takes bodies.
@@ -41,7 +41,7 @@ public protocol Gateway: AnyObject, Sendable {
     /// Waits no longer for answers to what was sent longer ago than that: it is ambiguous now, and takes no room from what is sent next.
     func giveUp(olderThan age: Duration)
 
-    /// Gives back what waits as *unprocessed*, lets what is on the wire settle until its deadline, and disconnects.
+    /// Gives back what waits as *unprocessed*, lets what is on the wire resolve until its deadline, and disconnects.
     func shutdown() async
 }
 
@@ -64,22 +64,22 @@ public protocol GatewayDelegate: AnyObject, Sendable {
     /// A message that is announced and then does not leave after all has an unprocessed outcome, as every other one.
     /// Batches that the owner submits meanwhile wait.
     ///
-    /// - Returns: false if they must not leave: they, and all that waits for a stream behind them, are settled as unprocessed
+    /// - Returns: false if they must not leave: they, and all that waits for a stream behind them, are resolved as unprocessed
     ///   with `neverLeft`, after this call. An owner that submits them again at once will be asked again at once.
-    func departing(_ departures: [GatewayDeparture]) -> Bool
+    func aboutToSend(_ departures: [GatewayDeparture]) -> Bool
 
     /// Messages of a batch have their outcomes.
     ///
     /// Called once for each read and batch, before the stream slots of these messages are used again.
     ///
     /// - Parameters:
-    ///   - outcomes: one for each settled message, in the order in which they were settled.
+    ///   - outcomes: one for each resolved message, in the order in which they were resolved.
     ///   - latencyMicroseconds: for each of the outcomes the time from writing the request to its end; 0 if it was never
     ///     written.
-    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32])
+    func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32])
 
     /// Messages of a batch have their outcomes; for owners that do not ask for latencies.
-    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome])
+    func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome])
 
     /// Something happened that concerns more than a message: the gateway, its connections, or the whole application.
     func gatewayEvent(_ event: GatewayEvent)
@@ -87,15 +87,15 @@ public protocol GatewayDelegate: AnyObject, Sendable {
 
 extension GatewayDelegate {
     /// Lets all messages leave.
-    public func departing(_ departures: [GatewayDeparture]) -> Bool { true }
+    public func aboutToSend(_ departures: [GatewayDeparture]) -> Bool { true }
 
     /// Leaves the latencies out.
-    public func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
-        settled(batch, outcomes)
+    public func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
+        resolved(batch, outcomes)
     }
 
     /// Does nothing, for owners that take outcomes together with latencies.
-    public func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome]) {}
+    public func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome]) {}
 }
 
 /// Messages of a batch that are about to get streams.

@@ -75,11 +75,11 @@ struct GatewayReports {
         return GatewayEvent(.applicationStopped, reason: reason, message: text + " Messages stay pending.")
     }
 
-    mutating func answer(_ verdict: Verdict) -> GatewayEvent? {
-        let outcome = verdict.outcome
-        let said = verdict.text.isEmpty ? outcome.reason : "\(outcome.reason): \(verdict.text)"
-        let text = "\(gateway) gateway \(address) answers \(outcome.status) (\(said)): \(verdict.row.explanation)."
-        if verdict.row.application == .stop {
+    mutating func answer(_ decision: Decision) -> GatewayEvent? {
+        let outcome = decision.outcome
+        let said = decision.text.isEmpty ? outcome.reason : "\(outcome.reason): \(decision.text)"
+        let text = "\(gateway) gateway \(address) answers \(outcome.status) (\(said)): \(decision.row.explanation)."
+        if decision.row.application == .stop {
             guard stopReasons.insert("\(outcome.status) \(outcome.reason)").inserted else { return nil }
             return GatewayEvent(
                 .applicationStopped,

@@ -106,7 +106,7 @@ final class ChildJournal: Sendable {
         }
     }
 
-    /// Ends the journal of a child that has left nothing unsettled.
+    /// Ends the journal of a child that has left nothing unresolved.
     func remove() {
         unlink(path)
         try? file.close()

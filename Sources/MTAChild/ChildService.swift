@@ -40,8 +40,8 @@ struct ChildService: Sendable {
     /// - Parameter state: whether anything is sent: while the application's circuit is open, or its gateway in trouble, this child sends a
     ///   probe if one is due.
     func run(_ state: SendingState) async -> ChildExitReason {
-        let leases = LeaseKeeper(
-            store: stores.settle,
+        let leases = LeaseRenewal(
+            store: stores.outcomes,
             sender: sender,
             loading: loading,
             childID: arguments.childID,
@@ -83,7 +83,7 @@ struct ChildService: Sendable {
         var background = [
             Task { await leases.run() },
             Task { await reporter.writeLines() },
-            Task { await reporter.beat() },
+            Task { await reporter.heartbeat() },
             Task { await child.health(stores.control).run(sender) },
             Task { await obey(CommandReader.start(), watcher, claimer) },
             Task { await watch() },
@@ -93,13 +93,13 @@ struct ChildService: Sendable {
         } else if state.trouble == .trouble {
             if let prober = await proberOfTrouble(claimer) { background.append(Task { await prober.run() }) }
         } else {
-            sender.perform(.troubleSeen(SendDesk.TroubleSeen(state.trouble)))
+            sender.perform(.troubleSeen(DispatchState.TroubleSeen(state.trouble)))
         }
         background.append(Task { await watcher.run() })
         await claim(claimer)
-        let isSettled = await settle()
+        let isResolved = await resolve()
         sender.stop()
-        if isSettled {
+        if isResolved {
             await marking.value
             await storing.value
         } else {
@@ -108,13 +108,13 @@ struct ChildService: Sendable {
             storing.cancel()
         }
         for task in background { task.cancel() }
-        let reason = isSettled || control.reason == .journal ? control.reason ?? .drained : .database
-        await MTAChild.atMost(MTAChild.patience) { [stores, arguments] in
-            await sender.circuit.settled()
+        let reason = isResolved || control.reason == .journal ? control.reason ?? .drained : .database
+        await withTimeout(MTAChild.timeout) { [stores, arguments] in
+            await sender.circuit.resolved()
             await sender.troubleReport.finished()
-            await sender.holder.settled()
-            await reporter.beat(exited: true)
-            try? await stores.settle.childExited(
+            await sender.holder.resolved()
+            await reporter.heartbeat(exited: true)
+            try? await stores.outcomes.childExited(
                 arguments.childID,
                 reason: reason.rawValue,
                 saidByItself: true
@@ -155,7 +155,7 @@ struct ChildService: Sendable {
             control.drain(.database)
             return nil
         }
-        sender.desk.withLock { $0.trouble = .probing(mayProbe: false) }
+        sender.dispatch.withLock { $0.trouble = .probing(mayProbe: false) }
         return TroubleProber(
             sender: sender,
             store: stores.control,
@@ -173,50 +173,50 @@ struct ChildService: Sendable {
             while !control.isDraining {
                 guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
             }
-            try? await Task.sleep(for: MTAChild.patience)
+            try? await Task.sleep(for: MTAChild.timeout)
             task.cancel()
             loading.giveUp { _, _ in true }
         }
         await task.value
         // What a database out of reach does not answer ends with its connection; the leases run out by themselves.
-        await MTAChild.atMost(MTAChild.patience * 2) { [loading] in await loading.ended() }
+        await withTimeout(MTAChild.timeout * 2) { [loading] in await loading.ended() }
         watcher.cancel()
     }
 
     /// A child that is to end and lacks nothing but the database's answers leaves after so long: its journal has the rest.
     private static let longestWaitForDatabase = Duration.seconds(5)
 
-    /// So often a child that hurries asks the gateway again for what waits there.
-    private static let hurryInterval = Duration.seconds(1)
+    /// So often a child that shuts down fast asks the gateway again for what waits there.
+    private static let fastShutdownInterval = Duration.seconds(1)
 
     /// Waits until nothing is held any more; after the drain time, or at once when the gateway takes nothing, what is not on
     /// the wire is given back.
     /// - Returns: false if the database did not take the last of it.
-    private func settle() async -> Bool {
+    private func resolve() async -> Bool {
         let end = ContinuousClock.now + .seconds(settings.drainTimeoutSec)
-        var hasHurried = false
-        var hurriedAt = ContinuousClock.now
+        var isFast = false
+        var fastSince = ContinuousClock.now
         var stored = sender.storedSoFar
         var lastStored = ContinuousClock.now
         while !sender.isIdle {
             let now = ContinuousClock.now
-            if !hasHurried, control.isHurrying || !sender.isGatewayWell || now >= end {
-                hasHurried = true
-                hurriedAt = now
-                sender.perform(.hurry)
-            } else if hasHurried, now - hurriedAt >= Self.hurryInterval {
+            if !isFast, control.isShuttingDownFast || !sender.isGatewayWell || now >= end {
+                isFast = true
+                fastSince = now
+                sender.perform(.fastShutdown)
+            } else if isFast, now - fastSince >= Self.fastShutdownInterval {
                 // What was submitted at the same moment has missed the first.
-                hurriedAt = now
-                sender.perform(.hurry)
+                fastSince = now
+                sender.perform(.fastShutdown)
             }
-            if !hasHurried || sender.desk.withLock({ $0.inGateway > 0 }) || stored != sender.storedSoFar {
+            if !isFast || sender.dispatch.withLock({ $0.window.inGateway > 0 }) || stored != sender.storedSoFar {
                 stored = sender.storedSoFar
                 lastStored = now
             } else if now - lastStored >= Self.longestWaitForDatabase {
                 logger.critical("the database does not take the last outcomes: they stay in the journal")
                 return false
             }
-            await sender.idleSignal.wait(atMost: .milliseconds(100))
+            await sender.signals.idle.wait(timeout: .milliseconds(100))
         }
         return true
     }
@@ -234,15 +234,15 @@ struct ChildService: Sendable {
                     claimer.forgetTroubles()
                     sender.gateway?.retryNow()
                 }
-                sender.claimSignal.fire()
+                sender.signals.claim.fire()
                 // A message changes no delivery's state.
                 if detail != SupervisorMessage.messageDetail { watcher.signal.fire() }
             case .command(.drain, _): control.drain(.drained)
-            case .command(.hurry, _): control.hurry(.drained)
+            case .command(.fastShutdown, _): control.fastShutdown(.drained)
             case .command(.reload, _): preparer.forget()
             case .ended: control.drain(.supervisorGone)
             }
-            if control.isDraining { sender.claimSignal.fire() }
+            if control.isDraining { sender.signals.claim.fire() }
         }
     }
 
@@ -255,13 +255,13 @@ struct ChildService: Sendable {
             try? await Task.sleep(for: .seconds(1))
             let now = ContinuousClock.now
             // A prober holds nothing between its probes.
-            let (holdsNothing, counters) = sender.desk.withLock { desk in
-                (desk.parts.isEmpty && !desk.isProbingTrouble, desk.counters)
+            let (holdsNothing, counters) = sender.dispatch.withLock { dispatch in
+                (dispatch.parts.isEmpty && !dispatch.isProbingTrouble, dispatch.counters)
             }
             let isIdle = holdsNothing && loading.count == 0
             if !isIdle { lastBusy = now }
             let reason = recycling.reason(
-                settled: counters.sent + counters.failed + counters.retried,
+                resolved: counters.sent + counters.failed + counters.retried,
                 age: now - started,
                 idle: now - lastBusy,
                 residentBytes: ResidentMemory.bytes,
@@ -269,11 +269,11 @@ struct ChildService: Sendable {
             )
             if let reason, !control.isDraining {
                 control.drain(reason)
-                sender.claimSignal.fire()
+                sender.signals.claim.fire()
             }
             // Each second, as that clock may be set: then validity and waiting times are judged by the new one.
             let asked = ContinuousClock.now
-            if let time = try? await stores.settle.databaseClock() { clock.set(time, askedAt: asked) }
+            if let time = try? await stores.outcomes.databaseClock() { clock.set(time, askedAt: asked) }
         }
     }
 }
@@ -319,13 +319,13 @@ struct RecyclingPolicy: Sendable {
     ///   - isGatewayWell: whether the gateway takes messages. One that waits for it stays: the next child would begin the pauses
     ///     between attempts to connect anew. What has changed of account or credential the supervisor notices, and replaces it.
     func reason(
-        settled: Int64,
+        resolved: Int64,
         age: Duration,
         idle: Duration,
         residentBytes: Int64,
         isGatewayWell: Bool = true
     ) -> ChildExitReason? {
-        if settled >= Int64(settings.maxMsgPerChild) { return .messageLimit }
+        if resolved >= Int64(settings.maxMsgPerChild) { return .messageLimit }
         if residentBytes > Int64(settings.maxWorkingSetMb) * 1_024 * 1_024 { return .memoryLimit }
         guard isGatewayWell else { return nil }
         if age >= .seconds(settings.maxAgeSec) { return .ageLimit }

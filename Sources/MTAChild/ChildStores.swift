@@ -11,7 +11,7 @@ struct ChildStores: Sendable {
     /// Claims, and loads that read our own tables only.
     let load: Store
     /// Marks, outcomes and leases.
-    let settle: Store
+    let outcomes: Store
     /// What operators want and what monitoring reads. Connects at first use, as the next two, which few children need.
     let control: Store
     /// Loads that read a target mapping's view, see ``ViewLoads``.
@@ -27,12 +27,12 @@ struct ChildStores: Sendable {
     /// - Parameter losses: told of losses of connections over which parts are claimed and decided.
     static func open(_ settings: Settings, _ losses: ConnectionLosses) async throws -> ChildStores {
         let timeout = settings.mta.lease.loadTimeout
-        let note: @Sendable (ConnectionKeeperEvent) -> Void = { event in
+        let note: @Sendable (ReconnectingConnectionEvent) -> Void = { event in
             if case .lost = event { losses.note() }
         }
         return ChildStores(
             load: try await Store.connect(configuration(settings, "mta-child-load", timeout), onEvent: note),
-            settle: try await Store.connect(configuration(settings, "mta-child", nil), onEvent: note),
+            outcomes: try await Store.connect(configuration(settings, "mta-child", nil), onEvent: note),
             control: Store(configuration: configuration(settings, "mta-child-control", timeout)),
             views: Store(
                 configuration: configuration(settings, "mta-child-views", ViewLoads.quickTimeout(timeout))
@@ -58,7 +58,7 @@ struct ChildStores: Sendable {
 
     /// Closes all of them.
     func close() async {
-        for store in [load, settle, control, views, slowViews] { await store.close() }
+        for store in [load, outcomes, control, views, slowViews] { await store.close() }
     }
 }
 

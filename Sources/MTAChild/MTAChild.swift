@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// The way of a part: claim → load and render → mark (committed) → gateway → intent (journaled, when a message gets its
 /// stream) → answers (journaled) → outcomes (stored, with the part's end). The next parts are prepared while these are on the
-/// wire. ``SendDesk`` decides, ``Sender`` carries out, ``Claimer`` fetches, ``LeaseKeeper`` guards the right to send,
+/// wire. ``DispatchState`` decides, ``Sender`` carries out, ``Claimer`` fetches, ``LeaseRenewal`` guards the right to send,
 /// ``ControlWatcher`` hears what operators want, ``ChildReporter`` tells.
 ///
 /// A child drains and ends by itself when its standard input ends (the supervisor is gone), when it is told to, when it has
@@ -30,17 +30,17 @@ public final class MTAChild: Sendable {
         self.logger = logger
     }
 
-    /// Claims nothing more, settles and stores what is held, then ends.
+    /// Claims nothing more, resolves and stores what is held, then ends.
     public func drain() {
         control.drain(.drained)
     }
 
-    /// Gives back what is not on the wire, settles and stores the rest, then ends.
-    public func hurry() {
-        control.hurry(.drained)
+    /// Gives back what is not on the wire, resolves and stores the rest, then ends.
+    public func fastShutdown() {
+        control.fastShutdown(.drained)
     }
 
-    /// Runs until the child has ended; what went wrong at the start is in the log, which are its last words.
+    /// Runs until the child has ended; what went wrong at the start is in the log, which is the tail of its standard error.
     /// - Returns: why it ended; the process exits with the reason's exit status.
     public func run() async -> ChildExitReason {
         let journal: ChildJournal
@@ -66,7 +66,7 @@ public final class MTAChild: Sendable {
             return .database
         }
         let reason = await run(journal, stores, losses)
-        await Self.atMost(Self.patience) { await stores.close() }
+        await withTimeout(Self.timeout) { await stores.close() }
         return reason
     }
 
@@ -79,7 +79,7 @@ public final class MTAChild: Sendable {
         defer { group.shutdownGracefully { _ in } }
         let setup = ChildSetup(arguments: arguments, settings: settings, store: stores.load)
         do {
-            let clock = DatabaseClock(try await stores.settle.databaseClock())
+            let clock = DatabaseClock(try await stores.outcomes.databaseClock())
             let application = try await stores.load.application(arguments.applicationID)
             let state = try await stores.load.sendingState(
                 application: application.id,
@@ -119,7 +119,7 @@ public final class MTAChild: Sendable {
                 losses: losses
             )
             let reason = await service.run(state)
-            await Self.atMost(Self.patience) { await gateway.shutdown() }
+            await withTimeout(Self.timeout) { await gateway.shutdown() }
             if sender.isIdle { journal.remove() }
             return reason
         } catch let error as PostgresError {
@@ -142,16 +142,16 @@ public final class MTAChild: Sendable {
         _ eventLoop: any EventLoop
     ) -> Sender {
         Sender(
-            desk: SendDesk(
+            dispatch: DispatchState(
                 window: arguments.connector == .iosBinary
                     ? settings.nmac.binary.dispatchWindow : settings.mta.child.dispatchWindow,
-                mostBytes: SendDesk.usualBytes,
+                mostBytes: DispatchState.usualBytes,
                 batchSize: settings.mta.child.outcomeBatchSize,
                 applicationID: arguments.applicationID
             ),
-            store: stores.settle,
+            store: stores.outcomes,
             journal: journal,
-            circuit: CircuitKeeper(
+            circuit: CircuitReport(
                 store: stores.control,
                 applicationID: arguments.applicationID,
                 accountID: arguments.accountID,
@@ -194,34 +194,23 @@ public final class MTAChild: Sendable {
     }
 
     /// What is only told and not needed may take this long at the end, while the database is away.
-    static let patience = Duration.seconds(2)
-
-    /// Waits for something, but not longer than a time; then it goes on without anybody who waits.
-    static func atMost(_ time: Duration, _ work: @escaping @Sendable () async -> Void) async {
-        let done = Signal()
-        let task = Task {
-            await work()
-            done.fire()
-        }
-        await done.wait(atMost: time)
-        task.cancel()
-    }
+    static let timeout = Duration.seconds(2)
 }
 
 /// Whether the child goes on, and why not; the first reason stands.
 final class ChildControl: Sendable {
     private struct State {
         var reason: ChildExitReason?
-        var isHurrying = false
+        var isShuttingDownFast = false
     }
 
     private let state = Mutex(State())
 
     var reason: ChildExitReason? { state.withLock { $0.reason } }
     var isDraining: Bool { reason != nil }
-    var isHurrying: Bool { state.withLock { $0.isHurrying } }
+    var isShuttingDownFast: Bool { state.withLock { $0.isShuttingDownFast } }
 
-    /// Claims no more parts and settles what is held.
+    /// Claims no more parts and resolves what is held.
     func drain(_ reason: ChildExitReason) {
         state.withLock { state in
             if state.reason == nil { state.reason = reason }
@@ -229,10 +218,10 @@ final class ChildControl: Sendable {
     }
 
     /// Gives back what is not on the wire.
-    func hurry(_ reason: ChildExitReason) {
+    func fastShutdown(_ reason: ChildExitReason) {
         state.withLock { state in
             if state.reason == nil { state.reason = reason }
-            state.isHurrying = true
+            state.isShuttingDownFast = true
         }
     }
 }

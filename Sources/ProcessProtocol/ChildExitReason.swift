@@ -3,7 +3,7 @@
 /// The upper group is said by the child itself, in its last status line and through its exit status; the lower group is what
 /// the supervisor concludes about a child that could not say anything any more.
 public enum ChildExitReason: String, Sendable, Codable, CaseIterable {
-    /// It was asked to drain, and everything it held is settled and stored.
+    /// It was asked to drain, and everything it held is resolved and stored.
     case drained
     /// It had no work for `idleChildTimeoutSec`.
     case idle
@@ -14,7 +14,7 @@ public enum ChildExitReason: String, Sendable, Codable, CaseIterable {
     /// Its resident memory passed the limit.
     case memoryLimit = "memory_limit"
     /// Its application's circuit is open: the gateway refuses every message for a reason that lies with the application. What
-    /// it held is settled, the rest given back; the reason and its remedy stand in `application_health`.
+    /// it held is resolved, the rest given back; the reason and its remedy stand in `application_health`.
     case circuitOpen = "circuit_open"
     /// The gateway takes nothing, for a reason that lies with the gateway or the way to it (`gateway_trouble`): what it held is given back,
     /// and one child of all hosts tries now and then.
@@ -23,7 +23,7 @@ public enum ChildExitReason: String, Sendable, Codable, CaseIterable {
     case supervisorGone = "supervisor_gone"
     /// Its command line was not understood.
     case usage
-    /// Its settings, application, account or credential cannot be used; the last words say which.
+    /// Its settings, application, account or credential cannot be used; the tail of its standard error says which.
     case settings
     /// It could not create, lock or write its journal.
     case journal

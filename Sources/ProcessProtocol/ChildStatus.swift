@@ -8,7 +8,7 @@ public struct ChildStatus: Sendable, Codable, Equatable {
     public var state: ChildState
     /// Parts that the child holds a lease on.
     public var partsHeld: Int
-    /// Messages handed to the gateway and not settled yet.
+    /// Messages handed to the gateway and not resolved yet.
     public var inFlight: Int
     /// Messages accepted by the gateway since the start of the process.
     public var sent: Int64
@@ -24,7 +24,7 @@ public struct ChildStatus: Sendable, Codable, Equatable {
     public var resent: Int64
     /// Resident memory in bytes.
     public var residentBytes: Int64
-    /// Grows with every settled message, stored batch and answered claim, and never falls.
+    /// Grows with every resolved message, stored batch and answered claim, and never falls.
     ///
     /// A child that has work and whose progress stands still is stuck, however lively its status lines are.
     public var progress: UInt64
@@ -64,8 +64,8 @@ public struct ChildStatus: Sendable, Codable, Equatable {
         self.exitReason = exitReason
     }
 
-    /// Messages that this process has settled, in whatever way.
-    public var settled: Int64 { sent &+ failed &+ retried }
+    /// Messages that this process has resolved, in whatever way.
+    public var resolved: Int64 { sent &+ failed &+ retried }
 
     enum CodingKeys: String, CodingKey {
         case pid, generation, state, partsHeld, inFlight, sent, failed, retried, late, unknown, resent, residentBytes
@@ -113,7 +113,7 @@ public enum ChildState: String, Sendable, Codable, CaseIterable {
     case stalled
     /// It sends single messages to find out whether the gateway takes messages again.
     case probing
-    /// It claims nothing more and settles what it holds.
+    /// It claims nothing more and resolves what it holds.
     case draining
     /// It is gone; its row remains with the reason.
     case exited

@@ -50,7 +50,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.current_tracking_keys pushmta_engine.record_hits pushmta_engine.api_key_ids '
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
-            'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust pushmta_engine.register_devices '
+            'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust '
             'pushmta_engine.registrable_applications pushmta_engine.tracking_position '
             'pushmta_engine.verify_api_key')
 ), wanted AS (

@@ -7,7 +7,7 @@ import PushCore
 /// order in which they come. A call that fails with a lost connection may have been committed: functions that say so are
 /// safe to repeat.
 public final class Store: Sendable {
-    let keeper: ConnectionKeeper
+    let reconnecting: ReconnectingConnection
     let configuration: PostgresConfiguration
 
     /// How long a process that holds leases, or looks after them, waits for a lock. Renewals share its connection and wait behind
@@ -27,10 +27,10 @@ public final class Store: Sendable {
     public init(
         configuration: PostgresConfiguration,
         role: String? = nil,
-        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+        onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
     ) {
         self.configuration = configuration
-        keeper = ConnectionKeeper(
+        reconnecting = ReconnectingConnection(
             configuration,
             prepare: { try await Self.prepareSession($0, role: role) },
             onEvent: onEvent
@@ -43,7 +43,7 @@ public final class Store: Sendable {
     public static func connect(
         _ configuration: PostgresConfiguration,
         role: String? = nil,
-        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+        onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
     ) async throws -> Store {
         let probe = try await PostgresConnection.connect(configuration)
         do {
@@ -79,15 +79,15 @@ public final class Store: Sendable {
     }
 
     /// Whether there is a connection now.
-    public var isConnected: Bool { keeper.currentConnection != nil }
+    public var isConnected: Bool { reconnecting.currentConnection != nil }
 
     /// Waits for a connection as long as it takes; cancel the task to give up.
     public func awaitConnection() async throws {
-        _ = try await keeper.connection()
+        _ = try await reconnecting.connection()
     }
 
     /// The number of connections made so far; when it has grown, the database was out of reach in between.
-    public var connectionsMade: UInt64 { keeper.connectionsMade }
+    public var connectionsMade: UInt64 { reconnecting.connectionsMade }
 
     /// Whether the database takes no writes: it is a standby that was not promoted, or was made read-only.
     public func isReadOnly() async throws -> Bool {
@@ -111,12 +111,12 @@ public final class Store: Sendable {
 
     /// Closes the connection; calls under way fail.
     public func close() async {
-        await keeper.close()
+        await reconnecting.close()
     }
 
     /// Asks the server to cancel the statement under way.
     public func cancel() {
-        keeper.currentConnection?.cancel()
+        reconnecting.currentConnection?.cancel()
     }
 
     /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
@@ -142,7 +142,7 @@ extension Store {
     /// Runs a closure with the connection; refusals of the schema's own functions become ``StoreError``.
     func with<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         do {
-            return try await keeper.withConnection(body)
+            return try await reconnecting.withConnection(body)
         } catch let error as PostgresError {
             if let refusal = StoreError(error) { throw refusal }
             throw error

@@ -2,7 +2,7 @@ import PostgresClient
 
 /// Hears that there is something to do; polling goes on besides, since a notification may be lost with the connection.
 public final class WakeUpListener: Sendable {
-    private let keeper: ConnectionKeeper
+    private let reconnecting: ReconnectingConnection
 
     /// `start_delivery` notifies on this channel, with the delivery's id as payload.
     static let channel = "pushmta_wake"
@@ -12,11 +12,11 @@ public final class WakeUpListener: Sendable {
     static let resumePayload = "resume"
 
     init(configuration: PostgresConfiguration) {
-        keeper = ConnectionKeeper(configuration, prepare: { try await $0.listen(Self.channel) })
+        reconnecting = ReconnectingConnection(configuration, prepare: { try await $0.listen(Self.channel) })
     }
 
     func start() async throws {
-        _ = try await keeper.connection()
+        _ = try await reconnecting.connection()
     }
 
     /// Waits for the next wake-up; false at the deadline.
@@ -38,7 +38,7 @@ public final class WakeUpListener: Sendable {
 
     /// Waits for the next wake-up as ``next(deadline:)`` does, and says what for; nil at the deadline.
     public func nextWakeUp(deadline: ContinuousClock.Instant) async throws -> WakeUp? {
-        try await keeper.withConnection { connection in
+        try await reconnecting.withConnection { connection in
             try await connection.nextNotification(deadline: deadline).map {
                 switch $0.payload {
                 case Self.messagePayload: .message
@@ -51,6 +51,6 @@ public final class WakeUpListener: Sendable {
 
     /// Closes the connection.
     public func close() async {
-        await keeper.close()
+        await reconnecting.close()
     }
 }

@@ -14,12 +14,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The supervisor of one host: it prepares deliveries, starts and watches the children that send them, and settles the affairs
-/// of those that died, here and on lost hosts.
+/// The supervisor of one host: it prepares deliveries, starts and watches the children that send them, and recovers what
+/// those left that died, here and on lost hosts.
 ///
 /// Every decision about children is made by a value (``SupervisorPlan``); around it there is one loop that carries out what the
 /// plan wants, and a handful of duties that look after the database. It knows no signals: the command line calls ``drain()``,
-/// ``hurry()`` and ``reload()``.
+/// ``fastShutdown()`` and ``reload()``.
 public final class Supervisor: Sendable {
     /// Opens one connection to the database; the role ("supervisor", "supervisor-prepare", "supervisor-slow", "supervisor-listen") goes into
     /// its application name.
@@ -73,11 +73,11 @@ public final class Supervisor: Sendable {
         logger.notice("Supervisor ended")
     }
 
-    /// Asks it to end in order: nothing new is claimed, children settle what they hold. Asked a second time, it hurries.
+    /// Asks it to end in order: nothing new is claimed, children resolve what they hold. Asked a second time, it shuts down fast.
     public func drain() { tell(.drain) }
 
     /// Asks it to end now: children get SIGTERM and, after the kill delay, SIGKILL.
-    public func hurry() { tell(.hurry) }
+    public func fastShutdown() { tell(.fastShutdown) }
 
     /// Asks it to read its settings again and to replace its children one by one.
     ///

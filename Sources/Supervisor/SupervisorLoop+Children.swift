@@ -32,7 +32,7 @@ extension SupervisorLoop {
         )
         guard let store = stores.withLock(\.?.main) else { return nil }
         do {
-            if let id = try await Patience.within(Self.longestLook, { try await store.insertChild(row) }) { return id }
+            if let id = try await Timeout.within(Self.longestLook, { try await store.insertChild(row) }) { return id }
             logger.warning("A child for \(kind) could not be registered within \(Self.longestLook)")
             return nil
         } catch {
@@ -72,14 +72,14 @@ extension SupervisorLoop {
 }
 
 extension SupervisorLoop {
-    /// Records how a child of ours ended and settles its affairs, however long the database takes to come back.
-    func settle(_ generation: Int32, _ end: ChildEnd) async {
+    /// Records how a child of ours ended and recovers what it left, however long the database takes to come back.
+    func recover(_ generation: Int32, _ end: ChildEnd) async {
         var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
         while !Task.isCancelled, let child = registry[generation], let id = child.childID {
             let obstacle: String
             var isJournalLost = false
             do {
-                if try await settleOnce(id, end, lastWords: child.lastWords) { break }
+                if try await recoverOnce(id, end, stderrTail: child.stderrTail) { break }
                 obstacle = "its journal is in use"
             } catch {
                 obstacle = "\(error)"
@@ -88,24 +88,24 @@ extension SupervisorLoop {
             registry.update(generation) { $0.isJournalLost = isJournalLost }
             let time = pause.next()
             logger.warning(
-                "The affairs of child \(generation) are not settled, next attempt in \(time.milliseconds) ms: \(obstacle)"
+                "What child \(generation) left is not recovered, next attempt in \(time.milliseconds) ms: \(obstacle)"
             )
             try? await Task.sleep(for: time)
         }
         if Task.isCancelled { return }
         registry.remove(generation)
-        tell(.childSettled(generation: generation))
+        tell(.childRecovered(generation: generation))
         // Its parts are ready again.
-        workBell.ring()
+        events.work.fire()
     }
 
-    private func settleOnce(_ id: Int64, _ end: ChildEnd, lastWords: String) async throws -> Bool {
+    private func recoverOnce(_ id: Int64, _ end: ChildEnd, stderrTail: String) async throws -> Bool {
         guard let store = stores.withLock(\.?.main), let recovery = recovery() else { return false }
-        try await store.childExited(id, reason: end.reason.rawValue, detail: end.detail, lastWords: lastWords)
-        return try await recovery.settle(child: id, isKnownDead: true) == .settled
+        try await store.childExited(id, reason: end.reason.rawValue, detail: end.detail, stderrTail: stderrTail)
+        return try await recovery.recover(child: id, isKnownDead: true) == .recovered
     }
 
-    /// Settles the affairs of children whose supervisor was gone before them, as soon as they are gone, too.
+    /// Recovers what children left whose supervisor was gone before them, as soon as they are gone, too.
     func replayLeftovers() async throws {
         guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
         try await closeOrphanedRows(store)
@@ -120,17 +120,17 @@ extension SupervisorLoop {
     }
 
     private func replayLeftover(_ id: Int64, _ recovery: JournalRecovery, _ store: Store) async throws {
-        guard try await recovery.settle(child: id, isKnownDead: false) == .settled else { return }
+        guard try await recovery.recover(child: id, isKnownDead: false) == .recovered else { return }
         try await sayOrphaned(id, store)
         logger.notice("The journal that child \(id) left behind is replayed")
-        workBell.ring()
+        events.work.fire()
     }
 
     /// Ends the rows of children of this host that are gone and left no journal, as seen in two looks one after the other: a
     /// child that is being registered is not known to the registry yet.
     private func closeOrphanedRows(_ store: Store) async throws {
         let withJournals = Set(try folder.childrenWithJournals())
-        let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.beat.childID)
+        let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.heartbeat.childID)
         let missing = Set(running.filter { registry.isAlive(childID: $0) == nil && !withJournals.contains($0) })
         let known = missingChildren.withLock { known in
             defer { known = missing }
@@ -144,7 +144,7 @@ extension SupervisorLoop {
             id,
             reason: ChildExitReason.orphaned.rawValue,
             detail: "its supervisor ended before it",
-            lastWords: ""
+            stderrTail: ""
         )
     }
 
@@ -159,10 +159,10 @@ extension SupervisorLoop {
         }
         guard let recovery = recovery() else { return false }
         do {
-            switch try await recovery.settle(child: lease.owner, isKnownDead: false) {
+            switch try await recovery.recover(child: lease.owner, isKnownDead: false) {
             case .childIsAlive, .putAside: return false
             case .underWay: return true
-            case .settled: break
+            case .recovered: break
             }
             if let store = stores.withLock(\.?.main) { try await sayOrphaned(lease.owner, store) }
             return true
@@ -177,7 +177,7 @@ extension SupervisorLoop {
 }
 
 /// Work for which nobody waits longer than a given time.
-enum Patience {
+enum Timeout {
     /// What the work gives, or nil after the time or when the caller is cancelled.
     ///
     /// The work is cancelled then and not waited for: a statement that waits for a server out of reach ends with its connection,

@@ -1,4 +1,5 @@
 import Logging
+import ProcessProtocol
 import PushCore
 import Store
 import Synchronization
@@ -7,7 +8,7 @@ extension SupervisorLoop {
     /// The time between two looks while there is work.
     static let workInterval = Duration.seconds(1)
     /// Monitoring may rely on rows that are at most 2 s old; half of it leaves room for a slow statement.
-    static let beatInterval = Duration.seconds(1)
+    static let heartbeatInterval = Duration.seconds(1)
     /// Journals that were left behind are locked as long as their child lives; it drains within a minute or so.
     static let leftoverInterval = Duration.seconds(5)
     /// Parts or events that one transaction deals with: some hundredths of a second, so that nobody waits for its locks.
@@ -55,9 +56,9 @@ extension SupervisorLoop {
             ownDead: { await self.isOwnDead($0) }
         )
         return [
-            duty("Reporting this host", bell: beatBell) {
-                if try await reporter.beat() { self.tell(.drainRequested) }
-                return Self.beatInterval
+            duty("Reporting this host", event: events.heartbeat) {
+                if try await reporter.heartbeat() { self.tell(.drainRequested) }
+                return Self.heartbeatInterval
             },
             duty("Making partitions") {
                 try await stores.main.ensurePartitions()
@@ -71,23 +72,23 @@ extension SupervisorLoop {
                 try await self.replayLeftovers()
                 return Self.leftoverInterval
             },
-            duty("Settling the rest of deliveries", bell: restBell) {
-                let isMore = try await stores.preparation.settleRest(limit: Self.restLimit) == Self.restLimit
+            duty("Finishing deliveries", event: events.rest) {
+                let isMore = try await stores.preparation.finishRest(limit: Self.restLimit) == Self.restLimit
                 return isMore ? .zero : self.pollInterval
             },
             duty("Applying token events") { try await self.applyTokenEvents(stores.preparation) },
-            duty("Finishing deliveries", bell: finishBell) {
+            duty("Finishing deliveries", event: events.finish) {
                 try await self.finishDeliveries(stores.preparation)
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },
             duty("Looking after continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
-            duty("Looking for messages", bell: messageBell) { try await self.lookForMessages(stores.main) },
+            duty("Looking for messages", event: events.message) { try await self.lookForMessages(stores.main) },
             duty("Watching credentials") {
                 try await self.watchCredentials(stores.main)
                 return Self.credentialInterval
             },
-            duty("Watching accounts and applications", bell: routeBell) {
+            duty("Watching accounts and applications", event: events.route) {
                 self.tell(.routes(try await stores.main.routeVersions()))
                 try await self.lookForResumptions(stores.main)
                 return Self.routeInterval
@@ -100,12 +101,12 @@ extension SupervisorLoop {
 
     private func duty(
         _ name: String,
-        bell: Bell = Bell(),
+        event: EventSignal = EventSignal(),
         _ round: @escaping @Sendable () async throws -> Duration
     ) -> Duty {
         Duty(
             name: name,
-            bell: bell,
+            event: event,
             longestPause: .seconds(settings.withLock(\.dataBaseRetryDelaySec)),
             logger: logger,
             round: round
@@ -129,13 +130,13 @@ extension SupervisorLoop {
             isClaiming: { self.condition.current.isClaiming },
             chunkMade: { self.workAppeared() }
         )
-        return duty("Preparing deliveries", bell: preparationBell) {
+        return duty("Preparing deliveries", event: events.preparation) {
             try await preparation.prepareAll() ? Self.workInterval : self.pollInterval
         }
     }
 
     private func work(_ store: Store) -> Duty {
-        var duty = duty("Looking for work", bell: workBell) {
+        var duty = duty("Looking for work", event: events.work) {
             // A store waits for a database that is away, however long; the plan has to know before that.
             let alarm = Task {
                 try await Task.sleep(for: Self.longestLook)
@@ -151,9 +152,9 @@ extension SupervisorLoop {
 
     private func workAppeared() {
         tell(.wake(detail: nil))
-        workBell.ring()
+        events.work.fire()
         // A delivery that reaches nobody ends with its preparation.
-        finishBell.ring()
+        events.finish.fire()
     }
 }
 
@@ -213,8 +214,8 @@ extension SupervisorLoop {
         let isNew = hasOpen && !condition.current.hasOpenDeliveries
         condition.update { $0.hasOpenDeliveries = hasOpen }
         guard isNew else { return }
-        workBell.ring()
-        restBell.ring()
+        events.work.fire()
+        events.rest.fire()
     }
 
     /// Passes wake-ups on until the connection fails; what may have been missed before it listened is looked for at once.
@@ -227,7 +228,7 @@ extension SupervisorLoop {
                 case .message?: messageCame()
                 case .resume?:
                     wake()
-                    routeBell.ring()
+                    events.route.fire()
                 case .change?: wake()
                 case nil: break
                 }
@@ -241,12 +242,12 @@ extension SupervisorLoop {
     }
 
     private func wake() {
-        preparationBell.ring()
-        workBell.ring()
-        restBell.ring()
+        events.preparation.fire()
+        events.work.fire()
+        events.rest.fire()
         // A host that was idle looks seldom whether a delivery has come to its end; one that is resumed may do so in a second.
-        finishBell.ring()
-        beatBell.ring()
+        events.finish.fire()
+        events.heartbeat.fire()
         tell(.wake(detail: nil))
     }
 }

@@ -9,7 +9,7 @@ extension SupervisorLoop {
         let (look, isAsleep) = wakefulness.withLock { ($0.saw(parts, at: .now), $0.isAsleep) }
         say(isAsleep: isAsleep)
         if !look.parts.isEmpty { tell(.messages(look.parts)) }
-        if look.looksForWork { workBell.ring() }
+        if look.looksForWork { events.work.fire() }
         return look.pause ?? pollInterval
     }
 
@@ -18,14 +18,14 @@ extension SupervisorLoop {
         wakefulness.withLock { $0.wake(at: .now) }
         say(isAsleep: false)
         tell(.wake(detail: SupervisorMessage.messageDetail))
-        messageBell.ring()
+        events.message.fire()
     }
 
     /// The row of this host says it at once.
     private func say(isAsleep: Bool) {
         guard condition.current.isAsleep != isAsleep else { return }
         condition.update { $0.isAsleep = isAsleep }
-        beatBell.ring()
+        events.heartbeat.fire()
     }
 
     /// Opens new days of continuous deliveries, and ends the old ones.
@@ -61,7 +61,7 @@ struct Wakefulness: Sendable {
     /// Between two looks while it is awake: a quarter of the 20 ms in which a message is to be on its way.
     static let lookInterval = Duration.milliseconds(5)
     /// So long after the last message it falls asleep.
-    static let patience = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
     /// So long it goes on looking when it has said that it sleeps: somebody may have read that it is awake and not have committed
     /// yet. A message of a transaction that takes longer still is found by the look of each second.
     static let drowsiness = Duration.seconds(1)
@@ -76,7 +76,7 @@ struct Wakefulness: Sendable {
 
     /// Somebody said that there is a message.
     mutating func wake(at now: ContinuousClock.Instant) {
-        awakeUntil = now.advanced(by: Self.patience)
+        awakeUntil = now.advanced(by: Self.timeout)
         isAsleep = false
     }
 

@@ -24,6 +24,7 @@ final class SupervisorLoop: Sendable {
     let settings: Mutex<SupervisorSettings>
     /// The lease settings of the start, for the children, whatever has been read since.
     let leaseOptions: [String]
+    let events = DutyEvents()
     let registry = ChildRegistry()
     let condition = HostCondition()
     let stores = Mutex<HostStores?>(nil)
@@ -37,22 +38,8 @@ final class SupervisorLoop: Sendable {
     let missingChildren = Mutex<Set<Int64>>([])
     /// What has been said of credentials that are about to end.
     let credentialWatch = Mutex(CredentialWatch())
-    /// Rung when the row of this host may hold a request.
-    let beatBell = Bell()
-    /// Rung when there may be something to prepare.
-    let preparationBell = Bell()
-    /// Rung when a delivery may have come to its end.
-    let finishBell = Bell()
-    /// Rung when an operator has resumed an application.
-    let routeBell = Bell()
     /// When applications were resumed, as the last look showed it; nil before the first.
     let resumptions = Mutex<[Int32: DatabaseTime]?>(nil)
-    /// Rung when parts may be left that nobody sends any more.
-    let restBell = Bell()
-    /// Rung when there may be parts to send.
-    let workBell = Bell()
-    /// Rung when a message has come.
-    let messageBell = Bell()
     /// Whether messages are looked for often.
     let wakefulness = Mutex(Wakefulness())
     /// Kinds of children for which a message may come at any moment.
@@ -89,7 +76,7 @@ final class SupervisorLoop: Sendable {
                 if plan.ending == .finished { break }
             }
             group.cancelAll()
-            await sayGoodbye()
+            await recordStop()
             // A statement that waits for a server out of reach ends with its connection, not with its cancellation.
             await closeStores()
         }
@@ -115,8 +102,8 @@ final class SupervisorLoop: Sendable {
             registry[generation]?.inbox.send(SupervisorMessage(command, detail: detail))
         case .signal(let generation, let number):
             registry[generation]?.inbox.send(signal: number)
-        case .settle(let generation, let end):
-            group.addTask { await self.settle(generation, end) }
+        case .recover(let generation, let end):
+            group.addTask { await self.recover(generation, end) }
         case .log(let level, let text):
             logger.log(level: level, "\(text)")
         case .finish:
@@ -157,7 +144,7 @@ extension SupervisorLoop {
         await untilDone("This host could not be registered") { try await reporter.register() }
     }
 
-    /// Makes what settles the affairs of dead children, now that it is known which database this is.
+    /// Makes what recovers what dead children left, now that it is known which database this is.
     func makeRecovery(_ store: Store, _ installation: String) {
         let identity = JournalIdentity(
             hostID: UUID(uuidString: folder.hostID),
@@ -195,10 +182,10 @@ extension SupervisorLoop {
 
 extension SupervisorLoop {
     /// How long the end of this supervisor may take to be told.
-    private static let goodbyePatience = Duration.seconds(2)
+    private static let stopRecordTimeout = Duration.seconds(2)
 
     /// Says in `mta_host` that this host is stopped, if the database can be reached.
-    func sayGoodbye() async {
+    func recordStop() async {
         guard let stores = stores.withLock({ $0 }), condition.current.isDatabaseAvailable else { return }
         let reporter = reporter(stores)
         let logger = logger
@@ -211,7 +198,7 @@ extension SupervisorLoop {
         }
         // It is only told: a database that has gone away meanwhile must not keep the process.
         let timer = Task {
-            if (try? await Task.sleep(for: Self.goodbyePatience)) != nil { await stores.main.close() }
+            if (try? await Task.sleep(for: Self.stopRecordTimeout)) != nil { await stores.main.close() }
         }
         await saying.value
         timer.cancel()
@@ -238,4 +225,22 @@ struct HostStores: Sendable {
         await slowPreparation.close()
         await listener.close()
     }
+}
+
+/// What makes a duty begin its next round at once.
+struct DutyEvents: Sendable {
+    /// The row of this host may hold a request.
+    let heartbeat = EventSignal()
+    /// There may be something to prepare.
+    let preparation = EventSignal()
+    /// A delivery may have come to its end.
+    let finish = EventSignal()
+    /// An operator has resumed an application.
+    let route = EventSignal()
+    /// Parts may be left that nobody sends any more.
+    let rest = EventSignal()
+    /// There may be parts to send.
+    let work = EventSignal()
+    /// A message has come.
+    let message = EventSignal()
 }

@@ -49,7 +49,7 @@ public struct SupervisorSettings: Sendable, Equatable {
     /// Makes settings with the defaults.
     public init() {}
 
-    /// Shortest patience with a child that makes no progress.
+    /// Shortest timeout with a child that makes no progress.
     private static let shortestWatchdogSec = 60
 
     /// The names of settings in which the other reading differs and that take effect with the next start only.

@@ -52,15 +52,15 @@ public struct SpoolLoader: Sendable {
         var dropped = DroppedHits()
         var keys = database.keys
         for hit in head.record.hits {
-            var finding = HitFinding(hit, keys)
-            if finding == nil, mark?.includes(head) != true {
+            var result = HitResult(hit, keys)
+            if result == nil, mark?.includes(head) != true {
                 let now = spool.mark()
                 guard await database.refreshKeys() else { return nil }
                 mark = now
                 keys = database.keys
-                finding = HitFinding(hit, keys)
+                result = HitResult(hit, keys)
             }
-            switch finding {
+            switch result {
             case .resolved(let resolved): hits.append(resolved)
             case .foreign: dropped.foreign += 1
             case .unknown, nil: dropped.forged += 1
@@ -90,7 +90,7 @@ public protocol HitStoring: Sendable {
 }
 
 /// What a hit turned out to be.
-public enum HitFinding: Sendable {
+public enum HitResult: Sendable {
     /// Of a message that is known, or known by its number.
     case resolved(ResolvedHit)
     /// No key makes its id.

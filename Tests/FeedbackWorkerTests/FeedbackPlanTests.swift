@@ -65,7 +65,7 @@ struct FeedbackPlanTests {
         var plan = plan(share: 20)
         plan.finished(.tokenEvents, more, took: .milliseconds(100), isSending: true, at: start)
         #expect(plan.next(at: start) == .rest(until: start + .milliseconds(400)))
-        let later = start + FeedbackPlan.patience
+        let later = start + FeedbackPlan.timeout
         plan.finished(.tokenEvents, more, took: .milliseconds(100), isSending: true, at: later)
         #expect(plan.next(at: later) == .rest(until: later + .milliseconds(100)))
         plan.finished(.tokenEvents, .idle, took: .milliseconds(100), isSending: true, at: later)

@@ -48,7 +48,7 @@ struct SpoolTests {
         // The process has stored three of its records and was killed before it could forget them.
         let keys = try await site.site.store.trackingKeyring()
         for position in Int64(1)...3 {
-            guard case .resolved(let hit) = HitFinding(site.hit(Int32(position)), keys) else {
+            guard case .resolved(let hit) = HitResult(site.hit(Int32(position)), keys) else {
                 Issue.record("The hit is not ours.")
                 return
             }

@@ -30,7 +30,7 @@ struct APNsCertificateTests {
             let ids = Batches.ids(2_000)
             probe.submit(Batches.apns(fixture, ids: ids, authorization: "bearer nonsense"))
             probe.submit(Batches.apns(fixture, ids: Batches.ids(10), authorization: nil))
-            try await probe.settled(2_010)
+            try await probe.resolved(2_010)
             #expect(probe.statuses == [200: 2_010])
             #expect(fixture.simulator.counters().apns.accepted == 2_010)
             await probe.close()
@@ -75,7 +75,7 @@ struct APNsCertificateTests {
                 for file in [credentials.apnsUniversalCertificateFile, credentials.apnsCertificateFile] {
                     let probe = try await probe(file, fixture)
                     probe.submit(Batches.apns(fixture, ids: Batches.ids(2)))
-                    try await probe.settled(2)
+                    try await probe.resolved(2)
                     #expect(probe.statuses == [200: 2])
                     await probe.close()
                 }
@@ -87,10 +87,10 @@ struct APNsCertificateTests {
         try await Fixture.run { (fixture) async throws in
             let probe = try await probe(fixture.simulator.credentials.apnsCertificateFile, fixture)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1), topic: nil))
-            try await probe.settled(1)
+            try await probe.resolved(1)
             #expect(probe.statuses == [200: 1])
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1), topic: "com.example.other"))
-            try await probe.settled(2)
+            try await probe.resolved(2)
             #expect(fixture.simulator.counters().apns.rejected["TopicDisallowed"] == 1)
             await probe.close()
         }
@@ -98,7 +98,7 @@ struct APNsCertificateTests {
             (fixture) async throws in
             let probe = try await probe(fixture.simulator.credentials.apnsCertificateFile, fixture)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1), topic: nil))
-            try await probe.settled(1)
+            try await probe.resolved(1)
             #expect(fixture.simulator.counters().apns.rejected["MissingTopic"] == 1)
             await probe.close()
         }
@@ -119,7 +119,7 @@ struct APNsCertificateTests {
                     pushType: type.rawValue
                 )
                 probe.submit(batch)
-                try await probe.settled(number + 1)
+                try await probe.resolved(number + 1)
                 let refused = fixture.simulator.counters().apns.rejected["TopicDisallowed"] ?? 0
                 #expect(refused == max(0, number - 1), "\(type)")
             }

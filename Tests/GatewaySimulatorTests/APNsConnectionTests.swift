@@ -11,7 +11,7 @@ struct APNsConnectionTests {
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             let ids = Batches.ids(3000)
             probe.submit(Batches.apns(fixture, ids: ids))
-            try await probe.settled(ids.count)
+            try await probe.resolved(ids.count)
             #expect(probe.statuses == [200: ids.count])
             #expect(probe.limits.last == 1000)
             #expect(probe.unprocessed == 0)
@@ -31,7 +31,7 @@ struct APNsConnectionTests {
             try await probe.limit(1)
             let ids = Batches.ids(10)
             probe.submit(Batches.apns(fixture, ids: ids))
-            try await probe.settled(ids.count)
+            try await probe.resolved(ids.count)
             #expect(probe.statuses == [200: ids.count])
             await probe.close()
         }
@@ -44,14 +44,14 @@ struct APNsConnectionTests {
             try fixture.simulator.setFaults(plan, for: .apns)
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(5)))
-            try await probe.settled(5)
+            try await probe.resolved(5)
             fixture.simulator.setDevice(Fixture.token, to: .badDeviceToken)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
-            try await probe.settled(6)
+            try await probe.resolved(6)
             try await probe.limit(1)
             fixture.simulator.setDevice(Fixture.token, to: nil)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(5)))
-            try await probe.settled(11)
+            try await probe.resolved(11)
             try await probe.limit(1000)
             await probe.close()
         }
@@ -61,7 +61,7 @@ struct APNsConnectionTests {
         try await Fixture.run { (fixture) async throws in
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(2)))
-            try await probe.settled(2)
+            try await probe.resolved(2)
             let second = Fixture(
                 simulator: fixture.simulator,
                 folder: fixture.folder,
@@ -74,7 +74,7 @@ struct APNsConnectionTests {
                 jwt: try await Signer.providerToken(fixture.simulator.credentials, keyID: "ZZZZZZZZZZ")
             )
             probe.submit(Batches.apns(otherKey, ids: Batches.ids(1)))
-            try await probe.settled(4)
+            try await probe.resolved(4)
             #expect(
                 fixture.simulator.counters().apns.rejected
                     == ["TooManyProviderTokenUpdates": 1, "UnrelatedKeyIdInToken": 1]
@@ -101,7 +101,7 @@ struct APNsConnectionTests {
                 probe.submit(Batches.apns(fixture, ids: ids))
                 probes.append(probe)
             }
-            for probe in probes { try await probe.settled(200) }
+            for probe in probes { try await probe.resolved(200) }
             let counters = fixture.simulator.counters().apns
             #expect(counters.accepted == 800)
             #expect(counters.uniqueAccepted == 200)
@@ -116,7 +116,7 @@ struct APNsConnectionTests {
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             let ids = Batches.ids(100)
             probe.submit(Batches.apns(fixture, ids: ids + ids.prefix(7) + ids.prefix(3)))
-            try await probe.settled(110)
+            try await probe.resolved(110)
             let counters = fixture.simulator.counters().apns
             #expect(counters.accepted == 110)
             #expect(counters.uniqueAccepted == 100)

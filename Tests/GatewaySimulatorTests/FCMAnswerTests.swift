@@ -254,7 +254,7 @@ struct FCMAnswerTests {
             let probe = try await Probe.open(fixture, port: fixture.simulator.fcmPort, streams: 100)
             let ids = Batches.ids(1000)
             probe.submit(Batches.fcm(fixture, bearer: bearer, ids: ids))
-            try await probe.settled(1000)
+            try await probe.resolved(1000)
             #expect(probe.statuses == [200: 1000])
             #expect(fixture.simulator.counters().fcm.highestConcurrentStreams <= 100)
             #expect(ids.allSatisfy { fixture.simulator.occurrences(of: $0) == 1 })

@@ -13,7 +13,7 @@ struct FaultTests {
             timeoutMilliseconds: timeoutMilliseconds
         )
         probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
-        try await probe.settled(1)
+        try await probe.resolved(1)
         try await probe.limit(1000)
         return probe
     }
@@ -28,7 +28,7 @@ struct FaultTests {
             probe.submit(Batches.apns(fixture, ids: ids))
             try await probe.event("a GOAWAY") { if case .goAway = $0 { true } else { false } }
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
-            try await probe.settled(701)
+            try await probe.resolved(701)
             let goAway = probe.events.compactMap { event -> (HTTP2ErrorCode, Int32, String)? in
                 guard case .goAway(let code, let last, let data, _) = event else { return nil }
                 return (code, last, String(decoding: data, as: UTF8.self))
@@ -71,7 +71,7 @@ struct FaultTests {
             plan.refusedRate = 0.3
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(500)))
-            try await probe.settled(501)
+            try await probe.resolved(501)
             let counters = fixture.simulator.counters().apns
             #expect(counters.refused == probe.unprocessed)
             #expect((100...200).contains(probe.unprocessed))
@@ -90,11 +90,11 @@ struct FaultTests {
             try fixture.simulator.setFaults(plan, for: .apns)
             try await probe.limit(1)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(20)))
-            try await probe.settled(21)
+            try await probe.resolved(21)
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
             try await probe.limit(1000)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(100)))
-            try await probe.settled(121)
+            try await probe.resolved(121)
             #expect(probe.statuses == [200: 121])
             await probe.close()
         }
@@ -112,7 +112,7 @@ struct FaultTests {
             while fixture.simulator.counters().apns.accepted < 51 { await Task.yield() }
             #expect(probe.completions.count == 1)
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
-            try await probe.settled(51)
+            try await probe.resolved(51)
             #expect(probe.statuses == [200: 51])
             await probe.close()
         }
@@ -153,7 +153,7 @@ struct FaultTests {
             plan.stallSeconds = 0.2
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(50)))
-            try await probe.settled(51)
+            try await probe.resolved(51)
             #expect(probe.statuses == [200: 51])
             await probe.close()
         }
@@ -166,14 +166,14 @@ struct FaultTests {
             plan.neverAnsweredRate = 1
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(10)))
-            try await probe.settled(11)
+            try await probe.resolved(11)
             #expect(probe.ambiguous == 10)
             #expect(fixture.simulator.counters().apns.accepted == 11)
             #expect(fixture.simulator.counters().apns.unanswered == 10)
             plan.unansweredAcceptedShare = 0
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(5)))
-            try await probe.settled(16)
+            try await probe.resolved(16)
             #expect(fixture.simulator.counters().apns.accepted == 11)
             #expect(fixture.simulator.counters().apns.unanswered == 15)
             await probe.close()
@@ -188,7 +188,7 @@ struct FaultTests {
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(100)))
             try await probe.event("an end of the connection") { if case .closed = $0 { true } else { false } }
-            try await probe.settled(101)
+            try await probe.resolved(101)
             #expect(fixture.simulator.counters().apns.resets == 1)
             #expect(probe.ambiguous > 0)
             #expect(fixture.simulator.counters().apns.goAways == 0)
@@ -208,7 +208,7 @@ struct FaultTests {
                 try fixture.simulator.setFaults(plan, for: .apns)
                 let before = probe.completions.count
                 probe.submit(Batches.apns(fixture, ids: Batches.ids(500)))
-                try await probe.settled(before + 500)
+                try await probe.resolved(before + 500)
             }
             #expect(probe.statuses == [200: 2001])
             #expect(fixture.simulator.counters().apns.highestConcurrentStreams > 1)
@@ -227,7 +227,7 @@ struct FaultTests {
             ]
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(2000)))
-            try await probe.settled(2001)
+            try await probe.resolved(2001)
             let rejected = fixture.simulator.counters().apns.rejected
             #expect((140...260).contains(rejected["ServiceUnavailable"] ?? 0))
             #expect((300...500).contains(rejected["Unregistered"] ?? 0))

@@ -89,14 +89,14 @@ import Testing
         try await Fixture.run { (fixture) async throws in
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
-            try await probe.settled(1)
+            try await probe.resolved(1)
             try await probe.limit(1000)
             var plan = FaultPlan()
             plan.seed = 3
             plan.outage = OutageFault(.init(.reason("InternalServerError")), share: 0.5)
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(400)))
-            try await probe.settled(401)
+            try await probe.resolved(401)
             let refused = probe.statuses[500] ?? 0
             #expect((150...250).contains(refused), "\(refused)")
             #expect(probe.statuses[200] == 401 - refused)
@@ -110,7 +110,7 @@ import Testing
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort, timeoutMilliseconds: 300)
             try set(fixture, "apns", #"{"answer":{"silence":true}}"#)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
-            try await probe.settled(1)
+            try await probe.resolved(1)
             #expect(probe.ambiguous == 1)
             #expect(fixture.simulator.counters().apns.unanswered == 1)
             await probe.close()
@@ -142,7 +142,7 @@ import Testing
             let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
             // It is surely there once something was answered on it.
             probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
-            try await probe.settled(1)
+            try await probe.resolved(1)
             try set(fixture, "apns", #"{"connections":"tls_alert"}"#)
             // Who was connected is so no longer.
             try await probe.event("the end of the connection") { if case .closed = $0 { true } else { false } }

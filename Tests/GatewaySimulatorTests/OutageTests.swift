@@ -12,7 +12,7 @@ struct OutageTests {
     private func warm(_ fixture: Fixture) async throws -> Probe {
         let probe = try await Probe.open(fixture, port: fixture.simulator.apnsPort)
         probe.submit(Batches.apns(fixture, ids: Batches.ids(1)))
-        try await probe.settled(1)
+        try await probe.resolved(1)
         try await probe.limit(1000)
         return probe
     }
@@ -40,7 +40,7 @@ struct OutageTests {
             _ = await counters(fixture) { $0.waiting == 70 }
             #expect(try fixture.control("GET", "/counters").body.contains("\"waiting\":70"))
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
-            try await probe.settled(71)
+            try await probe.resolved(71)
             _ = await counters(fixture) { $0.waiting == 0 }
             await probe.close()
         }
@@ -53,7 +53,7 @@ struct OutageTests {
             probe.submit(Batches.apns(fixture, ids: Batches.ids(40)))
             _ = await counters(fixture) { $0.waiting == 40 }
             #expect(try fixture.control("POST", "/disconnect", #"{"gateway":"apns"}"#).status == 200)
-            try await probe.settled(41)
+            try await probe.resolved(41)
             #expect(probe.ambiguous == 40)
             let after = await counters(fixture) { $0.resets == 1 && $0.waiting == 0 }
             #expect(after.cutOff == 40)
@@ -83,7 +83,7 @@ struct OutageTests {
             #expect(after.breaks == [21])
             #expect(after.waiting == 20)
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
-            try await steady.settled(21)
+            try await steady.resolved(21)
             await steady.close()
         }
     }
@@ -99,7 +99,7 @@ struct OutageTests {
             let before = await counters(fixture) { $0.waiting == 200 }
             #expect((60...140).contains(before.accepted - 1))
             fixture.simulator.dropConnections(.apns)
-            try await probe.settled(201)
+            try await probe.resolved(201)
             #expect(fixture.simulator.counters().apns.faultsUnderLoad == 1)
             #expect(fixture.simulator.counters().apns.leastWaitingAtFault == 200)
             try fixture.simulator.setFaults(FaultPlan(), for: .apns)
@@ -119,7 +119,7 @@ struct OutageTests {
             plan.unansweredAcceptedShare = 0.3
             try fixture.simulator.setFaults(plan, for: .apns)
             probe.submit(Batches.apns(fixture, ids: Batches.ids(200)))
-            try await probe.settled(201)
+            try await probe.resolved(201)
             #expect(probe.statuses == [200: 201])
             #expect(fixture.simulator.counters().apns.accepted == 201)
             #expect(fixture.simulator.counters().apns.duplicates == 0)

@@ -5,7 +5,7 @@ import PushCore
 import Synchronization
 import Testing
 
-@Suite("Departing messages", .timeLimit(.minutes(2)))
+@Suite("Messages about to be sent", .timeLimit(.minutes(2)))
 struct DepartureTests {
     @Test(
         "Each message is announced once, and never more than there are streams",

@@ -122,7 +122,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("Shutdown settles every message, and later ones come straight back")
+    @Test("Shutdown resolves every message, and later ones come straight back")
     func shutdown() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aRetryPartKnowsWhatWasHandedOverInDoubt() async throws {
+    @Test func aRetryPartKnowsWhatWasHandedOverAmbiguous() async throws {
         let world = try await World.make(messages: 8)
         let first = try await world.claim()
         let loaded = try await world.store.loadPart(first, fieldNames: [])
@@ -99,7 +99,7 @@ import Testing
         let retry = try await world.claim()
         #expect(retry.attempt == 2 && !retry.mayHaveHistory)
         let prepared = try await world.preparer.prepare(retry)
-        #expect(prepared.doubted.contains(0) && prepared.lost.isEmpty)
+        #expect(prepared.ambiguousRows.contains(0) && prepared.lost.isEmpty)
         #expect(prepared.resent == 0 && prepared.unanswered.isEmpty, "the part before has counted them")
         #expect(
             prepared.decided.sorted { $0.row < $1.row }.map(\.status) == [.unknown, .unknown, .notApplicable, .failed]
@@ -150,10 +150,10 @@ import Testing
         #expect((1...60_000).contains(soft.longestDelayMilliseconds))
     }
 
-    /// Under `report` nobody sends again what is in doubt: a soft answer on record was the last word, whatever a lost journal leaves
+    /// Under `report` nobody sends again what is ambiguous: a soft answer on record was the last word, whatever a lost journal leaves
     /// open of the messages around it.
     @Test(arguments: [AmbiguityPolicy.resend, .report])
-    func aSoftAnswerBelowALostMarkIsInDoubtOnlyWhereItMayHaveBeenSentAgain(_ policy: AmbiguityPolicy) async throws {
+    func aSoftAnswerBelowALostMarkIsAmbiguousOnlyWhereItMayHaveBeenSentAgain(_ policy: AmbiguityPolicy) async throws {
         let world = try await World.make(messages: 2, policy: policy)
         let first = try await world.claim()
         let sequences = try await world.store.loadPart(first, fieldNames: []).sequences

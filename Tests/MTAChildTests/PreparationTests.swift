@@ -13,7 +13,7 @@ import Testing
             part.sequences.append(Int32(row + 1))
             part.subscriptionIDs.append(Int64(row + 100))
             part.tokens.append(Array("5a5a\(row)".utf8))
-            part.verdicts.append(.sendable)
+            part.decisions.append(.sendable)
             if let name = firstName(row) { column.append(Array(name.utf8)) } else { column.appendNull() }
         }
         part.fields = [column]
@@ -22,7 +22,7 @@ import Testing
 
     @Test func aPayloadThatIsTooLongFailsAlone() throws {
         let loaded = loaded(3) { $0 == 1 ? String(repeating: "x", count: 5_000) : "Anna" }
-        var renderer = SliceRenderer(delivery: try DeskFixture.delivery(), loaded: loaded)
+        var renderer = SliceRenderer(delivery: try DispatchFixture.delivery(), loaded: loaded)
         let rendered = renderer.render([0, 1, 2], newBatchID: { 1 })
         let slice = try #require(rendered.batches.first)
         #expect(rendered.batches.count == 1 && slice.rows == [0, 2])
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func messageIDsAreThoseOfTheSequence() throws {
-        let delivery = try DeskFixture.delivery()
+        let delivery = try DispatchFixture.delivery()
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded(4))
         let slice = try #require(renderer.render([1, 3], newBatchID: { 1 }).batches.first)
         #expect(slice.batch.messageIDs == [delivery.codec.uuid(sequence: 2), delivery.codec.uuid(sequence: 4)])
@@ -43,8 +43,8 @@ import Testing
 
     @Test func subscriptionsThatAreGoneAreNotSent() throws {
         var loaded = loaded(4)
-        loaded.verdicts = [.sendable, .disabled, .optedOut, .missing]
-        var sorter = RowSorter(sendsLost: true, known: [], recovery: PartRecovery(), now: DeskFixture.start)
+        loaded.decisions = [.sendable, .disabled, .optedOut, .missing]
+        var sorter = RowSorter(sendsLost: true, known: [], recovery: PartRecovery(), now: DispatchFixture.start)
         let reasons = (0..<4).map { row in
             if case .decided(.notApplicable, let reason) = sorter.sort(row: row, loaded) { reason } else { "" }
         }
@@ -56,7 +56,7 @@ import Testing
         let soft = PartRecovery.SoftAnswer(sequence: 4, attempt: 1, httpStatus: 503, reason: "", notBefore: nil)
         var recovery = PartRecovery(ambiguousThrough: 1, ambiguous: [2, 3, 6], softAnswers: [soft])
         recovery.heldSince = [3]
-        var sorter = RowSorter(sendsLost: sendsLost, known: [3, 6], recovery: recovery, now: DeskFixture.start)
+        var sorter = RowSorter(sendsLost: sendsLost, known: [3, 6], recovery: recovery, now: DispatchFixture.start)
         let fates = (0..<6).map { row in
             switch sorter.sort(row: row, loaded(6)) {
             case .known: "known"
@@ -76,12 +76,12 @@ import Testing
 
     @Test func whatWasSentAndCannotBeSentAgainIsUnknown() throws {
         var loaded = loaded(1)
-        loaded.verdicts = [.disabled]
+        loaded.decisions = [.disabled]
         var sorter = RowSorter(
             sendsLost: true,
             known: [],
             recovery: PartRecovery(ambiguous: [1]),
-            now: DeskFixture.start
+            now: DispatchFixture.start
         )
         guard case .decided(.unknown, _) = sorter.sort(row: 0, loaded) else {
             Issue.record("nobody knows whether it was sent")

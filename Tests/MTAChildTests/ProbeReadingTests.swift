@@ -6,11 +6,11 @@ import Testing
 
 /// What `app test` says of an outcome.
 @Suite struct ProbeReadingTests {
-    private func finding(_ format: PayloadFormat, _ outcome: Outcome, hasToken: Bool = true) throws -> ProbeFinding {
+    private func result(_ format: PayloadFormat, _ outcome: Outcome, hasToken: Bool = true) throws -> ProbeResult {
         var reading = ProbeReading(format: format, address: "gateway:443", hasToken: hasToken)
-        let findings = reading.read(.outcome(outcome), sends: true)
+        let results = reading.read(.outcome(outcome), sends: true)
         #expect(reading.isDone)
-        return try #require(findings.first)
+        return try #require(results.first)
     }
 
     @Test(arguments: [
@@ -22,28 +22,28 @@ import Testing
         let reason = "\(word): something is wrong"
         let outcome = Outcome(index: 0, outcomeClass: .permanent, reason: reason, neverLeft: true)
         for hasToken in [true, false] {
-            let finding = try finding(format, outcome, hasToken: hasToken)
-            #expect(finding.verdict == .failed)
-            #expect(finding.text.contains("refused here") && finding.text.contains(reason), "\(finding.text)")
-            #expect(finding.text.contains(explanation), "\(finding.text)")
-            #expect(!finding.text.contains("gateway answers") && !finding.text.contains("tried again"))
+            let result = try result(format, outcome, hasToken: hasToken)
+            #expect(result.result == .failed)
+            #expect(result.text.contains("refused here") && result.text.contains(reason), "\(result.text)")
+            #expect(result.text.contains(explanation), "\(result.text)")
+            #expect(!result.text.contains("gateway answers") && !result.text.contains("tried again"))
         }
     }
 
     @Test func aPageInPlaceOfTheGatewayIsNoSuccess() throws {
         for format in [PayloadFormat.apns, .fcmV1, .fcmLegacy] {
             let outcome = Outcome(index: 0, outcomeClass: .ambiguous, status: 200, reason: "MalformedAnswer")
-            let finding = try finding(format, outcome)
-            #expect(finding.verdict == .failed)
-            #expect(finding.text.contains("answers 200 MalformedAnswer") && finding.text.contains("proxy"))
+            let result = try result(format, outcome)
+            #expect(result.result == .failed)
+            #expect(result.text.contains("answers 200 MalformedAnswer") && result.text.contains("proxy"))
         }
     }
 
     @Test func answersAndSilenceAreExplainedByTheirRows() throws {
         let refused = Outcome(index: 0, outcomeClass: .permanent, status: 400, reason: "BadPriority")
-        #expect(try finding(.apns, refused).text.contains("the gateway answers 400 BadPriority: the priority is not"))
+        #expect(try result(.apns, refused).text.contains("the gateway answers 400 BadPriority: the priority is not"))
         let lost = Outcome(index: 0, outcomeClass: .ambiguous, reason: "Timeout")
-        #expect(try finding(.apns, lost).text.contains("got no answer (Timeout): no answer came in time"))
+        #expect(try result(.apns, lost).text.contains("got no answer (Timeout): no answer came in time"))
         let gone = Outcome(
             index: 0,
             outcomeClass: .permanent,
@@ -51,6 +51,6 @@ import Testing
             reason: "BadDeviceToken",
             tokenEffect: .invalid(sinceMilliseconds: nil)
         )
-        #expect(try finding(.apns, gone, hasToken: false).verdict == .ok)
+        #expect(try result(.apns, gone, hasToken: false).result == .ok)
     }
 }

@@ -18,7 +18,7 @@ import Testing
 
     @Test func aChildBelowAllLimitsStays() {
         let reason = policy.reason(
-            settled: 999,
+            resolved: 999,
             age: .seconds(599),
             idle: .seconds(59),
             residentBytes: 64 * mebibyte
@@ -28,9 +28,9 @@ import Testing
 
     /// A child whose gateway is away for an hour goes on waiting, so that its pauses stay as long as they have grown.
     @Test func aChildWhoseGatewayIsInTroubleIsNotReplacedForItsAge() {
-        func reason(settled: Int64 = 0, residentBytes: Int64 = 0) -> ChildExitReason? {
+        func reason(resolved: Int64 = 0, residentBytes: Int64 = 0) -> ChildExitReason? {
             policy.reason(
-                settled: settled,
+                resolved: resolved,
                 age: .seconds(3_600),
                 idle: .seconds(3_600),
                 residentBytes: residentBytes,
@@ -38,14 +38,14 @@ import Testing
             )
         }
         #expect(reason() == nil)
-        #expect(reason(settled: 1_000) == .messageLimit)
+        #expect(reason(resolved: 1_000) == .messageLimit)
         #expect(reason(residentBytes: 65 * mebibyte) == .memoryLimit)
     }
 
     @Test func eachLimitHasItsReason() {
-        #expect(policy.reason(settled: 1_000, age: .zero, idle: .zero, residentBytes: 0) == .messageLimit)
-        #expect(policy.reason(settled: 0, age: .seconds(600), idle: .zero, residentBytes: 0) == .ageLimit)
-        #expect(policy.reason(settled: 0, age: .zero, idle: .seconds(60), residentBytes: 0) == .idle)
-        #expect(policy.reason(settled: 0, age: .zero, idle: .zero, residentBytes: 64 * mebibyte + 1) == .memoryLimit)
+        #expect(policy.reason(resolved: 1_000, age: .zero, idle: .zero, residentBytes: 0) == .messageLimit)
+        #expect(policy.reason(resolved: 0, age: .seconds(600), idle: .zero, residentBytes: 0) == .ageLimit)
+        #expect(policy.reason(resolved: 0, age: .zero, idle: .seconds(60), residentBytes: 0) == .idle)
+        #expect(policy.reason(resolved: 0, age: .zero, idle: .zero, residentBytes: 64 * mebibyte + 1) == .memoryLimit)
     }
 }

@@ -213,7 +213,7 @@ import Testing
             loaded.sequences.append(Int32(row + 1))
             loaded.subscriptionIDs.append(Int64(row + 100))
             loaded.tokens.append(Array("5a5a\(row)".utf8))
-            loaded.verdicts.append(row == 3 ? .disabled : .sendable)
+            loaded.decisions.append(row == 3 ? .disabled : .sendable)
             loaded.unreadable[row] = "FieldsUnreadable: x"
         }
         var sorter = RowSorter(
@@ -221,7 +221,7 @@ import Testing
             known: [],
             recovery: PartRecovery(ambiguous: [1]),
             inherited: [2],
-            now: DeskFixture.start
+            now: DispatchFixture.start
         )
         let fates = (0..<4).map { row in
             if case .decided(let status, let reason) = sorter.sort(row: row, loaded) {
@@ -236,18 +236,18 @@ import Testing
 
     /// It goes back under its token as every part does, and the journal is not cut before the database has it.
     @Test func aPartThatCannotBeReadIsOnItsWayBackUntilTheDatabaseHasIt() {
-        var desk = SendDesk(window: 10, batchSize: 10, applicationID: 1)
+        var dispatch = DispatchState(window: 10, batchSize: 10, applicationID: 1)
         let part = PartToken(part: 7, token: 3)
-        let actions = desk.handle(.unloaded(part, reason: "gone"), now: DeskFixture.start)
+        let actions = dispatch.handle(.unloaded(part, reason: "gone"), now: DispatchFixture.start)
         let postponed = actions.compactMap { action -> String? in
             if case .postpone(part, let reason) = action { reason } else { nil }
         }
-        #expect(postponed == ["gone"] && desk.releasing == [part])
-        let cut = desk.handle(.journalLong, now: DeskFixture.start)
+        #expect(postponed == ["gone"] && dispatch.endings.releasing == [part])
+        let cut = dispatch.handle(.journalLong, now: DispatchFixture.start)
         #expect(!cut.contains { if case .cutJournal = $0 { true } else { false } })
-        _ = desk.handle(.released(part), now: DeskFixture.start)
-        #expect(desk.releasing.isEmpty)
-        let later = desk.handle(.journalLong, now: DeskFixture.start)
+        _ = dispatch.handle(.released(part), now: DispatchFixture.start)
+        #expect(dispatch.endings.releasing.isEmpty)
+        let later = dispatch.handle(.journalLong, now: DispatchFixture.start)
         #expect(later.contains { if case .cutJournal = $0 { true } else { false } })
     }
 }

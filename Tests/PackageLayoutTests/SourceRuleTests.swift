@@ -5,7 +5,7 @@ import Testing
 @Suite struct SourceRuleTests {
     private static let unsafeTargets: Set<String> = ["HTTP2", "PostgresClient", "CurlClient"]
 
-    private func findings(_ pattern: String, in text: String) throws -> [String] {
+    private func results(_ pattern: String, in text: String) throws -> [String] {
         let expression = try NSRegularExpression(pattern: pattern)
         let range = NSRange(text.startIndex..., in: text)
         return expression.matches(in: text, range: range).compactMap { match in
@@ -19,13 +19,13 @@ import Testing
         let pattern = #"(?<![\w.])(Foundation\.)?Process\s*\(\s*\)|(?<!\w)v?fork\s*\("#
         for target in try PackageRoot.targets() {
             for file in try PackageRoot.files(target: target, endings: ["swift", "h", "c"]) {
-                let found = try findings(pattern, in: file.code)
+                let found = try results(pattern, in: file.code)
                 #expect(found.isEmpty, "\(file.path): \(found); start processes with swift-subprocess")
             }
         }
-        #expect(try findings(pattern, in: "let p = Process()").count == 1)
-        #expect(try findings(pattern, in: "pid = fork ()").count == 1)
-        #expect(try findings(pattern, in: "MyProcess() fork").isEmpty)
+        #expect(try results(pattern, in: "let p = Process()").count == 1)
+        #expect(try results(pattern, in: "pid = fork ()").count == 1)
+        #expect(try results(pattern, in: "MyProcess() fork").isEmpty)
     }
 
     /// SQL keywords are written in capitals, so a string with these is a statement.
@@ -36,11 +36,11 @@ import Testing
             COPY\s+[\w.("$]+.*\s(FROM|TO)\s+STD)
             """#
         for file in try PackageRoot.allFiles() where file.target != "Store" {
-            let found = try findings(pattern, in: file.literals)
+            let found = try results(pattern, in: file.literals)
             #expect(found.isEmpty, "\(file.path): \(found); all SQL is written in Store")
         }
         let statements = try PackageRoot.files(target: "Store").reduce(0) {
-            try $0 + findings(pattern, in: $1.literals).count
+            try $0 + results(pattern, in: $1.literals).count
         }
         #expect(statements > 10, "the pattern finds no SQL where it is")
     }
@@ -53,7 +53,7 @@ import Testing
             #"\bUnsafe\w*Pointer\b|\bwithUnsafe(?!(Throwing)?Continuation)\w*|\bOpaquePointer\b|\bUnmanaged\b|\bunsafe(BitCast|Downcast|Load\w*)\b"#
         var seen = 0
         for file in try PackageRoot.allFiles() {
-            let found = try findings(pattern, in: file.code)
+            let found = try results(pattern, in: file.code)
             seen += found.count
             if Self.unsafeTargets.contains(file.target) || Self.unsafeFiles.contains(file.path) { continue }
             #expect(found.isEmpty, "\(file.path): \(found); unsafe code belongs into \(Self.unsafeTargets.sorted())")
@@ -64,7 +64,7 @@ import Testing
     @Test func noTrapsOnOutsideData() throws {
         let pattern = #"\btry!|\bas!|\bfatalError\s*\("#
         for file in try PackageRoot.allFiles() {
-            let found = try findings(pattern, in: file.code)
+            let found = try results(pattern, in: file.code)
             #expect(found.isEmpty, "\(file.path): \(found); nothing that comes from outside may end a process")
         }
     }
@@ -78,7 +78,7 @@ import Testing
         ]
         var seen: Set<String> = []
         for file in try PackageRoot.allFiles() where file.path.hasPrefix("Sources/") {
-            let found = try findings(#"\bJSONDecoder\s*\("#, in: file.code)
+            let found = try results(#"\bJSONDecoder\s*\("#, in: file.code)
             guard !found.isEmpty else { continue }
             seen.insert(file.path)
             #expect(allowed.contains(file.path), "\(file.path): \(found); use JSONBody")

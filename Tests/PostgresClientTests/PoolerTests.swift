@@ -102,19 +102,19 @@ import Testing
         }
     }
 
-    /// The keeper goes on asking, as somebody may put the pooler right.
-    @Test func aKeeperSaysWhatIsWrong() async throws {
+    /// The connection goes on asking, as somebody may put the pooler right.
+    @Test func itSaysWhatIsWrong() async throws {
         try await with(.transaction) { _, configuration in
             let (failures, continuation) = AsyncStream.makeStream(of: PostgresError.Code.self)
-            let keeper = ConnectionKeeper(
+            let reconnecting = ReconnectingConnection(
                 configuration,
                 onEvent: { event in
                     if case .attemptFailed(let error, _, _) = event { continuation.yield(error.code) }
                 }
             )
-            let waiting = Task { try await keeper.connection() }
+            let waiting = Task { try await reconnecting.connection() }
             for await code in failures.prefix(2) { #expect(code == .pooler) }
-            await keeper.close()
+            await reconnecting.close()
             await #expect(throws: (any Error).self) { try await waiting.value }
         }
     }

@@ -156,8 +156,8 @@ struct ContractTests {
     func status() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.child()
-        try await fixture.store.beatChild(
-            ChildBeat(
+        try await fixture.store.recordChildHeartbeat(
+            ChildHeartbeat(
                 childID: id,
                 pid: 42,
                 state: .working,
@@ -171,7 +171,7 @@ struct ContractTests {
         )
         let child = try required(try await fixture.store.children().first)
         #expect(
-            child.beat.pid == 42 && child.beat.deliveryID == 16 && child.beat.sent == 7
+            child.heartbeat.pid == 42 && child.heartbeat.deliveryID == 16 && child.heartbeat.sent == 7
                 && child.row.connector == .iosHTTP2 && child.exitReason == nil
         )
         // Its own word counts more than nobody's, its supervisor's judgement more than its own.
@@ -179,10 +179,10 @@ struct ContractTests {
         try await fixture.store.childExited(id, reason: "orphaned")
         #expect(try await fixture.store.children().isEmpty)
         #expect(try await fixture.store.children(includeExited: true).first?.exitReason == "drained")
-        try await fixture.store.childExited(id, reason: "signalled", detail: "signal 11", lastWords: "ouch")
+        try await fixture.store.childExited(id, reason: "signalled", detail: "signal 11", stderrTail: "ouch")
         try await fixture.store.childExited(id, reason: "idle", saidByItself: true)
         let ended = try required(try await fixture.store.children(includeExited: true).first)
-        #expect(ended.exitReason == "signalled" && ended.exitDetail == "signal 11" && ended.lastWords == "ouch")
+        #expect(ended.exitReason == "signalled" && ended.exitDetail == "signal 11" && ended.stderrTail == "ouch")
         #expect(try await fixture.store.hosts().first?.report.name == "one")
         #expect(try await fixture.store.childKinds().count == 2)
     }

@@ -75,18 +75,18 @@ struct FrozenTargetTests {
     @Test("A start waits for a change of the list under way, a change for a start", .timeLimit(.minutes(1)))
     func underWay() async throws {
         let (fixture, one, two) = try await lists()
-        let patience = "SET lock_timeout = '200ms';"
+        let timeout = "SET lock_timeout = '200ms';"
         let changes = [
             "DELETE FROM pushmta.delivery_target WHERE delivery_id = ",
             "UPDATE pushmta.delivery_target SET variables = NULL WHERE delivery_id = ",
         ]
         for change in changes {
             let changer = try await fixture.hold(change + "\(one)")
-            #expect(try await refusal(fixture, "\(patience) SELECT pushmta.start_delivery(\(one))") == "55P03")
+            #expect(try await refusal(fixture, "\(timeout) SELECT pushmta.start_delivery(\(one))") == "55P03")
             try await changer.run(script: "ROLLBACK")
             await changer.close()
             let starter = try await fixture.hold("SELECT pushmta.start_delivery(\(two))")
-            #expect(try await refusal(fixture, "\(patience) \(change)\(two)") == "55P03")
+            #expect(try await refusal(fixture, "\(timeout) \(change)\(two)") == "55P03")
             try await starter.run(script: "ROLLBACK")
             await starter.close()
         }

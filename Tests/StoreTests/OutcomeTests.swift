@@ -250,7 +250,7 @@ struct OutcomeTests {
         batch.append(part, loaded, rows: 20..<50, .sent, reason: "Silence")
         batch.append(part, loaded, rows: 50..<60, .failed, reason: "InvalidToken")
         #expect(try await fixture.store.storeOutcomes(batch).inserted == 60)
-        // A repetition goes the careful way, row by row.
+        // A repetition goes the conflict path, row by row.
         #expect(try await fixture.store.storeOutcomes(batch).existed == 60)
         let right = try await fixture.sql(
             """

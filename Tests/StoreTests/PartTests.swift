@@ -57,7 +57,7 @@ struct PartTests {
         #expect(claimed.allSatisfy { $0.fencingToken == 1 && !$0.mayHaveHistory })
     }
 
-    @Test("A part is loaded in sequence order with fresh tokens and verdicts", arguments: [true, false])
+    @Test("A part is loaded in sequence order with fresh tokens and decisions", arguments: [true, false])
     func load(dense: Bool) async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -77,7 +77,7 @@ struct PartTests {
         let loaded = try await fixture.store.loadPart(part, fieldNames: ["city", "n", "nothing"])
         #expect(loaded.sequences == Array(1...64) && loaded.subscriptionIDs == Array(1...64))
         #expect(
-            Array(loaded.verdicts.prefix(8)) == [
+            Array(loaded.decisions.prefix(8)) == [
                 .sendable, .sendable, .disabled, .optedOut, .quarantined, .missing, .sendable, .sendable,
             ]
         )
@@ -161,8 +161,8 @@ struct PartTests {
         _ = try await fixture.store.storeOutcomes(batch)
         #expect(try await fixture.other.releasePart(PartToken(part: part.id, token: 1), ambiguousThroughMark: true))
         let second = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
-        let doubted = try await fixture.store.recovery(second).ambiguous
-        #expect(doubted == [0, 2, 3, 5, 6, 7, 8, 9].map { loaded.sequences[$0] })
+        let ambiguousRows = try await fixture.store.recovery(second).ambiguous
+        #expect(ambiguousRows == [0, 2, 3, 5, 6, 7, 8, 9].map { loaded.sequences[$0] })
     }
 
     @Test("Nothing is claimed over an account that is not active")

@@ -61,7 +61,7 @@ struct PlanTests {
             "'{1}', '{1}', '{1}', '{0}', '{0}', '{0}', '{0}', '{0}', 'claimed'"
         )
         #expect(fence.contains("delivery_part_pkey"))
-        let inherited = try await plan(fixture, Store.inheritedDoubtSQL, "bigint", "1")
+        let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
         #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
         #expect(!inherited.contains("Seq Scan"))
         let work = try await plan(fixture, Store.readyWorkSQL, "", "")

@@ -145,7 +145,7 @@ struct PreparationTests {
         let part = try required(try await fixture.claim().first)
         #expect(part.hasVariables && !part.isDense)
         let loaded = try await fixture.store.loadPart(part, fieldNames: ["code", "firstName"])
-        #expect(loaded.count == 20 && loaded.verdicts.allSatisfy { $0 == .sendable })
+        #expect(loaded.count == 20 && loaded.decisions.allSatisfy { $0 == .sendable })
         #expect(loaded.fields[0].string(0) == "c\(loaded.subscriptionIDs[0])" && loaded.fields[0].isNull(7))
         #expect(!loaded.fields[1].isNull(7))
         #expect(try await fixture.assertEquation(id))

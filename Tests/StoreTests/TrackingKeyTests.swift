@@ -55,15 +55,15 @@ import Testing
     /// What a worker says of spools is added up, and is in its row.
     @Test func spoolsAreNoted() async throws {
         let fixture = try await StoreFixture.make()
-        var beat = FeedbackBeat(worker: StoreFixture.worker, host: "one", pid: 7, version: "1")
-        _ = try await fixture.store.feedbackBeat(beat)
-        beat.hitsLoaded = 5
-        beat.waitingSpools = 2
-        beat.waitingSpoolBytes = 1 << 40
-        try await fixture.store.noteFeedbackSpools(beat)
-        beat.hitsLoaded = 7
-        beat.waitingSpools = 1
-        try await fixture.store.noteFeedbackSpools(beat)
+        var heartbeat = FeedbackHeartbeat(worker: StoreFixture.worker, host: "one", pid: 7, version: "1")
+        _ = try await fixture.store.feedbackHeartbeat(heartbeat)
+        heartbeat.hitsLoaded = 5
+        heartbeat.waitingSpools = 2
+        heartbeat.waitingSpoolBytes = 1 << 40
+        try await fixture.store.noteFeedbackSpools(heartbeat)
+        heartbeat.hitsLoaded = 7
+        heartbeat.waitingSpools = 1
+        try await fixture.store.noteFeedbackSpools(heartbeat)
         let row = try await fixture.store.feedbackWorkers().first
         #expect(row?.hitsLoaded == 12)
         #expect(row?.waitingSpools == 1)

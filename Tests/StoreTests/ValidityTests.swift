@@ -55,7 +55,8 @@ struct ValidityTests {
             let error = $0 as? PostgresError
             return error?.sqlState == "PM007" && error?.message.contains("at most 3,600 days") == true
         }
-        let right = #"SELECT pushmta.create_delivery('x', '{shop-ios}', '{"ios": {"title": "x"}}', validity => '9 years')"#
+        let right =
+            #"SELECT pushmta.create_delivery('x', '{shop-ios}', '{"ios": {"title": "x"}}', validity => '9 years')"#
         try await connection.run(script: right)
         await connection.close()
     }

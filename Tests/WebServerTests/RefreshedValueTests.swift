@@ -21,14 +21,14 @@ import Testing
             }
         )
         #expect(await !value.refresh())
-        #expect(await value.refresh(patience: .seconds(60)))
+        #expect(await value.refresh(timeout: .seconds(60)))
         #expect(value.current == 7)
         #expect(readings.withLock { $0 } >= 4)
     }
 
-    @Test func patienceHasAnEnd() async {
+    @Test func theTimeoutHasAnEnd() async {
         let value = RefreshedValue(0, pause: .milliseconds(1), read: { nil })
-        #expect(await !value.refresh(patience: .milliseconds(50)))
+        #expect(await !value.refresh(timeout: .milliseconds(50)))
         #expect(await !value.refresh())
     }
 
@@ -40,7 +40,7 @@ import Testing
             read: { throw Trouble() },
             onFailure: { _ in failures.withLock { $0 += 1 } }
         )
-        #expect(await !value.refresh(patience: .seconds(600)))
+        #expect(await !value.refresh(timeout: .seconds(600)))
         #expect(failures.withLock { $0 } == 1)
     }
 }

@@ -139,7 +139,7 @@ package enum CredentialKeyFile {
 /// ends with its holder however that ends.
 package enum KeyFileLock {
     /// Whoever waits longer waits for somebody who is stuck.
-    private static let patience = Duration.seconds(60)
+    private static let timeout = Duration.seconds(60)
     /// The time between two attempts.
     private static let lookInterval = Duration.milliseconds(20)
 
@@ -173,7 +173,7 @@ package enum KeyFileLock {
     }
 
     private static func take(_ operation: Int32, _ descriptor: Int32, _ path: String) async throws {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         while flock(descriptor, operation | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else {
                 throw CommandFailure(

@@ -13,7 +13,7 @@ package struct ProgressDisplay {
     /// Whether nothing is shown.
     package let isQuiet: Bool
     private let isTerminal = StandardError.isTerminal
-    private var samples: [(time: ContinuousClock.Instant, settled: Int64)] = []
+    private var samples: [(time: ContinuousClock.Instant, resolved: Int64)] = []
     private var lastLine: ContinuousClock.Instant?
     private var wroteBar = false
 
@@ -25,10 +25,10 @@ package struct ProgressDisplay {
     /// Shows a delivery's counts as they are at `now`.
     package mutating func show(_ progress: DeliveryProgress, at now: ContinuousClock.Instant) {
         guard !isQuiet else { return }
-        let settled = progress.target - progress.pending
-        samples.append((now, settled))
+        let resolved = progress.target - progress.pending
+        samples.append((now, resolved))
         while let first = samples.first, samples.count > 2, now - first.time > Self.rateWindow { samples.removeFirst() }
-        let text = line(progress, settled: settled, rate: rate)
+        let text = line(progress, resolved: resolved, rate: rate)
         if isTerminal {
             StandardError.rewrite(text)
             wroteBar = true
@@ -46,14 +46,14 @@ package struct ProgressDisplay {
 
     private var rate: Double {
         guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
-        return Double(last.settled - first.settled) / ((last.time - first.time) / .seconds(1))
+        return Double(last.resolved - first.resolved) / ((last.time - first.time) / .seconds(1))
     }
 
-    private func line(_ progress: DeliveryProgress, settled: Int64, rate: Double) -> String {
-        let share = progress.target > 0 ? Double(settled) / Double(progress.target) : 0
+    private func line(_ progress: DeliveryProgress, resolved: Int64, rate: Double) -> String {
+        let share = progress.target > 0 ? Double(resolved) / Double(progress.target) : 0
         let filled = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
-        var text = "[\(bar)] \(Int(share * 100)) %  \(settled)/\(progress.target) \(progress.state.rawValue)"
+        var text = "[\(bar)] \(Int(share * 100)) %  \(resolved)/\(progress.target) \(progress.state.rawValue)"
         text += "  sent \(progress.sent)  failed \(progress.failed)  pending \(progress.pending)  \(Int(rate))/s"
         if rate > 0, progress.pending > 0, progress.prepared {
             text += "  ETA \(Int(Double(progress.pending) / rate) + 1) s"
@@ -74,7 +74,7 @@ package struct DeliveryWatch: Sendable {
     /// Whether the display is left out.
     package var isQuiet = false
     /// After so long without any change the watch gives up; `nil`: never.
-    package var patience: Duration?
+    package var timeout: Duration?
     /// Called before each look; what it throws ends the watch.
     package var check: @Sendable () throws -> Void = {}
 
@@ -82,21 +82,21 @@ package struct DeliveryWatch: Sendable {
         store: Store,
         id: Int64,
         isQuiet: Bool = false,
-        patience: Duration? = nil,
+        timeout: Duration? = nil,
         check: @escaping @Sendable () throws -> Void = {}
     ) {
         self.store = store
         self.id = id
         self.isQuiet = isQuiet
-        self.patience = patience
+        self.timeout = timeout
         self.check = check
     }
 
-    /// Waits until the delivery is over, or paused for what the gateway says of it, and returns its last counts; with a patience,
+    /// Waits until the delivery is over, or paused for what the gateway says of it, and returns its last counts; with a timeout,
     /// also when nothing has changed for so long.
     package func untilOver(_ look: (DeliveryProgress) -> Void = { _ in }) async throws -> DeliveryProgress {
         var display = ProgressDisplay(isQuiet: isQuiet)
-        var settled: Int64 = -1
+        var resolved: Int64 = -1
         var changed = ContinuousClock.now
         while true {
             try check()
@@ -104,13 +104,13 @@ package struct DeliveryWatch: Sendable {
             let now = ContinuousClock.now
             display.show(progress, at: now)
             look(progress)
-            if progress.target - progress.pending != settled {
-                settled = progress.target - progress.pending
+            if progress.target - progress.pending != resolved {
+                resolved = progress.target - progress.pending
                 changed = now
             }
             // One that was paused for a fault of its own goes on only when somebody has put it right.
             let isHeld = progress.state == .paused && !progress.stateReason.isEmpty && progress.partsClaimed == 0
-            if progress.state.isFinal || isHeld || patience.map({ now - changed > $0 }) ?? false {
+            if progress.state.isFinal || isHeld || timeout.map({ now - changed > $0 }) ?? false {
                 display.finish()
                 return progress
             }

@@ -54,7 +54,7 @@ package struct Table: Sendable {
         return lines.map(Self.withoutTrailingSpaces).joined(separator: "\n")
     }
 
-    /// Line ends, as in the last words of a process, would tear the columns, and other control characters the terminal.
+    /// Line ends, as in the standard error of a process, would tear the columns, and other control characters the terminal.
     private static func oneLine(_ text: String) -> String {
         // As much as can be seen: some texts are large.
         let beginning = TerminalText.cut(text, to: 2 * longestCell)

@@ -1,7 +1,7 @@
 import Foundation
 import PushCore
 
-/// Texts of others as a terminal may show them: names, reasons and last words must not move its cursor, clear it or pretend to be lines
+/// Texts of others as a terminal may show them: names, reasons and what processes say must not move its cursor, clear it or pretend to be lines
 /// of ours.
 package enum TerminalText {
     /// One line: control characters are written as JSON writes them, such as `\u001b`, and line ends too.

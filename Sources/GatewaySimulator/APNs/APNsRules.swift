@@ -55,7 +55,7 @@ struct APNsRules: GatewayRules {
         }
     }
 
-    static func settled(_ code: UInt8, _ state: inout APNsConnectionState, limitDrops: Bool) -> Bool {
+    static func answered(_ code: UInt8, _ state: inout APNsConnectionState, limitDrops: Bool) -> Bool {
         let wasTrusted = state.isTrusted
         if code == AnswerCatalog.accepted {
             state.isTrusted = true

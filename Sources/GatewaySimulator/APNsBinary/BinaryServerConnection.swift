@@ -194,7 +194,7 @@ final class BinaryServerConnection: ChannelInboundHandler {
     }
 
     private static func closeBelowTLS(_ context: ChannelHandlerContext) {
-        // A close that starts at the TLS handler's own context passes it by, so that it says no goodbye.
+        // A close that starts at the TLS handler's own context passes it by, so that it sends no close_notify.
         let operations = context.pipeline.syncOperations
         if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
             tls.close(promise: nil)
@@ -214,7 +214,7 @@ final class BinaryServerConnection: ChannelInboundHandler {
 extension BinaryServerConnection {
     /// How long the packet of a shutdown waits for notifications that it can disown: a sender that has nothing more to send must
     /// not wait for ever.
-    private static var patience: TimeAmount { .milliseconds(200) }
+    private static var timeout: TimeAmount { .milliseconds(200) }
 
     /// Judges a notification and does to it what the plan says.
     func serve(_ notification: BinaryNotification, _ conditions: GatewayConditions) {
@@ -270,6 +270,6 @@ extension BinaryServerConnection {
         isEnding = true
         shutdownAfter = number
         guard number > 0 else { return sayShutdown() }
-        later(Self.patience) { $0.sayShutdown() }
+        later(Self.timeout) { $0.sayShutdown() }
     }
 }

@@ -30,7 +30,7 @@ struct FCMRules: GatewayRules {
 
     static func streamLimit(_ state: FCMConnectionState) -> UInt32 { streamLimit }
 
-    static func settled(_ code: UInt8, _ state: inout FCMConnectionState, limitDrops: Bool) -> Bool { false }
+    static func answered(_ code: UInt8, _ state: inout FCMConnectionState, limitDrops: Bool) -> Bool { false }
 
     mutating func apply(_ conditions: GatewayConditions) {
         devices = conditions.devices

@@ -122,7 +122,7 @@ final class FCMLegacyConnection: ChannelInboundHandler {
     }
 
     private static func closeBelowTLS(_ context: ChannelHandlerContext) {
-        // A close that starts at the TLS handler's own context passes it by, so that it says no goodbye.
+        // A close that starts at the TLS handler's own context passes it by, so that it sends no close_notify.
         let operations = context.pipeline.syncOperations
         if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
             tls.close(promise: nil)

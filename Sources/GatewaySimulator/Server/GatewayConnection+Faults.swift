@@ -84,7 +84,7 @@ extension GatewayConnection {
         guard goAway.unprocessed > 0 else { return sendGoAway() }
         // A sender that has nothing more to send must not wait for ever.
         let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        loop.eventLoop.scheduleTask(in: Self.patience) {
+        loop.eventLoop.scheduleTask(in: Self.timeout) {
             connection.value.sendGoAway()
             connection.value.flush()
         }
@@ -92,7 +92,7 @@ extension GatewayConnection {
 
     /// How long a GOAWAY waits for streams that it can disown: past the usual latency, as a sender at its limit opens the next
     /// one with the next answer.
-    private static var patience: TimeAmount { .milliseconds(200) }
+    private static var timeout: TimeAmount { .milliseconds(200) }
     /// How long a connection without streams stays after its GOAWAY: a close that crosses the peer's writes is answered with
     /// a TCP reset, which would take the GOAWAY away from a peer that has not read it yet.
     private static var farewell: TimeAmount { .seconds(1) }

@@ -101,7 +101,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
     func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32) {
         guard let http else { return }
         loop.rules.respond(judgement, id: id, streamID: streamID, on: http)
-        if Rules.settled(judgement.code, &state, limitDrops: loop.plan.limitDropsAfterRejection) { adjustLimit() }
+        if Rules.answered(judgement.code, &state, limitDrops: loop.plan.limitDropsAfterRejection) { adjustLimit() }
     }
 
     private var wantedLimit: UInt32 {

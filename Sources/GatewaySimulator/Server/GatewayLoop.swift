@@ -9,8 +9,7 @@ final class GatewayLoop<Rules: GatewayRules> {
     /// The devices that accepted pushes come to.
     let fleet: DeviceFleet
     private let conditions: SharedConditions
-    private var knownVersion = 0
-    private var knownDrops = 0
+    private var known = (version: 0, drops: 0)
     var rules: Rules
     private(set) var plan = FaultPlan()
     /// No fault that concerns single requests is on.
@@ -21,10 +20,7 @@ final class GatewayLoop<Rules: GatewayRules> {
     private(set) var isOutage = false
     var dice: FaultDice
     private var connections: [Int: GatewayConnection<Rules>] = [:]
-    private var pushes: [RecordedPush] = []
-    private var answered: [MessageKey] = []
-    private var refused = 0
-    private var injected = 0
+    private var tally = ReadTally()
     /// The streams of the connection whose read is being handled.
     private var openStreams = 0
     /// Seconds since 1970 at the read that is being handled.
@@ -64,14 +60,14 @@ final class GatewayLoop<Rules: GatewayRules> {
     /// Takes over conditions that were changed from outside.
     func refresh() {
         let version = conditions.version
-        guard version != knownVersion else { return }
-        knownVersion = version
+        guard version != known.version else { return }
+        known.version = version
         let current = conditions.current
         rules.apply(current)
         isOutage = current.isOutage
         isMetered = current.isMetered
-        if current.drops != knownDrops {
-            knownDrops = current.drops
+        if current.drops != known.drops {
+            known.drops = current.drops
             dropSoon()
         }
         guard current.plan != plan else { return }
@@ -87,7 +83,7 @@ final class GatewayLoop<Rules: GatewayRules> {
     @inline(__always)
     func note(_ judgement: Judgement, answer: UInt8, isAccepted: Bool, isAnswered: Bool) {
         guard judgement.isRecorded else { return }
-        pushes.append(
+        tally.pushes.append(
             RecordedPush(
                 key: judgement.key,
                 tokenHash: judgement.tokenHash,
@@ -119,17 +115,17 @@ final class GatewayLoop<Rules: GatewayRules> {
 
     /// Remembers that the answer of a push that was recorded before leaves now.
     func noteAnswered(_ judgement: Judgement) {
-        if judgement.isRecorded { answered.append(judgement.key) }
+        if judgement.isRecorded { tally.answered.append(judgement.key) }
     }
 
     /// Counts a stream that was refused or disowned.
     func noteRefused() {
-        refused += 1
+        tally.refused += 1
     }
 
     /// Counts a push that would have been accepted and is rejected or left unanswered instead.
     func noteInjected() {
-        injected += 1
+        tally.injected += 1
     }
 
     /// Remembers how many streams the connection has open whose read is being handled.
@@ -139,15 +135,15 @@ final class GatewayLoop<Rules: GatewayRules> {
 
     /// Records all that the read brought; the answers leave afterwards.
     func commit() {
-        if !answered.isEmpty {
-            recorder.answered(answered)
-            answered.removeAll(keepingCapacity: true)
+        if !tally.answered.isEmpty {
+            recorder.answered(tally.answered)
+            tally.answered.removeAll(keepingCapacity: true)
         }
-        guard !pushes.isEmpty || refused > 0 else { return }
-        recorder.record(pushes, refused: refused, injected: injected, concurrentStreams: openStreams)
-        pushes.removeAll(keepingCapacity: true)
-        refused = 0
-        injected = 0
+        guard !tally.pushes.isEmpty || tally.refused > 0 else { return }
+        recorder.record(tally.pushes, refused: tally.refused, injected: tally.injected, concurrentStreams: openStreams)
+        tally.pushes.removeAll(keepingCapacity: true)
+        tally.refused = 0
+        tally.injected = 0
     }
 
     func opened(_ connection: GatewayConnection<Rules>, id: Int) {
@@ -172,4 +168,12 @@ final class GatewayLoop<Rules: GatewayRules> {
         wakeUp = nil
         for connection in connections.values { connection.end() }
     }
+}
+
+/// What one read has brought, until the recorder has it.
+private struct ReadTally {
+    var pushes: [RecordedPush] = []
+    var answered: [MessageKey] = []
+    var refused = 0
+    var injected = 0
 }

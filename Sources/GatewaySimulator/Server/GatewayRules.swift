@@ -20,7 +20,7 @@ protocol GatewayRules: SendableMetatype {
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout ConnectionState, now: Int64) -> Judgement
 
     /// Notes what an answer does to the connection; true when the stream limit may have changed.
-    static func settled(_ code: UInt8, _ state: inout ConnectionState, limitDrops: Bool) -> Bool
+    static func answered(_ code: UInt8, _ state: inout ConnectionState, limitDrops: Bool) -> Bool
 
     /// Answers a request; the id is the sender's own, or empty.
     mutating func respond(

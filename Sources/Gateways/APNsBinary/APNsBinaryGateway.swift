@@ -143,7 +143,7 @@ public struct APNsBinaryGatewayConfiguration: Sendable {
         var options = TLSConfiguration.makeClientConfiguration()
         options.minimumTLSVersion = .tlsv12
         // With TLS 1.3 a client is done before the server has looked at its certificate, so that the first messages would be
-        // in doubt when it is refused. With 1.2 the handshake fails, and none has left.
+        // ambiguous when it is refused. With 1.2 the handshake fails, and none has left.
         options.maximumTLSVersion = .tlsv12
         options.certificateChain = chain.map { .certificate($0) }
         options.privateKey = .privateKey(key)

@@ -82,12 +82,12 @@ final class BinaryConnection: ChannelInboundHandler {
         pool.connectionClosed(self, reason: closeReason ?? (wasEnding ? nil : "the gateway ended the connection"))
     }
 
-    /// Ends the connection; what is open is settled when the channel has become inactive.
+    /// Ends the connection; what is open is resolved when the channel has become inactive.
     ///
     /// - Parameter reason: nil if the connection ends as it should.
     func close(_ reason: String?) {
         if closeReason == nil { closeReason = reason }
-        // It may take TLS seconds to say goodbye; what is written into it until then would be lost.
+        // It may take TLS seconds to end; what is written into it until then would be lost.
         perform(.broken)
         if let reason { pool.broke(self, reason: reason) }
         context?.close(promise: nil)
@@ -129,8 +129,8 @@ final class BinaryConnection: ChannelInboundHandler {
         let actions = state.handle(event, now: NIODeadline.now().uptimeNanoseconds)
         for action in actions {
             switch action {
-            case .settle(let settled): pool.settled(settled)
-            case .judged(let verdict): pool.judged(self, verdict)
+            case .resolve(let resolved): pool.resolved(resolved)
+            case .judged(let decision): pool.judged(self, decision)
             case .close(let reason): close(reason)
             case .unproved(let number): pool.unproved(number)
             }

@@ -3,7 +3,7 @@
 /// The gateway says nothing about what it takes. It names the message that it refuses, closes, and throws away what came
 /// behind it: everything before is *taken*, the named one *refused*, everything behind *discarded* and sent again. Status 10
 /// names the last that was taken. A message of which nothing was heard for the window of silence is *presumed taken*: the
-/// protocol has no other way to say so. A connection that ends without a word leaves all others *in doubt*, and tells how many
+/// protocol has no other way to say so. A connection that ends without a word leaves all others *ambiguous*, and tells how many
 /// had been presumed taken: nothing has proved it.
 ///
 /// Silence counts only if the gateway could speak: the message's bytes must have been acknowledged by the host at the other end of
@@ -84,7 +84,7 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
             nextIdentifier &+= 1
         }
         // Written on a connection that has ended: nobody reads them any more, but nobody can be sure.
-        return phase == .closed ? settleAll(.inDoubt(.connectionLost), now) : []
+        return phase == .closed ? resolveAll(.ambiguous(.connectionLost), now) : []
     }
 
     private mutating func drain() -> [Action] {
@@ -126,11 +126,11 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
     private mutating func presume(_ now: UInt64) -> [Action] {
         guard let lastTick, lastTick.time >= silence else { return [] }
         let latest = lastTick.time - silence
-        var settled: [BinarySettled<Message>] = []
+        var resolved: [BinaryResolved<Message>] = []
         while let first = window.first, first.sentAt <= latest, first.end <= lastTick.acknowledged {
-            take(.presumedTaken, now, &settled)
+            take(.presumedTaken, now, &resolved)
         }
-        return settled.isEmpty ? [] : [.settle(settled)]
+        return resolved.isEmpty ? [] : [.resolve(resolved)]
     }
 
     // MARK: The gateway's word
@@ -150,8 +150,8 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
     }
 
     private mutating func judge(_ packet: BinaryErrorPacket, _ now: UInt64) -> [Action] {
-        var verdict = Verdict(packet: packet, hasProgress: false, tooLate: 0, unproved: 0)
-        var settled: [BinarySettled<Message>] = []
+        var decision = Decision(packet: packet, hasProgress: false, tooLate: 0, unproved: 0)
+        var resolved: [BinaryResolved<Message>] = []
         let oldest = nextIdentifier &- UInt32(truncatingIfNeeded: window.count)
         // These two name the last one that is well, all others the first one that is not.
         let namesTaken = packet.status == BinaryErrorPacket.shutdown || packet.status == BinaryErrorPacket.noErrors
@@ -160,59 +160,59 @@ struct BinaryConnectionState<Message: Sendable>: Sendable {
         if !tookNothing, packet.identifier == 0 || packet.identifier >= nextIdentifier {
             // It names none of the connection's: those before the refused one were taken, those behind it were not, and nobody
             // knows where it stood.
-            verdict.unproved = presumed
-            takeAll(.inDoubt(.unknownIdentifier), now, &settled)
+            decision.unproved = presumed
+            takeAll(.ambiguous(.unknownIdentifier), now, &resolved)
         } else {
             let before = packet.identifier &- oldest &+ (namesTaken ? 1 : 0)
             if packet.identifier >= oldest {
-                for _ in 0..<before { take(.taken, now, &settled) }
-                if !namesTaken { take(.refused(packet.status), now, &settled) }
-                verdict.hasProgress = true
+                for _ in 0..<before { take(.taken, now, &resolved) }
+                if !namesTaken { take(.refused(packet.status), now, &resolved) }
+                decision.hasProgress = true
             } else {
                 // Known as taken already, by presumption; what was behind it has been thrown away nevertheless.
-                verdict.tooLate = Int(oldest &- packet.identifier) - (namesTaken ? 1 : 0)
+                decision.tooLate = Int(oldest &- packet.identifier) - (namesTaken ? 1 : 0)
             }
             // A gateway that found no error has closed for a reason of its own: it may have taken more.
             let isCertain = packet.status != BinaryErrorPacket.noErrors
             takeAll(
-                isCertain ? .discarded(isFree: verdict.hasProgress) : .inDoubt(.connectionLost),
+                isCertain ? .discarded(isFree: decision.hasProgress) : .ambiguous(.connectionLost),
                 now,
-                &settled
+                &resolved
             )
         }
         presumed = 0
-        return (settled.isEmpty ? [] : [.settle(settled)]) + [.judged(verdict)]
+        return (resolved.isEmpty ? [] : [.resolve(resolved)]) + [.judged(decision)]
     }
 
     private mutating func closed(_ now: UInt64) -> [Action] {
         guard phase != .closed else { return [] }
         var actions = phase == .ending && !hasTimedOut ? [] : presume(now)
         phase = .closed
-        actions += settleAll(.inDoubt(hasTimedOut ? .timeout : .connectionLost), now)
+        actions += resolveAll(.ambiguous(hasTimedOut ? .timeout : .connectionLost), now)
         if presumed > 0 { actions.append(.unproved(presumed)) }
         presumed = 0
         return actions
     }
 
-    // MARK: Settling
+    // MARK: Resolving
 
-    private mutating func settleAll(_ fate: BinaryFate, _ now: UInt64) -> [Action] {
-        var settled: [BinarySettled<Message>] = []
-        takeAll(fate, now, &settled)
-        return settled.isEmpty ? [] : [.settle(settled)]
+    private mutating func resolveAll(_ fate: BinaryFate, _ now: UInt64) -> [Action] {
+        var resolved: [BinaryResolved<Message>] = []
+        takeAll(fate, now, &resolved)
+        return resolved.isEmpty ? [] : [.resolve(resolved)]
     }
 
-    private mutating func takeAll(_ fate: BinaryFate, _ now: UInt64, _ settled: inout [BinarySettled<Message>]) {
-        settled.reserveCapacity(settled.count + window.count)
-        while !window.isEmpty { take(fate, now, &settled) }
+    private mutating func takeAll(_ fate: BinaryFate, _ now: UInt64, _ resolved: inout [BinaryResolved<Message>]) {
+        resolved.reserveCapacity(resolved.count + window.count)
+        while !window.isEmpty { take(fate, now, &resolved) }
     }
 
-    private mutating func take(_ fate: BinaryFate, _ now: UInt64, _ settled: inout [BinarySettled<Message>]) {
+    private mutating func take(_ fate: BinaryFate, _ now: UInt64, _ resolved: inout [BinaryResolved<Message>]) {
         guard let entry = window.removeFirst() else { return }
         if fate.provesConnection { isProved = true }
         if fate == .presumedTaken { presumed += 1 }
-        settled.append(
-            BinarySettled(message: entry.message, fate: fate, age: now > entry.sentAt ? now - entry.sentAt : 0)
+        resolved.append(
+            BinaryResolved(message: entry.message, fate: fate, age: now > entry.sentAt ? now - entry.sentAt : 0)
         )
     }
 }
@@ -228,7 +228,7 @@ extension BinaryConnectionState {
         case draining
         /// Its TLS or its socket has failed: takes no more messages and presumes nothing more; a last word may still be read.
         case breaking
-        /// Was told to end, or the gateway said its last words: nothing more is written or read.
+        /// Was told to end, or the gateway said its last word: nothing more is written or read.
         case ending
         /// Is gone.
         case closed
@@ -257,9 +257,9 @@ extension BinaryConnectionState {
     /// What has to be done, in order.
     enum Action: Sendable {
         /// The fate of messages is known; in the order in which they were written.
-        case settle([BinarySettled<Message>])
-        /// The gateway sent an error packet and took it from there; see ``BinaryConnectionState/Verdict``.
-        case judged(Verdict)
+        case resolve([BinaryResolved<Message>])
+        /// The gateway sent an error packet and took it from there; see ``BinaryConnectionState/Decision``.
+        case judged(Decision)
         /// End the connection; nil as reason: it is the end as it should be.
         case close(String?)
         /// It ended, and so many messages had been presumed taken on it that no packet has proved to be.
@@ -267,7 +267,7 @@ extension BinaryConnectionState {
     }
 
     /// An error packet and what it did.
-    struct Verdict: Sendable, Hashable {
+    struct Decision: Sendable, Hashable {
         var packet: BinaryErrorPacket
         /// Whether it decided about any message.
         var hasProgress: Bool
@@ -279,7 +279,7 @@ extension BinaryConnectionState {
 }
 
 /// A message whose fate is known.
-struct BinarySettled<Message: Sendable>: Sendable {
+struct BinaryResolved<Message: Sendable>: Sendable {
     var message: Message
     var fate: BinaryFate
     /// The time from writing it to this, in nanoseconds.
@@ -299,7 +299,7 @@ enum BinaryFate: Sendable, Hashable {
     /// `isFree`: the packet decided about another message, so that sending again cannot go on for ever.
     case discarded(isFree: Bool)
     /// The connection ended without a word, and it may have been taken.
-    case inDoubt(BinaryDoubt)
+    case ambiguous(BinaryAmbiguity)
 }
 
 extension BinaryFate {
@@ -307,13 +307,13 @@ extension BinaryFate {
     var provesConnection: Bool {
         switch self {
         case .taken, .presumedTaken, .refused: true
-        case .discarded, .inDoubt: false
+        case .discarded, .ambiguous: false
         }
     }
 }
 
 /// Why nobody knows what became of a message.
-enum BinaryDoubt: String, Sendable, Hashable {
+enum BinaryAmbiguity: String, Sendable, Hashable {
     /// The connection ended without an error packet.
     case connectionLost = "ConnectionLost"
     /// The gateway's host did not take the bytes in time.

@@ -3,9 +3,9 @@ import PushCore
 /// Turns fates of messages into their outcomes, by the answer table.
 enum BinaryJudge {
     /// The outcome of a message, and what has to be done about the application, if anything.
-    static func outcome(_ settled: BinarySettled<BinaryMessage>) -> (outcome: Outcome, verdict: Verdict?) {
-        let row = settled.message.row
-        switch settled.fate {
+    static func outcome(_ resolved: BinaryResolved<BinaryMessage>) -> (outcome: Outcome, decision: Decision?) {
+        let row = resolved.message.row
+        switch resolved.fate {
         case .taken:
             return (Outcome(index: row, outcomeClass: .accepted), nil)
         case .presumedTaken:
@@ -20,12 +20,12 @@ enum BinaryJudge {
                 isCollateral: isFree
             )
             return (outcome, nil)
-        case .inDoubt(let doubt):
-            let meaning = AnswerTable.noAnswer(.apnsBinary, reason: doubt.rawValue, isWritten: true)
+        case .ambiguous(let ambiguity):
+            let meaning = AnswerTable.noAnswer(.apnsBinary, reason: ambiguity.rawValue, isWritten: true)
             let outcome = Outcome(
                 index: row,
                 outcomeClass: meaning.outcomeClass,
-                reason: doubt.rawValue,
+                reason: ambiguity.rawValue,
                 failure: meaning.failure
             )
             return (outcome, nil)
@@ -43,7 +43,7 @@ enum BinaryJudge {
                 failure: meaning.failure,
                 fault: meaning.answerFault
             )
-            return (outcome, Verdict(outcome: outcome, row: meaning))
+            return (outcome, Decision(outcome: outcome, row: meaning))
         }
     }
 }

@@ -6,8 +6,8 @@ import PushCore
 extension BinaryPool {
     func submit(_ batch: GatewayRequestBatch) {
         guard batch.count > 0 else { return }
-        guard !isStopping else {
-            for row in 0..<Int32(clamping: batch.count) { returning.append((batch, Self.notSent(row))) }
+        guard !ending.isStopping else {
+            for row in 0..<Int32(clamping: batch.count) { delivery.returning.append((batch, Self.notSent(row))) }
             return giveBackSoon()
         }
         var start: Int32 = 0
@@ -15,11 +15,11 @@ extension BinaryPool {
             guard let refusal = admission.refusal(batch, row: row) else { continue }
             waiting.append(batch, start..<row)
             start = row + 1
-            returning.append((batch, refusal))
+            delivery.returning.append((batch, refusal))
         }
         waiting.append(batch, start..<Int32(clamping: batch.count))
         giveBackSoon()
-        if isDelivering { hasNewMessages = true } else { pump() }
+        if delivery.isUnderWay { delivery.hasNewMessages = true } else { pump() }
     }
 
     private static func notSent(_ row: Int32) -> Outcome {
@@ -33,67 +33,67 @@ extension BinaryPool {
     }
 
     private func takeBack() {
-        while let message = waiting.next() { returning.append((message.batch, Self.notSent(message.row))) }
+        while let message = waiting.next() { delivery.returning.append((message.batch, Self.notSent(message.row))) }
     }
 
     /// Gives messages back in a task of its own: whoever made them return may be in the middle of submitting.
     private func giveBackSoon() {
-        guard !returning.isEmpty, !returnIsScheduled else { return }
-        returnIsScheduled = true
+        guard !delivery.returning.isEmpty, !delivery.returnIsScheduled else { return }
+        delivery.returnIsScheduled = true
         eventLoop.assumeIsolated().execute {
-            self.returnIsScheduled = false
+            self.delivery.returnIsScheduled = false
             self.giveBack()
         }
     }
 
     func giveBack() {
-        guard !returning.isEmpty else { return }
-        let outcomes = returning
-        returning = []
-        var settlements = Settlements(expected: outcomes.count)
-        for (batch, outcome) in outcomes { settlements.add(outcome, 0, batch) }
-        deliver(settlements)
+        guard !delivery.returning.isEmpty else { return }
+        let outcomes = delivery.returning
+        delivery.returning = []
+        var resolved = ResolvedBatches(expected: outcomes.count)
+        for (batch, outcome) in outcomes { resolved.add(outcome, 0, batch) }
+        deliver(resolved)
     }
 
     /// The fate of messages is known.
-    func settled(_ settled: [BinarySettled<BinaryMessage>]) {
-        if pacing.isRecovering, settled.contains(where: \.fate.provesConnection) { pacing.answered() }
-        var settlements = Settlements(expected: settled.count)
+    func resolved(_ resolved: [BinaryResolved<BinaryMessage>]) {
+        if pacing.isRecovering, resolved.contains(where: \.fate.provesConnection) { pacing.answered() }
+        var batches = ResolvedBatches(expected: resolved.count)
         var work = FollowUp()
         var taken = 0
-        for message in settled {
-            let (outcome, verdict) = BinaryJudge.outcome(message)
+        for message in resolved {
+            let (outcome, decision) = BinaryJudge.outcome(message)
             if outcome.outcomeClass == .accepted { taken += 1 }
-            if let verdict { work.note(verdict) }
+            if let decision { work.note(decision) }
             let latency = UInt32(clamping: max(1, message.age / 1_000))
-            settlements.add(outcome, latency, message.message.batch)
+            batches.add(outcome, latency, message.message.batch)
         }
         if taken > 0 { sendAhead.taken(taken) }
-        deliver(settlements)
+        deliver(batches)
         if taken > 0, reports.isInTrouble { tell(reports.accepted()) }
-        for verdict in work.verdicts { tell(reports.answer(verdict)) }
+        for decision in work.decisions { tell(reports.answer(decision)) }
         if taken > 0 { pumpSoon() }
     }
 
-    private func deliver(_ settlements: Settlements) {
-        let wasDelivering = isDelivering
-        isDelivering = true
-        for settlement in settlements.all {
-            delegate?.settled(settlement.batch, settlement.outcomes, latencyMicroseconds: settlement.latencies)
+    private func deliver(_ resolved: ResolvedBatches) {
+        let wasDelivering = delivery.isUnderWay
+        delivery.isUnderWay = true
+        for batch in resolved.all {
+            delegate?.resolved(batch.batch, batch.outcomes, latencyMicroseconds: batch.latencies)
         }
-        isDelivering = wasDelivering
-        if hasNewMessages { pumpSoon() }
+        delivery.isUnderWay = wasDelivering
+        if delivery.hasNewMessages { pumpSoon() }
     }
 
     // MARK: Leaving
 
     /// Spreads what waits over the connections that have room.
     func pump() {
-        guard !isDelivering else {
-            hasNewMessages = true
+        guard !delivery.isUnderWay else {
+            delivery.hasNewMessages = true
             return
         }
-        hasNewMessages = false
+        delivery.hasNewMessages = false
         var hasSent = true
         // A piece for each in turn, so that a burst uses all of them.
         while hasSent, waiting.count > 0 {
@@ -107,10 +107,10 @@ extension BinaryPool {
 
     /// Spreads what waits in a task of its own.
     func pumpSoon() {
-        guard !pumpIsScheduled else { return }
-        pumpIsScheduled = true
+        guard !delivery.pumpIsScheduled else { return }
+        delivery.pumpIsScheduled = true
         eventLoop.assumeIsolated().execute {
-            self.pumpIsScheduled = false
+            self.delivery.pumpIsScheduled = false
             self.pump()
         }
     }
@@ -130,12 +130,12 @@ extension BinaryPool {
 
     /// Tells the owner which messages are about to leave; if they must not, all that waits is given back.
     private func announce(_ number: Int) -> Bool {
-        isDelivering = true
+        delivery.isUnderWay = true
         // Without an owner nobody would hear of the answers.
-        let mayLeave = delegate?.departing(waiting.departures(number)) ?? false
-        isDelivering = false
+        let mayLeave = delegate?.aboutToSend(waiting.departures(number)) ?? false
+        delivery.isUnderWay = false
         // What was submitted meanwhile waits for the caller to be done with this connection.
-        if hasNewMessages { pumpSoon() }
+        if delivery.hasNewMessages { pumpSoon() }
         guard mayLeave else {
             takeBack()
             giveBackSoon()

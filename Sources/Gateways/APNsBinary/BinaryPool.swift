@@ -28,17 +28,8 @@ final class BinaryPool {
     /// Messages that were presumed taken on connections which ended without a proof of it.
     private var unprovedInAll = 0
     private var ticker: RepeatedTask?
-    private(set) var isStopping = false
-    private var isStopped = false
-    private var stopPromise: EventLoopPromise<Void>?
-    /// Set while the delegate is being told something: what it submits meanwhile waits for the end of the call.
-    var isDelivering = false
-    /// The delegate submitted something while it was being told.
-    var hasNewMessages = false
-    var pumpIsScheduled = false
-    /// Outcomes that are on their way to the delegate.
-    var returning: [(batch: GatewayRequestBatch, outcome: Outcome)] = []
-    var returnIsScheduled = false
+    private(set) var ending = Ending()
+    var delivery = Delivery()
 
     init(
         configuration: APNsBinaryGatewayConfiguration,
@@ -60,7 +51,7 @@ final class BinaryPool {
     }
 
     func start() throws {
-        guard ticker == nil, !isStopping else { return }
+        guard ticker == nil, !ending.isStopping else { return }
         tlsContext = try configuration.tlsContext()
         // Silence is noticed to within two ticks.
         let shortest = min(configuration.silenceMilliseconds, configuration.requestTimeoutMilliseconds)
@@ -75,14 +66,14 @@ final class BinaryPool {
         pump()
     }
 
-    /// Gives back what waits, lets what is on the wire settle, then closes.
+    /// Gives back what waits, lets what is on the wire resolve, then closes.
     func stop(_ promise: EventLoopPromise<Void>) {
-        if isStopping {
-            if let stopPromise { stopPromise.futureResult.cascade(to: promise) } else { promise.succeed() }
+        if ending.isStopping {
+            if let ongoing = ending.promise { ongoing.futureResult.cascade(to: promise) } else { promise.succeed() }
             return
         }
-        isStopping = true
-        stopPromise = promise
+        ending.isStopping = true
+        ending.promise = promise
         cancelQueued()
         for connection in connections { connection.drain() }
         finishStopping()
@@ -90,40 +81,40 @@ final class BinaryPool {
 
     private func finishStopping() {
         // An attempt to connect is not waited for: it may take as long as its timeout, and is dropped when it succeeds.
-        guard isStopping, !isStopped, connections.isEmpty else { return }
-        isStopped = true
+        guard ending.isStopping, !ending.isStopped, connections.isEmpty else { return }
+        ending.isStopped = true
         ticker?.cancel()
         giveBack()
         delegate = nil
-        stopPromise?.succeed()
+        ending.promise?.succeed()
     }
 
     // MARK: What connections tell
 
     func connectionOpened(_ connection: BinaryConnection, peer: String) {
-        guard !isStopping else { return }
+        guard !ending.isStopping else { return }
         tell(reports.opened(peer))
         pump()
     }
 
     /// An error packet came: the connection takes nothing more, and another one takes its place.
-    func judged(_ connection: BinaryConnection, _ verdict: BinaryConnectionState<BinaryMessage>.Verdict) {
-        let isShutdown = verdict.packet.status == BinaryErrorPacket.shutdown
+    func judged(_ connection: BinaryConnection, _ decision: BinaryConnectionState<BinaryMessage>.Decision) {
+        let isShutdown = decision.packet.status == BinaryErrorPacket.shutdown
         if !isShutdown { sendAhead.refused() }
         if connection.state.isProved {
             pacing.answered()
         } else {
-            let status = verdict.packet.status
+            let status = decision.packet.status
             broke(connection, reason: "the gateway ended the connection with status \(status) before it took anything")
         }
         connections.removeAll { $0 === connection }
         _ = reports.closed(nil)
-        if verdict.tooLate > 0 {
-            tell(reports.tooLate(verdict.packet, verdict.tooLate, configuration.silenceMilliseconds))
+        if decision.tooLate > 0 {
+            tell(reports.tooLate(decision.packet, decision.tooLate, configuration.silenceMilliseconds))
         }
-        unproved(verdict.unproved)
-        guard !isStopping else { return finishStopping() }
-        if isShutdown { tell(reports.shutdown(verdict.packet.identifier)) }
+        unproved(decision.unproved)
+        guard !ending.isStopping else { return finishStopping() }
+        if isShutdown { tell(reports.shutdown(decision.packet.identifier)) }
         pumpSoon()
     }
 
@@ -141,8 +132,8 @@ final class BinaryPool {
             broke(connection, reason: reason ?? "the gateway ended the connection before it took anything")
         }
         connections.removeAll { $0 === connection }
-        if connection.opened != nil, !isStopping { tell(reports.closed(reason)) }
-        if isStopping { return finishStopping() }
+        if connection.opened != nil, !ending.isStopping { tell(reports.closed(reason)) }
+        if ending.isStopping { return finishStopping() }
         pumpSoon()
     }
 
@@ -151,11 +142,11 @@ final class BinaryPool {
 
     func tell(_ event: GatewayEvent?) {
         guard let event, let delegate else { return }
-        let wasDelivering = isDelivering
-        isDelivering = true
+        let wasDelivering = delivery.isUnderWay
+        delivery.isUnderWay = true
         delegate.gatewayEvent(event)
-        isDelivering = wasDelivering
-        if hasNewMessages { pumpSoon() }
+        delivery.isUnderWay = wasDelivering
+        if delivery.hasNewMessages { pumpSoon() }
     }
 
     var status: GatewayStatus {
@@ -173,7 +164,7 @@ final class BinaryPool {
 extension BinaryPool {
     /// Starts an attempt for each connection that is missing and may be dialled now.
     func dialMissing() {
-        guard !isStopping, tlsContext != nil else { return }
+        guard !ending.isStopping, tlsContext != nil else { return }
         let usable = connections.lazy.filter { $0.state.phase == .ready || $0.state.phase == .opening }
         let proven = usable.count { $0.state.isProved }
         let number = pacing.dials(
@@ -197,7 +188,7 @@ extension BinaryPool {
             .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
-            // Enough that the system is never idle while the next piece is made, and no more: what waits here is in doubt when
+            // Enough that the system is never idle while the next piece is made, and no more: what waits here is ambiguous when
             // the connection ends.
             .channelOption(.writeBufferWaterMark, value: .init(low: 64 * 1_024, high: 256 * 1_024))
             .channelInitializer { channel in
@@ -219,7 +210,7 @@ extension BinaryPool {
         do {
             let channel = try result.get()
             let connection = try channel.pipeline.syncOperations.handler(type: BinaryConnection.self)
-            if isStopping { return connection.drain() }
+            if ending.isStopping { return connection.drain() }
             guard connection.state.phase == .opening || connection.state.phase == .ready else {
                 return dialFailed(
                     connection.closeReason ?? "the gateway ended the connection during the handshake"
@@ -240,13 +231,15 @@ extension BinaryPool {
 
     /// An attempt failed: the next one waits.
     private func dialFailed(_ reason: String) {
-        guard !isStopping else { return }
+        guard !ending.isStopping else { return }
         wait(pacing.failed(at: .now(), using: &random), reason)
     }
 
     /// A connection is of no use any more, though its socket may stay open for long: what that costs.
     func broke(_ connection: BinaryConnection, reason: String) {
-        guard !isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else { return }
+        guard !ending.isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else {
+            return
+        }
         connection.isCounted = true
         let now = NIODeadline.now()
         let pause = pacing.broke(
@@ -304,5 +297,26 @@ struct SendAhead: Sendable {
     mutating func refused() {
         limit = min(most, max(Self.least, taken * 2))
         taken = 0
+    }
+}
+
+extension BinaryPool {
+    /// How far an asked-for end has come.
+    struct Ending {
+        var isStopping = false
+        var isStopped = false
+        var promise: EventLoopPromise<Void>?
+    }
+
+    /// What is on its way to the delegate.
+    struct Delivery {
+        /// Set while the delegate is being told something: what it submits meanwhile waits for the end of the call.
+        var isUnderWay = false
+        /// The delegate submitted something while it was being told.
+        var hasNewMessages = false
+        var pumpIsScheduled = false
+        /// Outcomes that are on their way to the delegate.
+        var returning: [(batch: GatewayRequestBatch, outcome: Outcome)] = []
+        var returnIsScheduled = false
     }
 }

@@ -136,7 +136,7 @@ extension AnswerTable {
 extension AnswerTable {
     /// What ends a message on an HTTP/2 connection without an answer.
     ///
-    /// Whether it may be sent again without a doubt is RFC 9113 section 8.7: a stream that was refused, or lies above a GOAWAY's
+    /// Whether it may be sent again for certain is RFC 9113 section 8.7: a stream that was refused, or lies above a GOAWAY's
     /// last stream id, was not processed; all else that was written may have been.
     static func http2Unanswered(_ gateway: AnswerGateway) -> [AnswerRow] {
         [

@@ -10,7 +10,7 @@ import Foundation
 
 /// What the end of a request means for its messages.
 extension FCMLegacyEngine {
-    /// Settles the messages of an answered request.
+    /// Resolves the messages of an answered request.
     func answered(_ transfer: LegacyTransfer, _ response: CurlResponse) {
         let request = transfer.request
         let answer = LegacyAnswer(status: response.status, body: response.body, count: request.rows.count)
@@ -28,18 +28,18 @@ extension FCMLegacyEngine {
                 outcomes.append(accepted(row, status, messageID, canonical, request.batch))
             case .refused(let reason):
                 let meaning = AnswerTable.fcmLegacy(status: status, reason: reason, isPage: answer.isPage)
-                let verdict = Verdict(
+                let decision = Decision(
                     outcome: refused(row, status, reason, meaning, pause),
                     row: meaning,
                     text: answer.message == reason ? "" : answer.message
                 )
-                work.note(verdict)
-                outcomes.append(verdict.outcome)
+                work.note(decision)
+                outcomes.append(decision.outcome)
             case .unreadable:
                 outcomes.append(refused(row, status, LegacyAnswer.unreadable, AnswerTable.fcmLegacyUnreadable, nil))
             }
         }
-        settle(request, outcomes, latency: transfer.latency(now: .now()))
+        resolve(request, outcomes, latency: transfer.latency(now: .now()))
         follow(work)
     }
 
@@ -81,10 +81,10 @@ extension FCMLegacyEngine {
 
     private func follow(_ work: FollowUp) {
         if work.hasAccepted, reports.isInTrouble { tell(reports.accepted()) }
-        for verdict in work.verdicts { tell(reports.answer(verdict)) }
+        for decision in work.decisions { tell(reports.answer(decision)) }
     }
 
-    /// Settles the messages of a request that left and got no answer.
+    /// Resolves the messages of a request that left and got no answer.
     func unanswered(_ transfer: LegacyTransfer, _ error: CurlError) {
         let reason =
             switch error.code {
@@ -93,7 +93,7 @@ extension FCMLegacyEngine {
             default: "ConnectionLost"
             }
         let meaning = AnswerTable.noAnswer(.fcmLegacy, reason: reason, isWritten: error.mayHaveBeenSent)
-        settle(
+        resolve(
             transfer.request,
             transfer.request.rows.map { row in
                 Outcome(index: row, outcomeClass: meaning.outcomeClass, reason: reason, failure: meaning.failure)
@@ -102,10 +102,10 @@ extension FCMLegacyEngine {
         )
     }
 
-    /// Settles messages that have not left.
+    /// Resolves messages that have not left.
     func giveBack(_ requests: [LegacyRequest]) {
         let meaning = AnswerTable.noAnswer(.fcmLegacy, reason: NoAnswerReason.cancelled, isWritten: false)
-        var settlements = Settlements(expected: 0)
+        var resolved = ResolvedBatches(expected: 0)
         for request in requests {
             for row in request.rows {
                 let outcome = Outcome(
@@ -115,15 +115,15 @@ extension FCMLegacyEngine {
                     failure: meaning.failure,
                     neverLeft: true
                 )
-                settlements.add(outcome, 0, request.batch)
+                resolved.add(outcome, 0, request.batch)
             }
         }
-        for settlement in settlements.all {
-            delegate.settled(settlement.batch, settlement.outcomes, latencyMicroseconds: settlement.latencies)
+        for batch in resolved.all {
+            delegate.resolved(batch.batch, batch.outcomes, latencyMicroseconds: batch.latencies)
         }
     }
 
-    /// Settles messages whose body no request can be made of.
+    /// Resolves messages whose body no request can be made of.
     func refuse(_ request: LegacyRequest) {
         let reason = "MalformedPayload: the payload is no JSON object"
         let meaning = AnswerTable.check(.fcmLegacy, reason: reason)
@@ -136,11 +136,11 @@ extension FCMLegacyEngine {
                 neverLeft: true
             )
         }
-        settle(request, outcomes, latency: 0)
+        resolve(request, outcomes, latency: 0)
     }
 
-    private func settle(_ request: LegacyRequest, _ outcomes: [Outcome], latency: UInt32) {
-        delegate.settled(
+    private func resolve(_ request: LegacyRequest, _ outcomes: [Outcome], latency: UInt32) {
+        delegate.resolved(
             request.batch,
             outcomes,
             latencyMicroseconds: Array(repeating: latency, count: outcomes.count)

@@ -13,7 +13,7 @@ import Foundation
 /// Sends batches through libcurl, so many requests at a time; everything here happens on the gateway's event loop.
 ///
 /// libcurl connects, and asks when a connection is ready; only then are messages announced to the owner. So what waits for a
-/// connection can be taken back at any time, and a gateway that cannot be reached leaves no message in doubt.
+/// connection can be taken back at any time, and a gateway that cannot be reached leaves no message ambiguous.
 final class FCMLegacyEngine {
     let configuration: FCMLegacyGatewayConfiguration
     let eventLoop: any EventLoop
@@ -133,7 +133,7 @@ final class FCMLegacyEngine {
         transfers[id]?.leftAt = nil
         connected(connection)
         let request = transfer.request
-        guard delegate.departing([GatewayDeparture(batch: request.batch, ranges: request.ranges)]) else {
+        guard delegate.aboutToSend([GatewayDeparture(batch: request.batch, ranges: request.ranges)]) else {
             cancelQueued()
             return false
         }
@@ -164,7 +164,7 @@ final class FCMLegacyEngine {
     // MARK: The end of a request
 
     private func completed(_ id: Int64, _ result: Result<CurlResponse, CurlError>) {
-        // What was taken back is settled.
+        // What was taken back is resolved.
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         transfer.deadline?.cancel()
         switch result {
@@ -216,7 +216,7 @@ final class FCMLegacyEngine {
         giveBack(requests + waiting.takeAll())
     }
 
-    /// Takes nothing more; done when what has left is settled, which its deadline sees to.
+    /// Takes nothing more; done when what has left is resolved, which its deadline sees to.
     func stop() -> EventLoopFuture<Void> {
         isStopping = true
         let promise = ended ?? eventLoop.makePromise(of: Void.self)
@@ -332,7 +332,7 @@ final class LegacyDepartureQuestion: Sendable {
     }
 
     /// An event loop that is silent for so long has ended, or might as well have: its lease runs out long before.
-    private static let patience = DispatchTimeInterval.seconds(60)
+    private static let timeout = DispatchTimeInterval.seconds(60)
 
     private let state = Mutex(State.open)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -358,7 +358,7 @@ final class LegacyDepartureQuestion: Sendable {
     }
 
     private func wait() -> Bool {
-        if semaphore.wait(timeout: .now() + Self.patience) == .timedOut {
+        if semaphore.wait(timeout: .now() + Self.timeout) == .timedOut {
             let isBeingDecided = state.withLock { state in
                 if case .open = state {
                     state = .abandoned

@@ -33,7 +33,7 @@ final class APNsDialect: GatewayDialect {
         self.now = now
     }
 
-    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void) {}
+    func start(onChange: @escaping (AccessTokenRefresh.Change) -> Void) {}
 
     func retryNow() {}
 
@@ -159,7 +159,7 @@ final class APNsDialect: GatewayDialect {
         return Outcome(index: row, outcomeClass: .accepted, status: 200)
     }
 
-    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Decision {
         let body = APNsErrorBody(response.body)
         var meaning = AnswerTable.apns(
             status: response.status,
@@ -188,7 +188,7 @@ final class APNsDialect: GatewayDialect {
             failure: meaning.failure,
             fault: meaning.answerFault
         )
-        return Verdict(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
+        return Decision(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
     }
 
     /// Reacts to a provider token that APNs calls expired; returns whether this is news of the token.

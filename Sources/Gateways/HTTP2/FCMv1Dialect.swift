@@ -14,31 +14,31 @@ final class FCMv1Dialect: GatewayDialect {
     let bindsTokenToConnection = false
     private let authority: String
     private let path: [UInt8]
-    private let keeper: AccessTokenKeeper
+    private let refresh: AccessTokenRefresh
     private let now: @Sendable () -> Date
 
-    init(authority: String, projectID: String, keeper: AccessTokenKeeper, now: @escaping @Sendable () -> Date) {
+    init(authority: String, projectID: String, refresh: AccessTokenRefresh, now: @escaping @Sendable () -> Date) {
         self.authority = authority
         path = Array("/v1/projects/\(projectID)/messages:send".utf8)
-        self.keeper = keeper
+        self.refresh = refresh
         self.now = now
     }
 
-    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void) {
-        keeper.onChange = onChange
-        keeper.start()
+    func start(onChange: @escaping (AccessTokenRefresh.Change) -> Void) {
+        refresh.onChange = onChange
+        refresh.start()
     }
 
     func retryNow() {
-        keeper.retryNow()
+        refresh.retryNow()
     }
 
     func stop() {
-        keeper.stop()
+        refresh.stop()
     }
 
     func authorization() -> Authorization {
-        keeper.authorization()
+        refresh.authorization()
     }
 
     // MARK: Requests
@@ -79,11 +79,11 @@ final class FCMv1Dialect: GatewayDialect {
 
     func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
         guard let name = FCMSuccessBody.name(in: response.body) else { return nil }
-        if keeper.isUnproven { keeper.accepted(generation: flight.generation) }
+        if refresh.isUnproven { refresh.accepted(generation: flight.generation) }
         return Outcome(index: row, outcomeClass: .accepted, status: 200, gatewayMessageID: name)
     }
 
-    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict {
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Decision {
         let body = FCMErrorBody(response.body)
         var meaning = AnswerTable.fcmV1(status: response.status, reason: body.reason, tokenAtFault: body.tokenAtFault)
         var makesWaitingAnew = false
@@ -108,12 +108,12 @@ final class FCMv1Dialect: GatewayDialect {
             failure: meaning.failure,
             fault: meaning.answerFault
         )
-        return Verdict(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
+        return Decision(outcome: outcome, row: meaning, text: body.message, makesWaitingAnew: makesWaitingAnew)
     }
 
     func tokenRejected(generation: Int, _ row: inout AnswerRow) -> Bool {
-        let isNews = keeper.isCurrent(generation: generation)
-        guard let failure = keeper.rejected(generation: generation) else { return isNews }
+        let isNews = refresh.isCurrent(generation: generation)
+        guard let failure = refresh.rejected(generation: generation) else { return isNews }
         row.outcomeClass = .stopApplication
         row.application = .stop
         row.explanation = failure.message

@@ -60,7 +60,7 @@ public final class FCMv1Gateway: Gateway {
             dialect: FCMv1Dialect(
                 authority: configuration.address.authority,
                 projectID: serviceAccount.projectID,
-                keeper: AccessTokenKeeper(fetcher: fetcher, eventLoop: eventLoop),
+                refresh: AccessTokenRefresh(fetcher: fetcher, eventLoop: eventLoop),
                 now: now
             ),
             eventLoop: eventLoop,

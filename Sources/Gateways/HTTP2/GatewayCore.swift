@@ -85,9 +85,9 @@ final class EngineRelay: HTTP2ClientDelegate {
         self.engine = engine
     }
 
-    func departing(_ requests: [HTTP2Departure]) -> Bool {
+    func aboutToSend(_ requests: [HTTP2Departure]) -> Bool {
         // Nobody would hear of the answers any more.
-        engine.value?.departing(requests) ?? false
+        engine.value?.aboutToSend(requests) ?? false
     }
 
     func completed(_ completions: [HTTP2Completion]) {

@@ -13,7 +13,7 @@ protocol GatewayDialect: AnyObject {
     var bindsTokenToConnection: Bool { get }
 
     /// Gets ready to send. `onChange` is called when waiting messages can go or must be given back.
-    func start(onChange: @escaping (AccessTokenKeeper.Change) -> Void)
+    func start(onChange: @escaping (AccessTokenRefresh.Change) -> Void)
 
     /// Ends the pause between attempts to fetch what it authorises itself with, if there is one.
     func retryNow()
@@ -40,7 +40,7 @@ protocol GatewayDialect: AnyObject {
     func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome?
 
     /// The outcome of a message that was not accepted, and what follows from it.
-    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Verdict
+    func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Decision
 
     /// Gets another token in place of the one of this generation, which the gateway does not take.
     ///

@@ -6,11 +6,11 @@ import PushCore
 final class GatewayEngine {
     /// What happens to requests that the HTTP/2 client gives back unsent.
     enum GivenBack {
-        /// They are settled as unprocessed.
-        case settle
+        /// They are resolved as unprocessed.
+        case resolve
         /// They are made anew with the token of now.
         case makeAnew
-        /// They are settled as refused.
+        /// They are resolved as refused.
         case refuse(TokenFailure)
     }
 
@@ -26,7 +26,7 @@ final class GatewayEngine {
     private var lastTag: Int64 = 0
     private(set) var waiting: [WaitingRows] = []
     private(set) var waitingCount = 0
-    private var givenBack = GivenBack.settle
+    private var givenBack = GivenBack.resolve
     private var toMakeAnew: [WaitingRows] = []
     private var isStopping = false
     /// The generation of the token that messages were sent with last; 0 before the first.
@@ -56,7 +56,7 @@ final class GatewayEngine {
 
     func submit(_ waitingRows: WaitingRows) {
         guard waitingRows.count > 0 else { return }
-        if isStopping { return settle([waitingRows], .unprocessed, reason: NoAnswerReason.cancelled) }
+        if isStopping { return resolve([waitingRows], .unprocessed, reason: NoAnswerReason.cancelled) }
         // What comes before the start, or after one that failed, is kept until it is sent or taken back.
         guard client != nil else { return wait(waitingRows) }
         switch dialect.authorization() {
@@ -85,7 +85,7 @@ final class GatewayEngine {
 
     private func wait(_ waitingRows: WaitingRows) {
         guard waitingCount + waitingRows.count <= Self.maximumWaiting else {
-            return settle([waitingRows], .unprocessed, reason: NoAnswerReason.queueFull)
+            return resolve([waitingRows], .unprocessed, reason: NoAnswerReason.queueFull)
         }
         waitingCount += waitingRows.count
         waiting.append(waitingRows)
@@ -101,7 +101,7 @@ final class GatewayEngine {
 
     // MARK: Tokens
 
-    private func tokenChanged(_ change: AccessTokenKeeper.Change) {
+    private func tokenChanged(_ change: AccessTokenRefresh.Change) {
         switch change {
         case .ready:
             tell(reports.tokenReady())
@@ -116,7 +116,7 @@ final class GatewayEngine {
     }
 
     private func refuse(_ rows: [WaitingRows], _ failure: TokenFailure) {
-        settle(rows, .stopApplication, status: failure.status, reason: failure.reason, applicationWide: true)
+        resolve(rows, .stopApplication, status: failure.status, reason: failure.reason, applicationWide: true)
     }
 
     /// Sends what waits, and these messages, with the token of now; on new connections where the gateway wants that.
@@ -137,7 +137,7 @@ final class GatewayEngine {
         client?.cancelQueued()
         loop.execute { [weak self] in
             guard let self else { return }
-            givenBack = .settle
+            givenBack = .resolve
             let rows = toMakeAnew
             toMakeAnew = []
             for waitingRows in rows { submit(waitingRows) }
@@ -147,7 +147,7 @@ final class GatewayEngine {
     // MARK: Messages out
 
     func completed(_ completions: [HTTP2Completion]) {
-        var settlements = Settlements(expected: completions.count)
+        var resolved = ResolvedBatches(expected: completions.count)
         var work = FollowUp()
         var flight: Flight?
         for completion in completions {
@@ -156,14 +156,14 @@ final class GatewayEngine {
             flight.open -= 1
             if flight.open == 0 { flights[flight.requests.tag] = nil }
             if let outcome = outcome(of: completion, flight, &work) {
-                settlements.add(outcome, completion.latencyMicroseconds, flight.batch)
+                resolved.add(outcome, completion.latencyMicroseconds, flight.batch)
             }
         }
-        for settlement in settlements.all {
-            delegate?.settled(
-                settlement.batch,
-                settlement.outcomes,
-                latencyMicroseconds: settlement.latencies
+        for batch in resolved.all {
+            delegate?.resolved(
+                batch.batch,
+                batch.outcomes,
+                latencyMicroseconds: batch.latencies
             )
         }
         follow(work)
@@ -177,9 +177,9 @@ final class GatewayEngine {
             work.hasAccepted = true
             return outcome
         case .response(let response):
-            let verdict = dialect.refused(response, row: row, flight: flight)
-            work.note(verdict)
-            return verdict.outcome
+            let decision = dialect.refused(response, row: row, flight: flight)
+            work.note(decision)
+            return decision.outcome
         case .unprocessed(let failure):
             return unprocessed(failure, row, flight)
         case .ambiguous(let failure):
@@ -190,7 +190,7 @@ final class GatewayEngine {
     private func unprocessed(_ failure: HTTP2Failure, _ row: Int32, _ flight: Flight) -> Outcome? {
         if failure.cause == .cancelled {
             switch givenBack {
-            case .settle: break
+            case .resolve: break
             case .makeAnew:
                 if let last = toMakeAnew.last, last.batch === flight.batch, last.rows != nil {
                     toMakeAnew[toMakeAnew.count - 1].rows?.append(row)
@@ -214,7 +214,7 @@ final class GatewayEngine {
 
     private func follow(_ work: FollowUp) {
         if work.hasAccepted, reports.isInTrouble { tell(reports.accepted()) }
-        for verdict in work.verdicts { tell(reports.answer(verdict)) }
+        for decision in work.decisions { tell(reports.answer(decision)) }
         if work.makesWaitingAnew {
             startAnew(with: nil)
         } else if work.replacesConnections, reports.mayReplaceConnections() {
@@ -222,8 +222,8 @@ final class GatewayEngine {
         }
     }
 
-    /// Settles messages that were not handed to the client.
-    private func settle(
+    /// Resolves messages that were not handed to the client.
+    private func resolve(
         _ rows: [WaitingRows],
         _ outcomeClass: OutcomeClass,
         status: Int16 = 0,
@@ -242,7 +242,7 @@ final class GatewayEngine {
                 )
             }
             let latencies = [UInt32](repeating: 0, count: outcomes.count)
-            delegate?.settled(waitingRows.batch, outcomes, latencyMicroseconds: latencies)
+            delegate?.resolved(waitingRows.batch, outcomes, latencyMicroseconds: latencies)
         }
     }
 
@@ -280,11 +280,11 @@ final class GatewayEngine {
 
     /// Gives back what has not been written.
     func cancelQueued() {
-        settle(takeWaiting(), .unprocessed, reason: NoAnswerReason.cancelled)
+        resolve(takeWaiting(), .unprocessed, reason: NoAnswerReason.cancelled)
         client?.cancelQueued()
     }
 
-    /// Takes nothing more; the client's shutdown settles what is on the wire.
+    /// Takes nothing more; the client's shutdown resolves what is on the wire.
     func beginStopping() {
         isStopping = true
         dialect.stop()
@@ -295,7 +295,7 @@ final class GatewayEngine {
 /// What is about to leave, in the owner's terms.
 extension GatewayEngine {
     /// Asks the owner whether messages may leave.
-    func departing(_ requests: [HTTP2Departure]) -> Bool {
+    func aboutToSend(_ requests: [HTTP2Departure]) -> Bool {
         var departures: [GatewayDeparture] = []
         for departure in requests {
             guard let flight = flights[departure.batch.tag] else { continue }
@@ -305,7 +305,7 @@ extension GatewayEngine {
             }
             flight.appendRows(departure.range, to: &departures[departures.count - 1].ranges)
         }
-        guard let delegate, delegate.departing(departures) else { return false }
+        guard let delegate, delegate.aboutToSend(departures) else { return false }
         CrashPoint.beforeWrite.reached()
         return true
     }

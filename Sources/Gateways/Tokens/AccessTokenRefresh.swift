@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Holds a service account's access token on the gateway's event loop: runs what ``AccessTokenState`` decides.
-final class AccessTokenKeeper {
+final class AccessTokenRefresh {
     private let fetcher: AccessTokenFetcher
     private let eventLoop: any EventLoop
     private var state = AccessTokenState()

@@ -122,7 +122,7 @@ final class ClientSession {
         return true
     }
 
-    /// The streams whose requests were submitted before a moment and are not settled.
+    /// The streams whose requests were submitted before a moment and are not resolved.
     func submittedBefore(_ moment: UInt64) -> [Int32] {
         var found: [Int32] = []
         streams.forEachOldest(below: nextStreamID) { streamID, slot in
@@ -137,7 +137,7 @@ final class ClientSession {
         nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
-    /// Gives up a request: it is settled at once and its stream is reset with CANCEL at the next `serialise`.
+    /// Gives up a request: it is resolved at once and its stream is reset with CANCEL at the next `serialise`.
     func cancel(_ streamID: Int32, cause: HTTP2Failure.Cause) {
         guard let slot = streams.find(streamID), !slot.pointee.value.isCancelled else { return }
         slot.pointee.value.isCancelled = true
@@ -156,12 +156,12 @@ final class ClientSession {
         )
     }
 
-    /// Says goodbye: no new streams, then the end of the connection.
+    /// Sends GOAWAY: no new streams, then the end of the connection.
     func goAway() {
         nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue)
     }
 
-    /// Settles every open stream because the connection is gone.
+    /// Resolves every open stream because the connection is gone.
     func connectionLost() {
         for streamID in streams.openStreams() {
             guard let slot = streams.find(streamID) else { continue }
@@ -376,7 +376,7 @@ struct StreamSlot {
     var isWritten = false
     /// The response is complete, whatever happens to the stream afterwards.
     var isAnswered = false
-    /// The request was given up and settled; the slot keeps its batch's memory until nghttp2 has closed the stream.
+    /// The request was given up and resolved; the slot keeps its batch's memory until nghttp2 has closed the stream.
     var isCancelled = false
     var retryAfter: String?
     /// See ``HTTP2Response/echoesRequest``.

@@ -3,7 +3,7 @@ import NIOCore
 /// A set of HTTP/2 connections to one server: batches of requests in, the end of each request out.
 ///
 /// The client dials and redials by itself (a new DNS answer and a back-off with jitter each time), follows the server's
-/// limit of concurrent streams, and settles every request exactly once, as an answer, as *unprocessed* (it may be sent again
+/// limit of concurrent streams, and resolves every request exactly once, as an answer, as *unprocessed* (it may be sent again
 /// without a duplicate) or as *ambiguous* (it was written and nobody knows). It repeats nothing by itself.
 public final class HTTP2Client: Sendable {
     public let eventLoop: any EventLoop
@@ -45,7 +45,7 @@ public final class HTTP2Client: Sendable {
         eventLoop.execute { pool.value.cancelQueued() }
     }
 
-    /// Replaces the connections: those that are open take no more requests, settle what they have, and close.
+    /// Replaces the connections: those that are open take no more requests, resolve what they have, and close.
     public func retireConnections() {
         let pool = pool
         eventLoop.execute { pool.value.retireConnections() }
@@ -73,7 +73,7 @@ public final class HTTP2Client: Sendable {
         eventLoop.execute { pool.value.retryNow() }
     }
 
-    /// Gives back what waits, lets what is on the wire settle until its deadline, and closes the connections.
+    /// Gives back what waits, lets what is on the wire resolve until its deadline, and closes the connections.
     public func shutdown() async {
         let pool = pool
         let promise = eventLoop.makePromise(of: Void.self)
@@ -98,8 +98,8 @@ public protocol HTTP2ClientDelegate: AnyObject, Sendable {
     ///
     /// - Returns: false to keep them: they, and all others that wait, come back as *unprocessed* (`cancelled`), in a task of
     ///   the event loop of its own.
-    func departing(_ requests: [HTTP2Departure]) -> Bool
-    /// Requests have ended: one call for all that one read settled, before their stream slots are used again.
+    func aboutToSend(_ requests: [HTTP2Departure]) -> Bool
+    /// Requests have ended: one call for all that one read resolved, before their stream slots are used again.
     func completed(_ completions: [HTTP2Completion])
     /// Something happened to a connection.
     func connectionEvent(_ event: HTTP2ConnectionEvent)
@@ -107,7 +107,7 @@ public protocol HTTP2ClientDelegate: AnyObject, Sendable {
 
 extension HTTP2ClientDelegate {
     /// Lets all requests leave.
-    public func departing(_ requests: [HTTP2Departure]) -> Bool { true }
+    public func aboutToSend(_ requests: [HTTP2Departure]) -> Bool { true }
 }
 
 /// Something that happened to one of a client's connections.

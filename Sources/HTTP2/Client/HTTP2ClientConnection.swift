@@ -13,7 +13,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         case opening
         /// Takes requests.
         case ready
-        /// Takes no more requests; ends when the last outstanding one is settled.
+        /// Takes no more requests; ends when the last outstanding one is resolved.
         case draining
         /// The channel was told to close, which TLS may take seconds for: nothing more is sent or read.
         case closing
@@ -108,7 +108,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         guard state != .closed else { return }
-        // A GOAWAY that came with the end, as its last words.
+        // A GOAWAY that came with the end.
         handleNotices()
         let wasOrderly = state == .closing || (state == .draining && session.streams.count == 0)
         state = .closed
@@ -119,7 +119,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         pool.connectionClosed(self, reason: reason)
     }
 
-    /// Ends the connection; what is outstanding is settled when the channel has become inactive.
+    /// Ends the connection; what is outstanding is resolved when the channel has become inactive.
     /// - Parameter reason: nil if the connection ends as it should.
     func close(_ reason: String?) {
         guard state != .closing, state != .closed else { return }
@@ -291,7 +291,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
 /// How a connection ends, and what it looks at from time to time.
 extension HTTP2ClientConnection {
-    /// Takes no more requests, and closes once the outstanding ones are settled.
+    /// Takes no more requests, and closes once the outstanding ones are resolved.
     func drain() {
         switch state {
         case .ready: state = .draining

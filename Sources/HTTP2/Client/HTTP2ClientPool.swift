@@ -147,7 +147,7 @@ final class HTTP2ClientPool {
         pump()
     }
 
-    /// Replaces all connections: the present ones take no more requests and end when theirs are settled. One that is being
+    /// Replaces all connections: the present ones take no more requests and end when theirs are resolved. One that is being
     /// opened has not had a request and stays.
     func retireConnections() {
         for connection in connections where connection.state != .opening {
@@ -157,7 +157,7 @@ final class HTTP2ClientPool {
         pump()
     }
 
-    /// Gives back what waits, lets what is on the wire settle, then closes.
+    /// Gives back what waits, lets what is on the wire resolve, then closes.
     func stop(_ promise: EventLoopPromise<Void>) {
         if isStopping {
             stopPromise?.futureResult.cascade(to: promise)
@@ -289,7 +289,7 @@ extension HTTP2ClientPool {
         pending.announce(leaving, into: &departures)
         guard !departures.isEmpty else { return true }
         isDelivering = true
-        let mayLeave = delegate.departing(departures)
+        let mayLeave = delegate.aboutToSend(departures)
         isDelivering = false
         departures.removeAll(keepingCapacity: true)
         // What was submitted meanwhile waits for the caller to be done with this connection.

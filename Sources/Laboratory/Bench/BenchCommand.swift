@@ -41,7 +41,7 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
             project-key for FCM's legacy protocol.
             """
     )
-    var credential: TrialRoute.Proof?
+    var credential: TestRoute.Proof?
 
     @Flag(help: "No personalisation and no tracking, so that legacy FCM can share requests among messages.")
     var equal = false
@@ -79,7 +79,7 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
         guard let route else {
             throw ValidationError(
                 "--credential is \(credential?.rawValue ?? ""): the connector takes "
-                    + TrialRoute.Proof.all(chosen).map(\.rawValue).joined(separator: " or ") + "."
+                    + TestRoute.Proof.all(chosen).map(\.rawValue).joined(separator: " or ") + "."
             )
         }
         if let errorEvery, errorEvery < 1 || route.connector != .iosBinary {
@@ -90,15 +90,15 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
         }
     }
 
-    private var chosen: Connector { connector ?? TrialRoute.usual(platform).connector }
+    private var chosen: Connector { connector ?? TestRoute.usual(platform).connector }
 
-    private var route: TrialRoute? { TrialRoute(chosen, credential) }
+    private var route: TestRoute? { TestRoute(chosen, credential) }
 
     func run() async throws {
         do {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
             let bench = DeliveryBench(
-                site: try TrialSite(folder: folder),
+                site: try TestSite(folder: folder),
                 database: database,
                 messages: messages,
                 route: route ?? .usual(platform),
@@ -159,7 +159,7 @@ struct BenchMessageCommand: AsyncParsableCommand {
         do {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
             let bench = MessageBench(
-                site: try TrialSite(folder: folder),
+                site: try TestSite(folder: folder),
                 messages: messages,
                 pause: .milliseconds(pause),
                 bulk: bulk,
@@ -221,4 +221,4 @@ struct BenchHTTP2Command: AsyncParsableCommand {
     }
 }
 
-extension TrialRoute.Proof: ExpressibleByArgument {}
+extension TestRoute.Proof: ExpressibleByArgument {}

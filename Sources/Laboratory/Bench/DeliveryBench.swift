@@ -7,17 +7,17 @@ import Store
 
 /// Measures one delivery, everything on this machine.
 struct DeliveryBench: Sendable {
-    /// So long without a single settled message means that something is wrong.
-    private static let patience = Duration.seconds(120)
+    /// So long without a single resolved message means that something is wrong.
+    private static let timeout = Duration.seconds(120)
 
     /// Where everything runs.
-    let site: TrialSite
+    let site: TestSite
     /// The database to use; `nil`: the site's own cluster.
     let database: String?
     /// The number of messages.
     let messages: Int64
     /// The way of the messages.
-    let route: TrialRoute
+    let route: TestRoute
     /// Whether all messages are the same, so that a request can carry many where the protocol allows it.
     let isEqual: Bool
     /// The binary gateway answers every so many messages with an error packet; nil: it does not.
@@ -47,7 +47,7 @@ struct DeliveryBench: Sendable {
         let simulator = try await site.startSimulator()
         try await site.startSupervisor()
         return try await StoreSession.run(settings, role: "bench") { store in
-            var audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+            var audience = TestAudience(store: store, settings: settings, simulator: simulator)
             audience.prefix = "bench-\(UInt64.random(in: 0...UInt64(UInt32.max)))"
             let applications = [try await audience.create(route)]
             tell("registering \(messages) simulated devices")
@@ -64,19 +64,19 @@ struct DeliveryBench: Sendable {
         _ store: Store,
         _ applications: [String],
         _ simulator: SimulatorReport,
-        _ trial: Settings
+        _ testSite: Settings
     ) async throws -> DeliveryBenchReport {
         let id = try await store.createDelivery(
             NewDelivery(
                 label: "Bench",
                 applications: applications,
-                content: isEqual ? TrialAudience.equalContent : TrialAudience.content
+                content: isEqual ? TestAudience.equalContent : TestAudience.content
             )
         )
         if readers > 0 { tell("opening \(readers) snapshots") }
         let processes = BenchProcesses(site: site)
         let settings = try await store.durabilitySettings()
-        let (run, reads) = try await SnapshotReaders(count: readers, settings: trial).during {
+        let (run, reads) = try await SnapshotReaders(count: readers, settings: testSite).during {
             try await self.run(id, store, processes)
         }
         return DeliveryBenchReport(
@@ -102,7 +102,7 @@ struct DeliveryBench: Sendable {
         var stages = DeliveryStages()
         var peak: Int64 = 0
         try await store.startDelivery(id)
-        let watch = DeliveryWatch(store: store, id: id, patience: Self.patience) { try site.checkProcesses() }
+        let watch = DeliveryWatch(store: store, id: id, timeout: Self.timeout) { try site.checkProcesses() }
         let progress = try await watch.untilOver { progress in
             stages.note(progress)
             peak = max(peak, processes.peakChildResidentBytes())
@@ -257,7 +257,7 @@ struct DeliveryStages: Sendable {
 /// The processes of a bench and what they use.
 struct BenchProcesses: Sendable {
     /// Where they run.
-    let site: TrialSite
+    let site: TestSite
 
     /// The CPU time used so far, by kind of process; that of processes which have ended is in.
     func cpuSeconds() -> [(name: String, seconds: Double)] {

@@ -6,7 +6,7 @@ import Store
 /// Measures single messages from send_message to the gateway, everything on this machine.
 struct MessageBench: Sendable {
     /// Where everything runs.
-    let site: TrialSite
+    let site: TestSite
     /// The number of messages.
     let messages: Int
     /// The mean pause between two of them.
@@ -17,7 +17,7 @@ struct MessageBench: Sendable {
     let children: Int
 
     /// Longer than anything takes that is right.
-    private static let patience = Duration.seconds(60)
+    private static let timeout = Duration.seconds(60)
     /// Enough for everybody to have different messages.
     private static let fewest: Int64 = 1_000
 
@@ -49,7 +49,7 @@ struct MessageBench: Sendable {
         let simulator = try await site.gateways.start(site.programs, ["--record", recordFile])
         try await site.startSupervisor()
         return try await StoreSession.run(settings, role: "bench") { store in
-            let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+            let audience = TestAudience(store: store, settings: settings, simulator: simulator)
             let applications = try await audience.create([.ios])
             try await audience.seed(applications, count: max(Self.fewest, bulk))
             return try await send(store, applications)
@@ -57,7 +57,7 @@ struct MessageBench: Sendable {
     }
 
     private func send(_ store: Store, _ applications: [String]) async throws -> MessageBenchReport {
-        var continuous = NewDelivery(label: "Messages", applications: applications, content: TrialAudience.content)
+        var continuous = NewDelivery(label: "Messages", applications: applications, content: TestAudience.content)
         continuous.isContinuous = true
         let id = try await store.createDelivery(continuous)
         try await store.startDelivery(id)
@@ -69,7 +69,7 @@ struct MessageBench: Sendable {
         var other: Int64?
         if bulk > 0 {
             let made = try await store.createDelivery(
-                NewDelivery(label: "Bulk", applications: applications, content: TrialAudience.content)
+                NewDelivery(label: "Bulk", applications: applications, content: TestAudience.content)
             )
             try await store.startDelivery(made)
             try await wait { try await store.deliveryProgress(made).sent > 0 }
@@ -135,11 +135,11 @@ struct MessageBench: Sendable {
     }
 
     private func wait(_ isSo: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeout
         while try await !isSo() {
             try site.checkProcesses()
             guard ContinuousClock.now < deadline else {
-                throw CommandFailure(.software, "Nothing has happened for \(Self.patience.components.seconds) s.")
+                throw CommandFailure(.software, "Nothing has happened for \(Self.timeout.components.seconds) s.")
             }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -19,7 +19,7 @@ protocol Drill: Sendable {
     /// The messages of a delivery unless the caller asks for another number.
     var messages: Int64 { get }
 
-    /// Runs the drill on a site where nothing is started yet. It throws, or notes findings, when something is wrong. The
+    /// Runs the drill on a site where nothing is started yet. It throws, or notes problems, when something is wrong. The
     /// account, the end of all processes and the removal of the site come afterwards and are not its business.
     func run(_ site: DrillSite) async throws
 }

@@ -41,7 +41,7 @@ struct DrillRunCommand: AsyncParsableCommand {
         abstract: "Run a drill, all of them, or the short set.",
         discussion: """
             Each drill starts a private PostgreSQL cluster, the gateway simulator and real supervisors and children, does its \
-            damage while at least \(DrillFault.leastStreams) requests are open, and ends with an account by message id: what the \
+            damage while at least \(DrillFault.leastStreams) requests are open, and ends with a reconciliation by message id: what the \
             database says against what the gateway recorded. Everything is removed at the end, also after a failure. Exit status \
             0 only if all passed; the seed repeats the random choices of a run. A drill that this machine has no means for does \
             not pass and says why. What this build, or another gateway than the simulator, cannot do at all is left out of all \

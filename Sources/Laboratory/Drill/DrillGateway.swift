@@ -44,7 +44,7 @@ struct ExternalGateway: Sendable, Equatable {
     ///   - folder: Where the certificates of both are put together.
     func report(_ simulator: SimulatorReport?, folder: String) throws -> SimulatorReport {
         guard let credentials = credentials ?? simulator?.credentials else {
-            throw DrillSetback("no credentials for the gateway at \(apns.host):\(apns.port)")
+            throw DrillFailure("no credentials for the gateway at \(apns.host):\(apns.port)")
         }
         return SimulatorReport(
             apns: apns,

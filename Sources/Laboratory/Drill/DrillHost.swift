@@ -13,7 +13,7 @@ struct DrillHost: Sendable {
     /// Its name within the site.
     let name: String
     /// Its folder and supervisor.
-    var place: TrialHost
+    var place: TestHost
     /// The settings that it was made with.
     let settings: Settings
 
@@ -79,7 +79,7 @@ struct DrillHost: Sendable {
             for child in left { kill(child, SIGKILL) }
             try await Task.sleep(for: Self.lookInterval)
         }
-        throw DrillSetback("children of host \(name) are alive \(Self.endLimit) after SIGKILL: \(childIDs())")
+        throw DrillFailure("children of host \(name) are alive \(Self.endLimit) after SIGKILL: \(childIDs())")
     }
 
     /// Sends a signal to a process.
@@ -151,7 +151,7 @@ extension DrillSite {
         expect(late > 0, "no outcome came from an owner that had lost its part")
     }
 
-    /// Measures how long the rate takes to come back after a fault of a host; more than its lease and ten seconds is a finding.
+    /// Measures how long the rate takes to come back after a fault of a host; more than its lease and ten seconds is a problem.
     func expectRecovery(of host: DrillHost, after fault: DrillFault) async throws {
         let limit = host.settings.mta.lease.durationSec + Self.recoveryAllowance
         do {
@@ -161,8 +161,8 @@ extension DrillSite {
                 seconds <= Double(limit),
                 "after \(fault.what) the rate was back after \(seconds) s, not within \(limit) s"
             )
-        } catch let setback as DrillSetback {
-            finding("\(setback)")
+        } catch let failure as DrillFailure {
+            problem("\(failure)")
         }
     }
 }
@@ -171,7 +171,7 @@ extension DrillSite {
     /// How long a process that has ended may wait for its parent to take note of it.
     private static let zombieLimit = Duration.seconds(5)
 
-    /// No supervisor may leave a child that has ended without taking note of it: a finding if one does.
+    /// No supervisor may leave a child that has ended without taking note of it: a problem if one does.
     func expectNoZombies() async {
         for host in hosts {
             guard let supervisor = host.supervisorID else { continue }
@@ -180,7 +180,7 @@ extension DrillSite {
                     ProcessRecord.zombies(of: supervisor).isEmpty
                 }
             } catch {
-                finding("\(error): \(ProcessRecord.zombies(of: supervisor))")
+                problem("\(error): \(ProcessRecord.zombies(of: supervisor))")
             }
         }
     }
@@ -190,13 +190,13 @@ extension DrillSite {
 struct DrillChild: Sendable, Equatable {
     /// The id of its row.
     let id: Int64
-    /// Its process, 0 before its first beat.
+    /// Its process, 0 before its first heartbeat.
     let pid: Int32
     /// The id of its host.
     let hostID: String
     /// Messages that it has sent.
     let sent: Int64
-    /// Requests that waited for their answer at its last beat.
+    /// Requests that waited for their answer at its last heartbeat.
     let streams: Int32
 }
 
@@ -205,11 +205,11 @@ extension DrillSite {
     func children() async throws -> [DrillChild] {
         try await store().children().map {
             DrillChild(
-                id: $0.beat.childID,
-                pid: $0.beat.pid,
+                id: $0.heartbeat.childID,
+                pid: $0.heartbeat.pid,
                 hostID: $0.row.hostID,
-                sent: $0.beat.sent,
-                streams: $0.beat.streamsInFlight
+                sent: $0.heartbeat.sent,
+                streams: $0.heartbeat.streamsInFlight
             )
         }
     }

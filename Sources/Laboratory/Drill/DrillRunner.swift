@@ -49,13 +49,13 @@ struct DrillRunner: Sendable {
             try await drill.run(site)
         } catch {
             if Task.isCancelled { throw error }
-            site.finding("\(error)")
+            site.problem("\(error)")
         }
         await end.checkProcesses()
         await end.stopHosts()
         var result = DrillResult(drill: drill.name, seed: options.seed)
         do {
-            let account = try await DrillAccount.draw(site)
+            let account = try await DrillReconciliation.draw(site)
             write(account, site)
             result.ambiguous = account.ambiguous
             result.lost = account.count(.lost)
@@ -76,7 +76,7 @@ struct DrillRunner: Sendable {
         result.faults = counted.count
         result.inFlight = counted.map(\.streams).min() ?? 0
         result.recoverySeconds = site.state.withLock { $0.recoveries.max() }
-        var reasons = site.state.withLock { $0.findings }
+        var reasons = site.state.withLock { $0.problems }
         if counted.count < drill.minimumFaults {
             reasons.append(
                 "\(counted.count) faults landed with at least \(DrillFault.leastStreams) streams open, \(drill.minimumFaults) have to"
@@ -88,7 +88,7 @@ struct DrillRunner: Sendable {
     }
 
     /// All messages of the account, for those who keep the folder.
-    private func write(_ account: DrillAccount, _ site: DrillSite) {
+    private func write(_ account: DrillReconciliation, _ site: DrillSite) {
         let text = account.entries.map { $0.text + "\n" }.joined()
         _ = FileManager.default.createFile(atPath: site.folder + "/account.txt", contents: Data(text.utf8))
     }
@@ -105,7 +105,7 @@ struct DrillEnd: Sendable {
     /// Every supervisor lives until it is asked to end, and has left no zombie.
     func checkProcesses() async {
         for host in site.hosts where host.supervisorID == nil {
-            site.finding("the supervisor of host \(host.name) is gone: \(host.place.supervisor.lastWords)")
+            site.problem("the supervisor of host \(host.name) is gone: \(host.place.supervisor.stderrTail)")
         }
         await site.expectNoZombies()
     }
@@ -120,8 +120,8 @@ struct DrillEnd: Sendable {
     private func stop(_ host: DrillHost) async {
         do {
             switch try await host.stop() {
-            case .killed: site.finding("the supervisor of host \(host.name) did not end and was killed")
-            case .failed(let words): site.finding("the supervisor of host \(host.name) ended with \(words)")
+            case .killed: site.problem("the supervisor of host \(host.name) did not end and was killed")
+            case .failed(let words): site.problem("the supervisor of host \(host.name) ended with \(words)")
             case .orderly, .wasGone: break
             }
             try await site.until(
@@ -132,7 +132,7 @@ struct DrillEnd: Sendable {
                 host.childIDs().isEmpty
             }
         } catch {
-            site.finding("\(error)")
+            site.problem("\(error)")
             try? await host.killAll()
         }
         let journals = host.journals()
@@ -145,7 +145,7 @@ struct DrillEnd: Sendable {
     func lastLook() async {
         guard let store = try? site.store() else { return }
         for delivery in site.deliveries where await site.watcher.look(store, delivery.id) == nil {
-            site.finding("delivery \(delivery.id) could not be looked at at the end")
+            site.problem("delivery \(delivery.id) could not be looked at at the end")
         }
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 
 extension DrillSite {
     /// How long a delivery may stand still before it counts as stuck.
-    static let patience = Duration.seconds(120)
+    static let timeout = Duration.seconds(120)
 
     /// Makes applications for these platforms with subscribers, evenly spread.
     ///
@@ -16,7 +16,7 @@ extension DrillSite {
         -> [String]
     {
         let store = try store()
-        let audience = TrialAudience(store: store, settings: settings(), simulator: try gateway(), prefix: prefix)
+        let audience = TestAudience(store: store, settings: settings(), simulator: try gateway(), prefix: prefix)
         let applications = try await audience.create(platforms)
         try await audience.seed(applications, count: count ?? messages)
         return applications
@@ -39,7 +39,7 @@ extension DrillSite {
         var new = NewDelivery(
             label: "Drill \(name)",
             applications: applications,
-            content: TrialAudience.content,
+            content: TestAudience.content,
             ambiguityPolicy: policy
         )
         change(&new)
@@ -75,26 +75,26 @@ extension DrillSite {
     }
 
     /// Waits until every delivery is over.
-    func untilOver(patience: Duration = patience) async throws {
-        for delivery in deliveries { try await untilOver(delivery, patience: patience) }
+    func untilOver(timeout: Duration = timeout) async throws {
+        for delivery in deliveries { try await untilOver(delivery, timeout: timeout) }
     }
 
     /// Waits until a delivery is over and its end is stored.
     ///
-    /// - Throws: `DrillSetback` if nothing of it changes for so long.
+    /// - Throws: `DrillFailure` if nothing of it changes for so long.
     @discardableResult
-    func untilOver(_ delivery: DrillDelivery, patience: Duration = patience) async throws -> DeliveryProgress {
-        var settled: Int64 = -1
+    func untilOver(_ delivery: DrillDelivery, timeout: Duration = timeout) async throws -> DeliveryProgress {
+        var resolved: Int64 = -1
         var changed = ContinuousClock.now
         while true {
             let progress = try await ifReachable { try await self.progress(delivery) }
             if let progress, progress.state.isFinal, progress.finishedAt != nil { return progress }
-            if let progress, progress.target - progress.pending != settled {
-                settled = progress.target - progress.pending
+            if let progress, progress.target - progress.pending != resolved {
+                resolved = progress.target - progress.pending
                 changed = .now
             }
-            guard ContinuousClock.now - changed < patience else {
-                throw DrillSetback("delivery \(delivery.id) stands still for \(patience): \(Self.words(progress))")
+            guard ContinuousClock.now - changed < timeout else {
+                throw DrillFailure("delivery \(delivery.id) stands still for \(timeout): \(Self.words(progress))")
             }
             try await Task.sleep(for: .milliseconds(100))
         }

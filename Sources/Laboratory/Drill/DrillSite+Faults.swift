@@ -37,7 +37,7 @@ extension DrillSite {
     }
 
     /// The requests that wait for their answer at the gateways now. Another gateway than the simulator does not tell; then it is
-    /// what the children said in their last beats.
+    /// what the children said in their last heartbeats.
     func streams() async throws -> Int64 {
         if let control { return try await control.counters().waiting }
         return try await children().reduce(0) { $0 + Int64($1.streams) }
@@ -46,7 +46,7 @@ extension DrillSite {
     /// Waits until so many streams are open; the load is kept up meanwhile.
     ///
     /// - Returns: How many there are.
-    /// - Throws: `DrillSetback` if they do not come.
+    /// - Throws: `DrillFailure` if they do not come.
     @discardableResult
     func untilStreams(_ least: Int64, within limit: Duration? = nil) async throws -> Int64 {
         let limit = limit ?? Self.loadLimit
@@ -63,7 +63,7 @@ extension DrillSite {
             }
             try await Task.sleep(for: Self.lookInterval)
         }
-        throw DrillSetback("\(least) streams were to be open within \(limit); \(most) was the most")
+        throw DrillFailure("\(least) streams were to be open within \(limit); \(most) was the most")
     }
 
     /// Waits until the rate is steady, so that a later fault has something to be compared with.
@@ -79,12 +79,12 @@ extension DrillSite {
     ///
     /// In a run without times it returns 0 at once.
     ///
-    /// - Throws: `DrillSetback` if the rate does not come back.
+    /// - Throws: `DrillFailure` if the rate does not come back.
     @discardableResult
     func measureRecovery(after fault: DrillFault, within limit: Duration = .seconds(60)) async throws -> Double {
         guard options.hasTimes else { return 0 }
         guard let rate = meter.medianRate(before: fault.moment) else {
-            throw DrillSetback("no rate was measured before this fault: \(fault.what)")
+            throw DrillFailure("no rate was measured before this fault: \(fault.what)")
         }
         var found: Double?
         try await until(
@@ -137,7 +137,7 @@ extension DrillSite {
     /// Tries a fault until one has taken effect.
     ///
     /// - Parameter attempt: Throws `FaultMiss` out of the action of `fault`, which then does not count it.
-    /// - Throws: `DrillSetback` if none has.
+    /// - Throws: `DrillFailure` if none has.
     func untilHit<Result>(_ attempt: () async throws -> Result) async throws -> Result {
         for _ in 0..<Self.mostMisses {
             do {
@@ -146,6 +146,6 @@ extension DrillSite {
                 note("a miss: \(miss)")
             }
         }
-        throw DrillSetback("\(Self.mostMisses) faults in a row met nothing")
+        throw DrillFailure("\(Self.mostMisses) faults in a row met nothing")
     }
 }

@@ -22,7 +22,7 @@ extension DrillSite {
 
     /// Tells one gateway what to do wrong from now on.
     func setPlan(_ plan: GatewayPlan, _ gateway: String) async throws {
-        guard let control else { throw DrillSetback("the gateways take no orders") }
+        guard let control else { throw DrillFailure("the gateways take no orders") }
         // Each its own dice, or both gateways would refuse the same messages by their number.
         let dice = gateway == GatewayPlan.both.first ? seed : ~seed
         try await control.post("/faults", plan.json(gateway: gateway, seed: dice))
@@ -35,7 +35,7 @@ extension DrillSite {
 
     /// Everything that the gateways have counted.
     func gatewayCounts() async throws -> GatewayCounts {
-        guard let control else { throw DrillSetback("the gateways take no orders") }
+        guard let control else { throw DrillFailure("the gateways take no orders") }
         return try JSONBody.decode(GatewayCounts.self, from: try await control.get("/counters"))
     }
 
@@ -48,7 +48,7 @@ extension DrillSite {
 
     /// Waits until each gateway has as many requests open as a fault needs in all; the load is kept up meanwhile.
     func untilBothGatewaysAreBusy() async throws {
-        try await until("requests at both gateways", within: Self.patience, every: .milliseconds(50)) {
+        try await until("requests at both gateways", within: Self.timeout, every: .milliseconds(50)) {
             try await refill()
             return try await gatewayCounts().byName.allSatisfy { $0.counts.waiting >= DrillFault.leastStreams }
         }
@@ -130,7 +130,7 @@ extension DrillSite {
     /// Waits until a share of a delivery's messages is sent.
     func untilSent(_ delivery: DrillDelivery, share: Double) async throws {
         let wanted = Int64(Double(delivery.messages) * share)
-        try await until("\(wanted) sent messages", within: Self.patience, every: Self.lookInterval) {
+        try await until("\(wanted) sent messages", within: Self.timeout, every: Self.lookInterval) {
             try await progress(delivery).sent >= wanted
         }
     }

@@ -21,7 +21,7 @@ extension DrillSite {
             return ContinuousClock.now >= end
         }
         guard let rate = meter.medianRate(before: .now) else {
-            throw DrillSetback("the gateways have accepted nothing")
+            throw DrillFailure("the gateways have accepted nothing")
         }
         note("the undisturbed rate is \(Int(rate)) messages a second")
         return rate
@@ -38,7 +38,7 @@ extension DrillSite {
     /// - Parameters:
     ///   - undisturbed: The rate that was measured before anything bad happened.
     ///   - before: When it happened. The machine may have other work by then: a lower rate just before is enough.
-    /// - Throws: `DrillSetback` if they do not at all.
+    /// - Throws: `DrillFailure` if they do not at all.
     func measureRecovery(
         of what: String,
         to undisturbed: Double,

@@ -20,7 +20,7 @@ final class DrillSite: Sendable {
         var load: DrillLoad?
         var faults: [DrillFault] = []
         var recoveries: [Double] = []
-        var findings: [String] = []
+        var problems: [String] = []
         var endings: [@Sendable () async -> Void] = []
     }
 
@@ -35,7 +35,7 @@ final class DrillSite: Sendable {
     /// The product's programs.
     let programs: Executables
     /// The simulator's process; not started with another gateway.
-    let simulator: TrialSimulator
+    let simulator: TestSimulator
     /// How many pushes the gateways have accepted, sampled all the time.
     let meter = RateMeter()
     /// The equation of the outcomes, looked at all the time.
@@ -52,7 +52,7 @@ final class DrillSite: Sendable {
         self.folder = folder
         messages = options.messages ?? drill.messages
         programs = Executables()
-        simulator = TrialSimulator(site: folder)
+        simulator = TestSimulator(site: folder)
         tail = options.gateway.map { RecordTail(file: $0.recordFile) }
         let cluster = try PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
         state = Mutex(State(random: DrillRandom(seed: options.seed), cluster: cluster))
@@ -77,17 +77,17 @@ final class DrillSite: Sendable {
     var recordFile: String { options.gateway?.recordFile ?? folder + "/record.jsonl" }
     /// The database: over its socket unless the drill has chosen another way.
     var databaseURL: String {
-        state.withLock { $0.database } ?? cluster.connectionString(TrialSite.databaseName)
+        state.withLock { $0.database } ?? cluster.connectionString(TestSite.databaseName)
     }
 
     /// The database over the network.
     func databaseURL(host: String) -> String {
-        cluster.connectionString(TrialSite.databaseName, host: host)
+        cluster.connectionString(TestSite.databaseName, host: host)
     }
 
     /// The drill's own way to the database.
     func store() throws -> Store {
-        guard let store = state.withLock({ $0.store }) else { throw DrillSetback("the cluster was not started") }
+        guard let store = state.withLock({ $0.store }) else { throw DrillFailure("the cluster was not started") }
         return store
     }
 
@@ -99,7 +99,7 @@ final class DrillSite: Sendable {
 
     /// Where the gateways are and what they accept.
     func gateway() throws -> SimulatorReport {
-        guard let gateway = state.withLock({ $0.gateway }) else { throw DrillSetback("the gateways were not started") }
+        guard let gateway = state.withLock({ $0.gateway }) else { throw DrillFailure("the gateways were not started") }
         return gateway
     }
 
@@ -109,14 +109,14 @@ final class DrillSite: Sendable {
     }
 
     /// Notes that something is wrong; the drill goes on and does not pass.
-    func finding(_ text: String) {
+    func problem(_ text: String) {
         note("WRONG: " + text)
-        state.withLock { $0.findings.append(text) }
+        state.withLock { $0.problems.append(text) }
     }
 
     /// Notes that something is wrong unless the condition holds.
     func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
-        if !condition { finding(wrong()) }
+        if !condition { problem(wrong()) }
     }
 
     /// Tells what happens, on standard error and in the site's log.
@@ -140,7 +140,7 @@ extension DrillSite {
         try leaveClusterFolder()
         let cluster = cluster
         try await cluster.start()
-        try await cluster.recreateDatabase(TrialSite.databaseName)
+        try await cluster.recreateDatabase(TestSite.databaseName)
         _ = try await Store.migrate(StoreSession.configuration(settings(), role: "migrate"))
         if !FileManager.default.fileExists(atPath: keyFile) { try CredentialKeyFile.create(at: keyFile) }
         let store = try await Store.connect(StoreSession.configuration(settings(), role: "drill"))
@@ -176,7 +176,7 @@ extension DrillSite {
         // They are replaced at once when they die, however few parts are left.
         settings.mta.master.minSpareServers = setup.children
         setup.adjust(&settings)
-        var place = TrialHost(folder: folder, programs: programs)
+        var place = TestHost(folder: folder, programs: programs)
         place.wrapper = setup.wrapper
         place.environment = setup.environment
         place.supervisor.appendsLog = true
@@ -224,7 +224,7 @@ extension DrillSite {
 
     /// Waits until a condition holds. While the database cannot be asked it does not.
     ///
-    /// - Throws: `DrillSetback` that names what was waited for.
+    /// - Throws: `DrillFailure` that names what was waited for.
     func until(
         _ what: String,
         within limit: Duration,
@@ -233,7 +233,7 @@ extension DrillSite {
     ) async throws {
         let deadline = ContinuousClock.now.advanced(by: limit)
         while try await !(ifReachable { try await condition() } ?? false) {
-            guard ContinuousClock.now < deadline else { throw DrillSetback("\(what): not within \(limit)") }
+            guard ContinuousClock.now < deadline else { throw DrillFailure("\(what): not within \(limit)") }
             try await Task.sleep(for: interval)
         }
     }
@@ -280,11 +280,11 @@ struct DrillRandom: RandomNumberGenerator, Sendable {
 }
 
 /// A drill that cannot go on: what it waited for did not come, or a part of the site does not work.
-struct DrillSetback: Error, CustomStringConvertible {
+struct DrillFailure: Error, CustomStringConvertible {
     /// What happened.
     let description: String
 
-    /// Describes a setback.
+    /// Describes a failure.
     init(_ description: String) {
         self.description = description
     }

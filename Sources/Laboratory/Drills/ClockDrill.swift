@@ -31,7 +31,7 @@ struct ClockDrill: Drill {
     /// How long the last messages are valid, in seconds: for less than a clock is off.
     private static let validity: Int64 = 300
     /// How long a delivery may stand still before it counts as kept back: far less than a clock is off.
-    private static let patience = Duration.seconds(45)
+    private static let timeout = Duration.seconds(45)
     private static let streams = 100
 
     func run(_ site: DrillSite) async throws {
@@ -95,7 +95,7 @@ struct ClockDrill: Drill {
             try await site.pause(milliseconds: 200...1_000)
         }
         try await shift(site, clock, by: -600)
-        try await site.untilOver(delivery, patience: Self.patience)
+        try await site.untilOver(delivery, timeout: Self.timeout)
     }
 
     /// Children that have last seen the clock when it was far ahead send messages that are valid for minutes only.
@@ -110,7 +110,7 @@ struct ClockDrill: Drill {
         try await site.pause(milliseconds: 1_000...2_000)
         try await shift(site, clock, by: -600)
         let delivery = try await site.deliver(to: audience) { $0.validitySeconds = Self.validity }
-        try await site.untilOver(delivery, patience: Self.patience)
+        try await site.untilOver(delivery, timeout: Self.timeout)
     }
 
     private func untilUnderWay(_ site: DrillSite, _ delivery: DrillDelivery) async throws {
@@ -138,7 +138,7 @@ extension DrillSite {
 
     /// Waits until the database shows a clock that is ahead of this machine's by so many seconds.
     ///
-    /// - Throws: `DrillSetback` if it does not: its server does not see the shifted clock, and the drill would prove nothing.
+    /// - Throws: `DrillFailure` if it does not: its server does not see the shifted clock, and the drill would prove nothing.
     func untilDatabaseClock(isAheadBy seconds: Int64) async throws {
         try await until("the database's clock is off by \(seconds) s", within: Self.clockLimit) {
             let shown = try await Double(store().databaseClock().microsecondsSince1970) / 1_000_000
@@ -148,7 +148,7 @@ extension DrillSite {
 
     /// Waits until supervisor and children of a host have loaded the library and the file of the shifted clock.
     ///
-    /// - Throws: `DrillSetback` if they do not: they see the right clock, and the drill would prove nothing.
+    /// - Throws: `DrillFailure` if they do not: they see the right clock, and the drill would prove nothing.
     func untilProcesses(of host: DrillHost, use clock: ShiftedClock) async throws {
         try await until("supervisor and children of host \(host.name) see the shifted clock", within: Self.clockLimit) {
             let children = host.childIDs()

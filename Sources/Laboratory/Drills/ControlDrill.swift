@@ -26,7 +26,7 @@ struct ControlDrill: Drill {
             try await keepBusy(site, audience, &controlled)
             try await site.pause(milliseconds: 100...1_000)
             // First the wire, then what state the deliveries are in: whoever waits in between orders what has ended meanwhile.
-            try await site.until("requests on the wire", within: DrillSite.patience) {
+            try await site.until("requests on the wire", within: DrillSite.timeout) {
                 if try await site.streams() >= DrillFault.leastStreams { return true }
                 try await keepBusy(site, audience, &controlled)
                 return false
@@ -124,10 +124,10 @@ struct ControlDrill: Drill {
                 "delivery \(progress.id) is \(progress.state.rawValue), not stopped"
             )
             site.expect(progress.pending == 0, "delivery \(progress.id): \(progress.pending) messages are pending")
-            let settled = progress.sent + progress.canceled
+            let resolved = progress.sent + progress.canceled
             site.expect(
-                settled == progress.target,
-                "delivery \(progress.id): \(settled) of \(progress.target) sent or canceled"
+                resolved == progress.target,
+                "delivery \(progress.id): \(resolved) of \(progress.target) sent or canceled"
             )
             canceled += progress.canceled
         }

@@ -57,7 +57,7 @@ struct CrashPointsDrill: Drill {
         host.place.environment[Self.variable] = "\(point.rawValue):\(visit):\(file)"
         for number in 1...Self.times {
             guard FileManager.default.createFile(atPath: file, contents: nil) else {
-                throw DrillSetback("\(file) cannot be written")
+                throw DrillFailure("\(file) cannot be written")
             }
             let streams = try await untilDead(site, host, point, file: file, audience)
             site.noteFaults("death \(number) at visit \(visit) of \(point.rawValue)", number: 1, streams: streams)
@@ -93,7 +93,7 @@ struct CrashPointsDrill: Drill {
         for start in 1...Self.starts {
             if host.supervisorID == nil { try await host.start() }
             if try await isDead(site, point, file: file, audience) { break }
-            guard start < Self.starts else { throw DrillSetback("nothing died at \(point.rawValue)") }
+            guard start < Self.starts else { throw DrillFailure("nothing died at \(point.rawValue)") }
             try await host.stop()
             before = try await site.gatewayCounts()
         }

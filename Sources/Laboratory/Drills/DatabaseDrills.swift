@@ -97,7 +97,7 @@ struct ConnectionsExhaustedDrill: Drill {
     private static let slots = 30
     /// So often in a row nothing of the engine has to be found: a connection that is just being made has no name yet.
     private static let looks = 3
-    /// The connections of a child: for loading and for settling.
+    /// The connections of a child: for loading and for outcomes.
     private static let ofChild = 2
     /// How long a child that has its connections again needs to renew its leases: the order to do so waits for them.
     private static let renewal = Duration.milliseconds(300)
@@ -257,7 +257,7 @@ struct ReadersDrill: Drill {
         let delivery = try await site.deliver(to: audience)
         let progress = try await site.untilOver(delivery)
         guard let seconds = try await site.store().secondsToLastOutcome(delivery: delivery.id), seconds > 0 else {
-            throw DrillSetback("delivery \(delivery.id) is over, but no part tells when")
+            throw DrillFailure("delivery \(delivery.id) is over, but no part tells when")
         }
         return Double(progress.target) / seconds
     }

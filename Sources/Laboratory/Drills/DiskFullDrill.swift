@@ -11,7 +11,7 @@ struct DiskFullDrill: Drill {
     let needs: [DrillNeed] = [.root, .tool("mount", package: "mount")]
 
     /// How long the server may take until it wants room.
-    private static let patience = Duration.seconds(15)
+    private static let timeout = Duration.seconds(15)
 
     /// Room for the cluster, for little WAL and for the outcomes of some deliveries.
     private static let megabytes = 1_500
@@ -52,7 +52,7 @@ struct DiskFullDrill: Drill {
             try disk.fill()
             try await site.pause(milliseconds: 500...4_000)
             // Segments of the log are used again, so the server may want no room for a while.
-            try? await site.until("PostgreSQL finds no room", within: Self.patience) { refusals(site) > before }
+            try? await site.until("PostgreSQL finds no room", within: Self.timeout) { refusals(site) > before }
         } catch {
             disk.free()
             throw error
@@ -196,7 +196,7 @@ struct JournalDiskFullDrill: Drill {
     private func fill(_ disk: String) throws {
         _ = FileManager.default.createFile(atPath: disk + "/filler", contents: nil)
         guard let handle = FileHandle(forWritingAtPath: disk + "/filler") else {
-            throw DrillSetback("\(disk)/filler cannot be written")
+            throw DrillFailure("\(disk)/filler cannot be written")
         }
         defer { try? handle.close() }
         for size in [1 << 20, 4_096, 1] {
@@ -216,8 +216,8 @@ struct JournalDiskFullDrill: Drill {
                 try await isAlarmed(site)
             }
             try await site.until("nothing more is sent", within: .seconds(60)) { try await site.streams() == 0 }
-        } catch let setback as DrillSetback {
-            site.finding("\(setback)")
+        } catch let failure as DrillFailure {
+            site.problem("\(failure)")
         }
     }
 }

@@ -65,7 +65,7 @@ struct DrillNetwork: Sendable {
         // Lines of proc(5)'s net/arp: address, type, flags, hardware address, mask, device.
         let table = (try? String(contentsOfFile: "/proc/net/arp", encoding: .utf8)) ?? ""
         let entry = table.split(separator: "\n").map { $0.split(separator: " ") }.first { $0.first == address[...] }
-        guard let entry, entry.count > 3 else { throw DrillSetback("\(address) has not been talked to") }
+        guard let entry, entry.count > 3 else { throw DrillFailure("\(address) has not been talked to") }
         let neighbour = [address, "lladdr", String(entry[3]), "dev", gatewayBridge]
         try await ip(["neighbour", "replace"] + neighbour + ["nud", "permanent"])
         try await ip(["link", "set", gatewayLink(host), "nomaster"])

@@ -13,7 +13,7 @@ struct FailoverDrill: Drill {
         let pair = try ReplicaPair(primary: own)
         site.onCleanup { await pair.remove(keeping: own) }
         site.leaveNote(try ReplicaPair.removalCommand(own))
-        let url = try ReplicaPair.connectionString(own, database: TrialSite.databaseName)
+        let url = try ReplicaPair.connectionString(own, database: TestSite.databaseName)
         site.configureCluster { $0.connection = url }
         try await site.startCluster()
         try await follow(site, pair)

@@ -34,7 +34,7 @@ struct FalseDevicesDrill: Drill {
             )
         }
         var streams: Int64 = 0
-        try await site.until("requests on the wire", within: DrillSite.patience) {
+        try await site.until("requests on the wire", within: DrillSite.timeout) {
             streams = try await site.streams()
             return streams >= DrillFault.leastStreams
         }
@@ -81,11 +81,11 @@ struct FalseDevicesDrill: Drill {
     /// Starts a delivery to which messages are added.
     private func startContinuous(_ site: DrillSite, _ audience: [String]) async throws -> Int64 {
         let store = try site.store()
-        var new = NewDelivery(label: "Drill \(name)", applications: audience, content: TrialAudience.content)
+        var new = NewDelivery(label: "Drill \(name)", applications: audience, content: TestAudience.content)
         new.isContinuous = true
         let id = try await store.createDelivery(new)
         try await store.startDelivery(id)
-        try await site.until("a delivery that takes messages", within: DrillSite.patience) {
+        try await site.until("a delivery that takes messages", within: DrillSite.timeout) {
             try await store.deliveryProgress(id).state == .inProgress
         }
         return id
@@ -115,7 +115,7 @@ struct FalseDevicesDrill: Drill {
 
     private func expectSingles(_ site: DrillSite, _ days: Set<Int64>) async throws {
         let deliveries = site.deliveries.filter { days.contains($0.id) }
-        try await site.until("the outcomes of single messages", within: DrillSite.patience) {
+        try await site.until("the outcomes of single messages", within: DrillSite.timeout) {
             for delivery in deliveries where try await site.progress(delivery).pending > 0 { return false }
             return true
         }

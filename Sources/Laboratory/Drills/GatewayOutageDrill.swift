@@ -21,7 +21,7 @@ struct GatewayOutageDrill: Drill {
     /// The time between two looks at what gateways have accepted.
     private static let lookInterval = Duration.milliseconds(200)
     /// How long the rate is waited for, so that the table says how late it was.
-    private static let recoveryPatience = Duration.seconds(60)
+    private static let recoveryTimeout = Duration.seconds(60)
 
     func run(_ site: DrillSite) async throws {
         var applications = try await start(site)
@@ -30,13 +30,13 @@ struct GatewayOutageDrill: Drill {
         site.noteFaults("an outage", number: OutageRow.all.count, streams: waiting)
         try await outage(&applications, site)
         try await recover(&applications, site)
-        for gateway in gateways(applications) { try await gateway.hurry(seed: site.seed) }
+        for gateway in gateways(applications) { try await gateway.speedUp(seed: site.seed) }
         try await untilSinglesAreOver(applications, site)
         await withTaskGroup { group in
             for delivery in applications.map(\.delivery) {
                 group.addTask {
                     // What is left is in the table, and in the account.
-                    do { _ = try await site.untilOver(delivery) } catch { site.finding("\(error)") }
+                    do { _ = try await site.untilOver(delivery) } catch { site.problem("\(error)") }
                 }
             }
         }
@@ -82,7 +82,7 @@ struct GatewayOutageDrill: Drill {
     private func open(_ gateway: OutageGateway, _ site: DrillSite) async throws -> [OutageApplication] {
         let row = gateway.row
         let count = site.messages + (row.isPartial ? OutageGateway.nominalRate * Int64(site.options.outageSeconds) : 0)
-        let audience = TrialAudience(
+        let audience = TestAudience(
             store: try site.store(),
             settings: site.settings(),
             simulator: gateway.report,
@@ -170,12 +170,12 @@ struct GatewayOutageDrill: Drill {
         var new = NewDelivery(
             label: "Drill \(name), singles",
             applications: [application.name],
-            content: TrialAudience.content
+            content: TestAudience.content
         )
         new.isContinuous = true
         let id = try await store.createDelivery(new)
         try await store.startDelivery(id)
-        try await site.until("a delivery that takes messages", within: DrillSite.patience) {
+        try await site.until("a delivery that takes messages", within: DrillSite.timeout) {
             try await store.deliveryProgress(id).state == .inProgress
         }
         var days: [Int64: Int64] = [:]
@@ -194,7 +194,7 @@ struct GatewayOutageDrill: Drill {
     /// A delivery to which messages are added goes on, so its end is not waited for.
     private func untilSinglesAreOver(_ applications: [OutageApplication], _ site: DrillSite) async throws {
         for singles in applications.compactMap(\.singles) {
-            try await site.until("the outcomes of single messages", within: DrillSite.patience) {
+            try await site.until("the outcomes of single messages", within: DrillSite.timeout) {
                 try await site.progress(singles).pending == 0
             }
         }
@@ -204,7 +204,7 @@ struct GatewayOutageDrill: Drill {
     private func recover(_ applications: inout [OutageApplication], _ site: DrillSite) async throws {
         guard site.options.hasTimes else { return }
         let back = ContinuousClock.now
-        let deadline = back.advanced(by: Self.recoveryPatience)
+        let deadline = back.advanced(by: Self.recoveryTimeout)
         while applications.contains(where: { $0.recovery == nil }), ContinuousClock.now < deadline {
             for index in applications.indices where applications[index].recovery == nil {
                 let application = applications[index]
@@ -241,7 +241,7 @@ struct GatewayOutageDrill: Drill {
                 wrongAttempts: attempts,
                 hasTimes: site.options.hasTimes
             )
-            for fault in faults { site.finding("\(application.name): \(fault)") }
+            for fault in faults { site.problem("\(application.name): \(fault)") }
             table.add(
                 application.cells(
                     progress,

@@ -18,7 +18,7 @@ struct OutageGateway: Sendable {
     /// The row.
     let row: OutageRow
     /// The process.
-    let simulator: TrialSimulator
+    let simulator: TestSimulator
     /// Where it listens.
     let report: SimulatorReport
     /// The network in which it is alone on a host; `nil`: it runs on this one.
@@ -31,7 +31,7 @@ struct OutageGateway: Sendable {
         for part in ["/log", "/run"] {
             try FileManager.default.createDirectory(atPath: folder + part, withIntermediateDirectories: true)
         }
-        let simulator = TrialSimulator(site: folder)
+        let simulator = TestSimulator(site: folder)
         site.onCleanup { try? await simulator.process.kill() }
         var arguments = ["--record", site.recordFile]
         if case .tokens = row.fcm { arguments += ["--token-lifetime", String(Self.tokenLifetime)] }
@@ -58,7 +58,7 @@ struct OutageGateway: Sendable {
     }
 
     /// Serves as fast as it can, for what is left.
-    func hurry(seed: UInt64) async throws {
+    func speedUp(seed: UInt64) async throws {
         for gateway in GatewayPlan.both {
             var plan = GatewayPlan()
             plan.latencyMilliseconds = 0

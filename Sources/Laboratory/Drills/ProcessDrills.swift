@@ -40,7 +40,7 @@ struct KillChildrenDrill: Drill {
     }
 }
 
-/// The supervisor dies; its children, who hear of it by the end of their standard input, settle what is on the wire and end.
+/// The supervisor dies; its children, who hear of it by the end of their standard input, resolve what is on the wire and end.
 /// It is started again at once.
 struct KillSupervisorDrill: Drill {
     /// The faults after which the rate has to come back before the next one; it takes seconds each time.
@@ -107,7 +107,7 @@ struct StopChildDrill: Drill {
     private static let shortLease = 3
 
     /// How long an order that the child has given before it was stopped may take in the database: much less than a lease.
-    private static let settling = Duration.milliseconds(300)
+    private static let calm = Duration.milliseconds(300)
 
     /// Whether the lease is the usual one.
     let hasUsualLease: Bool
@@ -172,7 +172,7 @@ struct StopChildDrill: Drill {
     private func untilRobbed(_ child: DrillChild, _ site: DrillSite, _ host: DrillHost) async throws {
         let store = try site.store()
         // From now on it neither takes a part nor gives one back; an order that was under way is over in a moment.
-        try await Task.sleep(for: Self.settling)
+        try await Task.sleep(for: Self.calm)
         guard host.childIDs().contains(child.pid), try await !store.partsHeld(byChild: child.id).isEmpty else {
             throw FaultMiss("child process \(child.pid) held no parts when it was stopped")
         }

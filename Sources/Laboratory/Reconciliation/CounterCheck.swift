@@ -27,7 +27,7 @@ struct CounterCheck: Sendable {
 
     /// What does not agree.
     ///
-    /// A child tells its counters with its beats, so one that was killed may have told less than the deliveries know; more is
+    /// A child tells its counters with its heartbeats, so one that was killed may have told less than the deliveries know; more is
     /// always wrong. Hosts are the sums of their children.
     ///
     /// - Parameter hosts: `nil`: not compared.
@@ -86,9 +86,9 @@ struct CounterCheck: Sendable {
         var children = Counters()
         let overviews = try await store.children(includeExited: true)
         for child in overviews {
-            children.unknown += child.beat.unknown
-            children.resent += child.beat.resentAfterAmbiguity
-            children.late += child.beat.lateOutcomes
+            children.unknown += child.heartbeat.unknown
+            children.resent += child.heartbeat.resentAfterAmbiguity
+            children.late += child.heartbeat.lateOutcomes
             children.replayed += child.journalReplayed
         }
         return (children, overviews.count < Self.listedChildren)

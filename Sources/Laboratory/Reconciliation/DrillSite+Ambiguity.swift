@@ -12,7 +12,7 @@ extension DrillSite {
         faults.reduce(0) { $0 + $1.streams + slack }
     }
 
-    /// A finding if more messages are or were ambiguous: the engine itself says which are, and may not say it of more than can
+    /// A problem if more messages are or were ambiguous: the engine itself says which are, and may not say it of more than can
     /// have been on the wire.
     func expectAmbiguous(atMost bound: Int64) async throws {
         var ambiguous: Int64 = 0
@@ -26,26 +26,26 @@ extension DrillSite {
         )
     }
 
-    /// A finding if the children have not counted what the deliveries have: for drills in which no process dies, so that each
-    /// tells with a beat what it did.
+    /// A problem if the children have not counted what the deliveries have: for drills in which no process dies, so that each
+    /// tells with a heartbeat what it did.
     func expectCountersOfChildren() async throws {
         var differences: [String] = []
         do {
             try await until("the children's counters", within: .seconds(30), every: .milliseconds(500)) {
                 let children = try await CounterCheck.children(store())
-                guard children.hasAll else { throw DrillSetback("there were too many children to add up") }
+                guard children.hasAll else { throw DrillFailure("there were too many children to add up") }
                 differences = CounterCheck.differences(
                     deliveries: try await CounterCheck.deliveries(store()),
                     children: children.counters
                 )
                 return differences.isEmpty
             }
-        } catch is DrillSetback where !differences.isEmpty {
-            for difference in differences { finding(difference) }
+        } catch is DrillFailure where !differences.isEmpty {
+            for difference in differences { problem(difference) }
         }
     }
 
-    /// A finding for every delivery of which messages were ambiguous, or accepted more than once, though no journal of a dead
+    /// A problem for every delivery of which messages were ambiguous, or accepted more than once, though no journal of a dead
     /// host has an intent of them without its answer.
     ///
     /// - Parameter intents: What the journals said each time that processes died; nothing else may have made messages
@@ -88,10 +88,10 @@ enum JournalIntents {
     /// The messages of all journals of a host that were about to be sent, and whose answer is not in them. All its processes
     /// have to be dead, and none may have been started again: the next supervisor replays the journals and removes them.
     ///
-    /// - Throws: `DrillSetback` if a process is alive, or if a journal cannot be read.
+    /// - Throws: `DrillFailure` if a process is alive, or if a journal cannot be read.
     static func unanswered(of host: DrillHost) throws -> Set<Message> {
         guard host.supervisorID == nil, host.childIDs().isEmpty else {
-            throw DrillSetback("host \(host.name) still has processes, which write its journals")
+            throw DrillFailure("host \(host.name) still has processes, which write its journals")
         }
         return try unanswered(in: host.journals().map { host.journalFolder + "/" + $0 })
     }
@@ -106,7 +106,7 @@ enum JournalIntents {
                 // Its child died before it had written anything else.
                 continue
             } catch {
-                throw DrillSetback("\(file) cannot be read: \(error)")
+                throw DrillFailure("\(file) cannot be read: \(error)")
             }
         }
         return messages

@@ -22,7 +22,7 @@ enum GatewayRecord {
     /// - Parameter offset: The bytes that an earlier run had written, left out.
     static func read(_ file: String, from offset: UInt64 = 0, _ body: (GatewayRecordLine) -> Void) throws {
         guard let handle = FileHandle(forReadingAtPath: file) else {
-            throw DrillSetback("the gateway's record \(file) cannot be read")
+            throw DrillFailure("the gateway's record \(file) cannot be read")
         }
         defer { try? handle.close() }
         try handle.seek(toOffset: offset)

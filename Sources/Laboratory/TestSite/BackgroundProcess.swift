@@ -8,7 +8,7 @@ import SystemPackage
 /// remembers it, so that a later run can end it.
 struct BackgroundProcess: Sendable {
     /// How long a process may take to end after SIGTERM before it is killed: longer than a supervisor gives its children.
-    private static let patience = Duration.seconds(80)
+    private static let timeout = Duration.seconds(80)
     /// The time between two looks whether a process has ended.
     private static let lookInterval = Duration.milliseconds(20)
 
@@ -95,13 +95,13 @@ struct BackgroundProcess: Sendable {
         var stop = ProcessStop.wasGone
         if let process = running {
             Foundation.kill(process.id, SIGTERM)
-            if try await ended(process, within: Self.patience) {
+            if try await ended(process, within: Self.timeout) {
                 stop = try await ends.end(of: process.id)
             } else {
                 stop = .killed
                 Foundation.kill(-process.id, SIGKILL)
                 Foundation.kill(process.id, SIGKILL)
-                _ = try await ended(process, within: Self.patience)
+                _ = try await ended(process, within: Self.timeout)
             }
         }
         try? FileManager.default.removeItem(atPath: recordFile)
@@ -112,11 +112,11 @@ struct BackgroundProcess: Sendable {
     func kill() async throws {
         guard let process = running else { return }
         _ = Foundation.kill(process.id, SIGKILL)
-        _ = try await ended(process, within: Self.patience)
+        _ = try await ended(process, within: Self.timeout)
     }
 
     /// The last lines of the log, for a message.
-    var lastWords: String {
+    var stderrTail: String {
         let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(3).joined(separator: "\n")
     }

@@ -1,7 +1,7 @@
 import Administration
 import Foundation
 
-/// A PostgreSQL cluster of our own for trials and benches: a real server on a Unix socket, which no other user can reach.
+/// A PostgreSQL cluster of our own for test sites and benches: a real server on a Unix socket, which no other user can reach.
 ///
 /// PostgreSQL refuses to run as root. Then it runs as `postgres` or `nobody`, and root still connects, as root enters every
 /// folder. Data and socket are in one short folder, because the path of a socket has 107 bytes at most.

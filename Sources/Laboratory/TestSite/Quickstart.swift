@@ -8,11 +8,11 @@ import Store
 struct Quickstart: Sendable {
     /// The children that may run: one for each platform.
     private static let children = 2
-    /// So long without a single settled message means that something is wrong.
-    private static let patience = Duration.seconds(120)
+    /// So long without a single resolved message means that something is wrong.
+    private static let timeout = Duration.seconds(120)
 
     /// Where everything runs.
-    let site: TrialSite
+    let site: TestSite
     /// The number of messages.
     let messages: Int64
     /// Whether the result is a line of JSON and nothing else is shown.
@@ -52,9 +52,9 @@ struct Quickstart: Sendable {
         }
     }
 
-    private var sample: TrialContents {
-        TrialContents(
-            service: TrialAudience.samplePrefix,
+    private var sample: TestContents {
+        TestContents(
+            service: TestAudience.samplePrefix,
             deliveryLabel: Self.label,
             userKeyPrefix: Self.userKeyPrefix
         )
@@ -72,10 +72,10 @@ struct Quickstart: Sendable {
         try await site.startFeedback()
         let base = try await site.startWeb(settings)
         return try await StoreSession.run(settings, role: "quickstart") { store in
-            let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+            let audience = TestAudience(store: store, settings: settings, simulator: simulator)
             let names = try await audience.create()
             let applications = try await store.registrableApplications().filter { names.contains($0.name) }
-            let devices = TrialDevices(site: site, control: SimulatorControl(simulator))
+            let devices = TestDevices(site: site, control: SimulatorControl(simulator))
             tell("Registering \(messages) simulated devices at \(base)")
             try await devices.register(applications, count: messages, at: settings.web.port)
             let progress = try await send(store, to: names)
@@ -96,11 +96,11 @@ struct Quickstart: Sendable {
 
     private func send(_ store: Store, to applications: [String]) async throws -> DeliveryProgress {
         let id = try await store.createDelivery(
-            NewDelivery(label: Self.label, applications: applications, content: TrialAudience.content)
+            NewDelivery(label: Self.label, applications: applications, content: TestAudience.content)
         )
         try await store.startDelivery(id)
         tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
-        let watch = DeliveryWatch(store: store, id: id, isQuiet: json, patience: Self.patience) {
+        let watch = DeliveryWatch(store: store, id: id, isQuiet: json, timeout: Self.timeout) {
             try site.checkProcesses(withDevices: true)
         }
         return try await watch.untilOver()
@@ -142,10 +142,10 @@ struct QuickstartResult: Sendable {
     /// The applications that devices can register with.
     let applications: [RegistrableApplication]
 
-    /// Messages that neither a gateway accepted nor the database knows as settled otherwise.
+    /// Messages that neither a gateway accepted nor the database knows as resolved otherwise.
     var lost: Int64 {
-        let settledOtherwise = progress.target - progress.sent - progress.pending - progress.unknown
-        return max(0, messages - count.accepted - settledOtherwise)
+        let resolvedOtherwise = progress.target - progress.sent - progress.pending - progress.unknown
+        return max(0, messages - count.accepted - resolvedOtherwise)
     }
 
     /// Whether nothing was lost, duplicated or left over, and both counts agree.
@@ -173,7 +173,7 @@ struct QuickstartResult: Sendable {
     }
 
     /// For people: what happened and where to look.
-    func text(_ site: TrialSite) -> String {
+    func text(_ site: TestSite) -> String {
         let rate = seconds > 0 ? Int(Double(progress.target) / seconds) : 0
         return """
 

@@ -58,7 +58,7 @@ struct QuickstartRunCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            let site = try TrialSite(folder: folder)
+            let site = try TestSite(folder: folder)
             _ = try FolderLock(folder: site.folder)
             let isClean = try await UntilSignal.run {
                 try await Quickstart(site: site, messages: messages, json: json, detach: detach, fresh: fresh).run()
@@ -84,7 +84,7 @@ struct QuickstartStopCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             guard FileManager.default.fileExists(atPath: folder) else { return }
-            try await TrialSite(folder: folder).stop()
+            try await TestSite(folder: folder).stop()
             StandardError.write("Everything is stopped.\n")
         } catch {
             throw CommandFailure.report(error)

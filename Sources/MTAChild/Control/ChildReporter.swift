@@ -23,7 +23,7 @@ import Darwin
 /// Says how the child is doing: a line on standard output and a row in `mta_child`, each second.
 final class ChildReporter: Sendable {
     private struct Last {
-        var settled: Int64 = 0
+        var resolved: Int64 = 0
         var at = ContinuousClock.now
         var rate = 0.0
         var windowTurned = ContinuousClock.now
@@ -53,16 +53,19 @@ final class ChildReporter: Sendable {
     }
 
     /// Keeps the row in `mta_child` up to date until the task is cancelled.
-    func beat() async {
+    func heartbeat() async {
         while !Task.isCancelled {
-            await beat(exited: false)
+            await heartbeat(exited: false)
             try? await Task.sleep(for: .seconds(1))
         }
     }
 
     func writeLine(exitReason: ChildExitReason?) {
-        let (counters, parts, inFlight, isKeptBack, isProbing) = sender.desk.withLock { desk in
-            (desk.counters, desk.parts.count, desk.unsettled, !desk.isLeaseValid, desk.isProbingTrouble)
+        let (counters, parts, inFlight, isKeptBack, isProbing) = sender.dispatch.withLock { dispatch in
+            (
+                dispatch.counters, dispatch.parts.count, dispatch.window.unresolved, !dispatch.permission.isLeaseValid,
+                dispatch.isProbingTrouble
+            )
         }
         var status = ChildStatus(
             pid: getpid(),
@@ -91,49 +94,56 @@ final class ChildReporter: Sendable {
         return parts > 0 ? .sending : .idle
     }
 
-    func beat(exited: Bool) async {
-        let (counters, parts, current) = sender.desk.withLock { desk in
-            (desk.counters, desk.parts.count, desk.parts.values.max { $0.inGateway < $1.inGateway }?.claimed)
+    func heartbeat(exited: Bool) async {
+        let (counters, parts, current) = sender.dispatch.withLock { dispatch in
+            (
+                dispatch.counters, dispatch.parts.count,
+                dispatch.parts.values.max { $0.inGateway < $1.inGateway }?.claimed
+            )
         }
         let gateway = await sender.gateway?.status()
         let (p50, p99) = sender.latencies.withLock { ($0.percentile(50), $0.percentile(99)) }
-        var beat = ChildBeat(childID: arguments.childID, pid: getpid(), state: exited ? .exited : beatState(parts))
-        beat.deliveryID = current?.deliveryID
-        beat.partID = current?.id
-        beat.partsHeld = Int32(clamping: parts)
-        beat.connections = Int32(clamping: gateway?.connections ?? 0)
-        beat.streamsInFlight = Int32(clamping: gateway?.streamsInFlight ?? 0)
-        beat.sent = counters.sent
-        beat.failed = counters.failed
-        beat.retried = counters.retried
-        beat.unknown = counters.unknown
-        beat.resentAfterAmbiguity = counters.resentAfterAmbiguity
-        beat.lateOutcomes = counters.late
-        beat.rate = rate(counters.sent + counters.failed + counters.retried)
-        beat.latencyP50Milliseconds = p50
-        beat.latencyP99Milliseconds = p99
-        beat.residentBytes = ResidentMemory.bytes
-        beat.lastError = sender.lastError
+        var heartbeat = ChildHeartbeat(
+            childID: arguments.childID,
+            pid: getpid(),
+            state: exited ? .exited : heartbeatState(parts)
+        )
+        heartbeat.deliveryID = current?.deliveryID
+        heartbeat.partID = current?.id
+        heartbeat.partsHeld = Int32(clamping: parts)
+        heartbeat.connections = Int32(clamping: gateway?.connections ?? 0)
+        heartbeat.streamsInFlight = Int32(clamping: gateway?.streamsInFlight ?? 0)
+        heartbeat.sent = counters.sent
+        heartbeat.failed = counters.failed
+        heartbeat.retried = counters.retried
+        heartbeat.unknown = counters.unknown
+        heartbeat.resentAfterAmbiguity = counters.resentAfterAmbiguity
+        heartbeat.lateOutcomes = counters.late
+        heartbeat.rate = rate(counters.sent + counters.failed + counters.retried)
+        heartbeat.latencyP50Milliseconds = p50
+        heartbeat.latencyP99Milliseconds = p99
+        heartbeat.residentBytes = ResidentMemory.bytes
+        heartbeat.lastError = sender.lastError
         do {
-            try await store.beatChild(beat)
+            try await store.recordChildHeartbeat(heartbeat)
         } catch {
             if !Task.isCancelled { logger.warning("the child's row could not be updated: \(error)") }
         }
     }
 
-    private func beatState(_ parts: Int) -> ChildBeat.State {
+    private func heartbeatState(_ parts: Int) -> ChildHeartbeat.State {
         if control.isDraining { return .draining }
         return parts > 0 ? .working : .idle
     }
 
     /// Messages a second since the last call.
-    private func rate(_ settled: Int64) -> Double {
+    private func rate(_ resolved: Int64) -> Double {
         let now = ContinuousClock.now
         let turn = last.withLock { last in
             let seconds = (now - last.at) / .seconds(1)
             if seconds > 0.1 {
-                last.rate = Double(settled - last.settled) / seconds
-                last.settled = settled
+                last.rate = Double(resolved - last.resolved) / seconds
+                last.resolved = resolved
                 last.at = now
             }
             guard now - last.windowTurned >= .seconds(LatencyWindow.seconds) else { return false }

@@ -4,7 +4,7 @@ import Store
 import Synchronization
 
 /// Tells the database that the application's circuit opens or closes, until it has heard it.
-final class CircuitKeeper: Sendable {
+final class CircuitReport: Sendable {
     private let store: Store
     private let applicationID: Int32
     private let accountID: Int32
@@ -26,7 +26,7 @@ final class CircuitKeeper: Sendable {
     var isOpening: Bool { reports.isUnderWay("open") }
 
     /// Returns when the database knows the latest state.
-    func settled() async {
+    func resolved() async {
         await reports.finished()
     }
 
@@ -69,10 +69,10 @@ final class DeliveryHolder: Sendable {
     }
 
     /// Whether the database may not know yet that a delivery is held back.
-    var isHolding: Bool { reports.isUnderWay }
+    var holdsParts: Bool { reports.isUnderWay }
 
     /// Returns when the database knows all of it.
-    func settled() async {
+    func resolved() async {
         await reports.finished()
     }
 

@@ -11,7 +11,7 @@ final class ControlWatcher: Sendable {
     private static let idleInterval = Duration.seconds(1)
 
     /// Look at once.
-    let signal = Signal()
+    let signal = EventSignal()
     private let store: Store
     private let sender: Sender
     private let loading: LoadingParts
@@ -42,8 +42,8 @@ final class ControlWatcher: Sendable {
     func run() async {
         var isAnswered = true
         while !Task.isCancelled {
-            let deliveries = loading.deliveries.union(sender.desk.withLock { $0.heldDeliveries })
-            await signal.wait(atMost: deliveries.isEmpty ? Self.idleInterval : Self.interval)
+            let deliveries = loading.deliveries.union(sender.dispatch.withLock { $0.heldDeliveries })
+            await signal.wait(timeout: deliveries.isEmpty ? Self.idleInterval : Self.interval)
             guard !Task.isCancelled else { return }
             do {
                 try await look()
@@ -59,8 +59,8 @@ final class ControlWatcher: Sendable {
     }
 
     private func look() async throws {
-        let (held, circuit) = sender.desk.withLock { ($0.heldDeliveries, $0.circuit) }
-        // Those that are being loaded are looked for even if the desk holds nothing of them.
+        let (held, circuit) = sender.dispatch.withLock { ($0.heldDeliveries, $0.circuit) }
+        // Those that are being loaded are looked for even if the dispatch state holds nothing of them.
         let deliveries = loading.deliveries.union(held)
         let isClosing = sender.circuit.isClosing
         let isReporting = sender.troubleReport.isUnderWay
@@ -72,29 +72,29 @@ final class ControlWatcher: Sendable {
         sender.perform(.deliveryStates(state.deliveries))
         // Who probes the circuit sends one message: while both are on, neither probe waits for the other's end.
         if !isReporting, circuit != .probing { take(state.trouble) }
-        loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(SendDesk.Halt.init) != nil }
+        loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(DispatchState.Halt.init) != nil }
         // The prober, and who has just closed the circuit, know it better.
         guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
         if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
-        control.hurry(.circuitOpen)
+        control.fastShutdown(.circuitOpen)
         loading.giveUp { _, _ in true }
         sender.perform(.circuitFoundOpen)
-        sender.claimSignal.fire()
+        sender.signals.claim.fire()
     }
 
     /// What the database knows of the gateway's trouble; the prober knows it better.
     private func take(_ trouble: GatewayTroubleState?) {
-        let isNew = sender.desk.withLock { $0.trouble == .none }
+        let isNew = sender.dispatch.withLock { $0.trouble == .none }
         guard isNew, !sender.troubleReport.isUnderWay else { return }
-        sender.perform(.troubleSeen(SendDesk.TroubleSeen(trouble)))
-        guard sender.desk.withLock({ $0.trouble == .left }) else { return }
+        sender.perform(.troubleSeen(DispatchState.TroubleSeen(trouble)))
+        guard sender.dispatch.withLock({ $0.trouble == .left }) else { return }
         if !control.isDraining { logger.notice("the gateway is in trouble: giving everything back") }
-        control.hurry(.gatewayTrouble)
-        sender.claimSignal.fire()
+        control.fastShutdown(.gatewayTrouble)
+        sender.signals.claim.fire()
     }
 }
 
-extension SendDesk.TroubleSeen {
+extension DispatchState.TroubleSeen {
     /// What a row of the database means; nil says that all is well.
     init(_ state: GatewayTroubleState?) {
         switch state {

@@ -6,7 +6,7 @@ import Synchronization
 /// Shows trouble with the gateway where the operator looks: in `application_health`, with what to do.
 ///
 /// Nothing is failed for it and nobody is kept from trying: messages wait, and the entry goes when the trouble does. What
-/// makes every message fail is not shown here but opens the circuit (``CircuitKeeper``).
+/// makes every message fail is not shown here but opens the circuit (``CircuitReport``).
 struct HealthReporter: Sendable {
     let store: Store
     let applicationID: Int32
@@ -20,7 +20,7 @@ struct HealthReporter: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             // The reason of an open circuit stands.
-            guard sender.desk.withLock({ $0.circuit == .closed }), !sender.circuit.isClosing else { continue }
+            guard sender.dispatch.withLock({ $0.circuit == .closed }), !sender.circuit.isClosing else { continue }
             let trouble = sender.gatewayTrouble ?? sender.gatewayNotice
             guard trouble?.kind != .applicationStopped else { continue }
             let text = trouble?.message ?? ""

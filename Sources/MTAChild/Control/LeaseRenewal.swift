@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The judgement is made on this process's own monotonic clock (``LeaseClock``): a renewal counts from the moment when it was
 /// asked for, so that nobody can have taken a part while this child believes in it.
-final class LeaseKeeper: Sendable {
+final class LeaseRenewal: Sendable {
     /// Sending stops this long before the lease ends: time for what is already with the kernel.
     private static let margin = Duration.seconds(1)
 
@@ -57,8 +57,8 @@ final class LeaseKeeper: Sendable {
     private func watchLoop() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
-            let isHolding = sender.desk.withLock { $0.isLeaseValid && !$0.heldTokens.isEmpty }
-            if isHolding, !sender.lease.isValid { sender.perform(.leaseValid(false)) }
+            let holdsParts = sender.dispatch.withLock { $0.permission.isLeaseValid && !$0.heldTokens.isEmpty }
+            if holdsParts, !sender.lease.isValid { sender.perform(.leaseValid(false)) }
         }
     }
 
@@ -67,9 +67,11 @@ final class LeaseKeeper: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
             let now = ContinuousClock.now
-            // A part that is loaded is with the desk before it is not here any more. What is being given back is still this child's,
+            // A part that is loaded is with the dispatch state before it is not here any more. What is being given back is still this child's,
             // until the database has heard of it.
-            let held = Array(loading.tokens.union(sender.desk.withLock { $0.releasing.union($0.heldTokens) }))
+            let held = Array(
+                loading.tokens.union(sender.dispatch.withLock { $0.endings.releasing.union($0.heldTokens) })
+            )
             if held.isEmpty { next = now }
             guard !held.isEmpty, now >= next else { continue }
             next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))
@@ -93,8 +95,8 @@ final class LeaseKeeper: Sendable {
     func loseParts(_ missing: [PartToken]) {
         loading.giveUp { part, _ in missing.contains(part) }
         // Parts that have ended meanwhile are not named either, and nobody took them.
-        let lost = sender.desk.withLock { desk in
-            Set(missing.filter { desk.parts[$0].map { !$0.isClosing && !$0.isFenced } == true })
+        let lost = sender.dispatch.withLock { dispatch in
+            Set(missing.filter { dispatch.parts[$0].map { !$0.isClosing && !$0.isFenced } == true })
         }
         guard !lost.isEmpty else { return }
         logger.warning("\(lost.count) parts were taken over by another owner; nothing more is decided about them")

@@ -83,7 +83,7 @@ struct TroubleProber: Sendable {
     private static let look = Duration.milliseconds(50)
 
     /// What a probe has shown.
-    private enum Finding {
+    private enum Result {
         /// The gateway takes messages again.
         case through
         /// It does not; why.
@@ -98,20 +98,22 @@ struct TroubleProber: Sendable {
         // Deliveries take turns: what one of them meets may be its own fault.
         var tried: Set<Int64> = []
         while !control.isDraining {
-            let finding = await probe(&tried)
-            if case .through = finding { return }
+            let result = await probe(&tried)
+            if case .through = result { return }
             guard !control.isDraining else { break }
-            let asked = sender.desk.withLock { desk in desk.detector.notBefore.map { $0 - desk.moment } }
+            let asked = sender.dispatch.withLock { dispatch in
+                dispatch.gateway.detector.notBefore.map { $0 - dispatch.moment }
+            }
             let pause = ProbePace.pause(notBefore: asked ?? .zero, using: &random)
-            if case .refused(let reason) = finding { await note(reason, nextProbeIn: pause) } else { await note(nil) }
+            if case .refused(let reason) = result { await note(reason, nextProbeIn: pause) } else { await note(nil) }
             sender.perform(.probeFailed)
             await wait(pause)
         }
         // Another one goes on at once; what this one holds is not worth the time of an end in order. A probe without an answer is ambiguous
         // soon enough: it would keep the place for the whole timeout of a request.
-        sender.perform(.hurry)
-        try? await Task.sleep(for: SendDesk.answerTime)
-        sender.gateway?.giveUp(olderThan: SendDesk.answerTime)
+        sender.perform(.fastShutdown)
+        try? await Task.sleep(for: DispatchState.answerTime)
+        sender.gateway?.giveUp(olderThan: DispatchState.answerTime)
         try? await store.leaveTrouble(
             application: arguments.application,
             account: arguments.account,
@@ -119,9 +121,9 @@ struct TroubleProber: Sendable {
         )
     }
 
-    private func probe(_ tried: inout Set<Int64>) async -> Finding {
+    private func probe(_ tried: inout Set<Int64>) async -> Result {
         // The answer to the last one came late.
-        guard sender.desk.withLock({ $0.isProbingTrouble }) else { return .through }
+        guard sender.dispatch.withLock({ $0.isProbingTrouble }) else { return .through }
         if await sender.gateway?.ping(timeout: Self.pingTimeout) == false {
             return .refused("a connection is open and does not answer a PING")
         }
@@ -131,11 +133,11 @@ struct TroubleProber: Sendable {
         var said = ContinuousClock.now
         while !control.isDraining {
             try? await Task.sleep(for: Self.look)
-            let (isProbing, isOver, wasUsed, isUnused) = sender.desk.withLock { desk in
-                tried.formUnion(desk.heldDeliveries)
+            let (isProbing, isOver, wasUsed, isUnused) = sender.dispatch.withLock { dispatch in
+                tried.formUnion(dispatch.heldDeliveries)
                 return (
-                    desk.isProbingTrouble, !desk.mayProbe && !desk.awaitsProbe, !desk.mayProbe,
-                    desk.mayProbe && desk.hasNothingToProbe
+                    dispatch.isProbingTrouble, !dispatch.mayProbe && !dispatch.awaitsProbe, !dispatch.mayProbe,
+                    dispatch.mayProbe && dispatch.hasNothingToProbe
                 )
             }
             if !isProbing { return .through }
@@ -148,14 +150,14 @@ struct TroubleProber: Sendable {
                 await note(nil)
             }
         }
-        return wasSent ? .refused(sender.desk.withLock { $0.detector.reason }) : .nothing
+        return wasSent ? .refused(sender.dispatch.withLock { $0.gateway.detector.reason }) : .nothing
     }
 
     /// Claims a part to probe with if none is there, of a delivery that was not tried lately if there is one.
     /// - Returns: false if there is none now.
     private func claim(_ tried: inout Set<Int64>) async -> Bool {
-        let (isNeeded, holdsNothing, isReleasing) = sender.desk.withLock { desk in
-            (desk.hasNothingToProbe, desk.parts.isEmpty, !desk.releasing.isEmpty)
+        let (isNeeded, holdsNothing, isReleasing) = sender.dispatch.withLock { dispatch in
+            (dispatch.hasNothingToProbe, dispatch.parts.isEmpty, !dispatch.endings.releasing.isEmpty)
         }
         guard isNeeded else { return true }
         // What goes back may be all that there is.
@@ -169,7 +171,7 @@ struct TroubleProber: Sendable {
             if holdsNothing {
                 // Nothing is ready to be sent: who has something to send probes with it.
                 control.drain(.gatewayTrouble)
-                sender.claimSignal.fire()
+                sender.signals.claim.fire()
             }
         } catch {
             logger.warning("a message to probe with could not be claimed: \(error)")
@@ -205,8 +207,8 @@ struct TroubleProber: Sendable {
                 nextProbeIn: pause
             )
             if !isProber {
-                control.hurry(.gatewayTrouble)
-                sender.perform(.hurry)
+                control.fastShutdown(.gatewayTrouble)
+                sender.perform(.fastShutdown)
             }
         } catch {
             logger.warning("the trouble of the gateway could not be stored: \(error)")

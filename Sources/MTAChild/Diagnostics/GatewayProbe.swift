@@ -2,13 +2,14 @@ import Foundation
 import Gateways
 import NIOCore
 import NIOPosix
+import ProcessProtocol
 import PushCore
 import Store
 
 /// Tries whether an application's messages would be taken: the way a child goes, with one message of its own.
 public struct GatewayProbe: Sendable {
     /// An answer comes within a second; a binary gateway's silence counts as one after some.
-    private static let patienceBeyondConnecting = Duration.seconds(15)
+    private static let timeoutBeyondConnecting = Duration.seconds(15)
 
     private let settings: Settings
     private let store: Store
@@ -19,7 +20,7 @@ public struct GatewayProbe: Sendable {
         self.store = store
     }
 
-    /// Tries a gateway; the findings in the order of the steps. One failure ends it.
+    /// Tries a gateway; the results in the order of the steps. One failure ends it.
     ///
     /// - Parameters:
     ///   - token: the push token of a device; nil tries with one that no device has, whose refusal shows that all else is right.
@@ -29,8 +30,8 @@ public struct GatewayProbe: Sendable {
         _ account: AccountRow,
         token: String?,
         alert: String?
-    ) async throws -> [ProbeFinding] {
-        var findings: [ProbeFinding] = []
+    ) async throws -> [ProbeResult] {
+        var results: [ProbeResult] = []
         let row = try await store.credential(application: application.id)
         let clock = try await store.databaseClock()
         let start = ContinuousClock.now
@@ -40,10 +41,10 @@ public struct GatewayProbe: Sendable {
         }
         if let expiresAt = row.expiresAt, expiresAt <= clock {
             let left = Double(expiresAt.microsecondsSince1970 - clock.microsecondsSince1970) / 1_000_000
-            let finding =
+            let detail =
                 "\(row.kind.text) \(ExpiryNotice.text(secondsLeft: left)): "
                 + "set a new one with `pushmta credential set \(application.name)`"
-            return [ProbeFinding("credential", .failed, finding)]
+            return [ProbeResult("credential", .failed, detail)]
         }
         let delegate = ProbeDelegate()
         let gateway: any Gateway
@@ -55,30 +56,30 @@ public struct GatewayProbe: Sendable {
                 eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                 delegate: delegate
             )
-            findings.append(
-                ProbeFinding("credential", .ok, "\(row.kind.text), fingerprint \(row.fingerprint.prefix(16))…")
+            results.append(
+                ProbeResult("credential", .ok, "\(row.kind.text), fingerprint \(row.fingerprint.prefix(16))…")
             )
             try await gateway.start()
         } catch {
-            return findings + [ProbeFinding(findings.isEmpty ? "credential" : "connection", .failed, "\(error)")]
+            return results + [ProbeResult(results.isEmpty ? "credential" : "connection", .failed, "\(error)")]
         }
         let format = PayloadFormat(connector: account.connector, usesProjectKey: row.kind == .fcmProjectKey)
         var reading = ProbeReading(format: format, address: "\(account.host):\(account.port)", hasToken: token != nil)
         // The binary protocol says nothing of a good message and closes after a bad one: without a device there is nothing to learn.
         let sends = token != nil || format != .apnsBinary
         if sends { gateway.submit(ProbeMessage(format: format, token: token, alert: alert).batch()) }
-        let patience = Duration.seconds(settings.mta.child.connectTimeoutSec) + Self.patienceBeyondConnecting
+        let timeout = Duration.seconds(settings.mta.child.connectTimeoutSec) + Self.timeoutBeyondConnecting
         let alarm = Task {
-            try await Task.sleep(for: patience)
+            try await Task.sleep(for: timeout)
             delegate.giveUp()
         }
         for await sign in delegate.signs {
-            findings += reading.read(sign, sends: sends)
+            results += reading.read(sign, sends: sends)
             if reading.isDone { break }
         }
         alarm.cancel()
-        await MTAChild.atMost(MTAChild.patience) { await gateway.shutdown() }
-        return findings
+        await withTimeout(MTAChild.timeout) { await gateway.shutdown() }
+        return results
     }
 
     /// Whether a text can be a push token at all.
@@ -87,7 +88,7 @@ public struct GatewayProbe: Sendable {
 
 /// Passes what a gateway tells on to whoever tries it.
 final class ProbeDelegate: GatewayDelegate {
-    /// Something that the gateway told, or the end of patience.
+    /// Something that the gateway told, or the end of the timeout.
     enum Sign: Sendable {
         case event(GatewayEvent)
         case outcome(Outcome)
@@ -102,7 +103,7 @@ final class ProbeDelegate: GatewayDelegate {
         (signs, continuation) = AsyncStream.makeStream()
     }
 
-    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome]) {
+    func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome]) {
         for outcome in outcomes { continuation.yield(.outcome(outcome)) }
     }
 

@@ -66,14 +66,14 @@ public struct MessagePreviewer: Sendable {
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
         let rendered = renderer.render([0], newBatchID: { 1 })
         let batch = rendered.batches.first?.batch
-        let verdict = loaded.verdicts[0]
+        let decision = loaded.decisions[0]
         return MessagePreview(
             locale: delivery.content.locales[index],
             headers: headers(batch, template: template, token: loaded.tokens.string(0), id: id, now: now),
             payload: batch.map { Array($0.bodies[0]) } ?? payload,
             size: size,
             limit: template.payloadLimit,
-            problem: verdict.isSendable ? rendered.refused.first?.reason : verdict.reason,
+            problem: decision.isSendable ? rendered.refused.first?.reason : decision.reason,
             notice: delivery.format.platform == .ios ? template.attributes.pushType.tokenNotice : nil
         )
     }

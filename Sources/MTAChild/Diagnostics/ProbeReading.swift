@@ -1,7 +1,7 @@
 import Gateways
 import PushCore
 
-/// Makes findings of what a gateway tells while it is tried.
+/// Makes results of what a gateway tells while it is tried.
 struct ProbeReading: Sendable {
     let format: PayloadFormat
     let address: String
@@ -19,7 +19,7 @@ struct ProbeReading: Sendable {
     /// Reads one sign.
     ///
     /// - Parameter sends: whether a message is on its way; without one, the connection is all there is to see.
-    mutating func read(_ sign: ProbeDelegate.Sign, sends: Bool) -> [ProbeFinding] {
+    mutating func read(_ sign: ProbeDelegate.Sign, sends: Bool) -> [ProbeResult] {
         switch sign {
         case .event(let event): return read(event, sends: sends)
         case .outcome(let outcome): return read(outcome)
@@ -29,45 +29,45 @@ struct ProbeReading: Sendable {
                 isConnected
                 ? "\(address) did not answer in time: try again, and look at the network and its proxies"
                 : "no connection to \(address) came about in time: check host and port of the external account, DNS, firewall and network"
-            return [ProbeFinding(isConnected ? "message" : "connection", .failed, text)]
+            return [ProbeResult(isConnected ? "message" : "connection", .failed, text)]
         }
     }
 
-    private mutating func read(_ event: GatewayEvent, sends: Bool) -> [ProbeFinding] {
+    private mutating func read(_ event: GatewayEvent, sends: Bool) -> [ProbeResult] {
         switch event.kind {
         case .connected, .recovered:
             guard !isConnected else { return [] }
             isConnected = true
             isDone = !sends
-            return [ProbeFinding("connection", .ok, event.message)]
+            return [ProbeResult("connection", .ok, event.message)]
         case .tokenRenewed:
-            return [ProbeFinding("access token", .ok, event.message)]
+            return [ProbeResult("access token", .ok, event.message)]
         case .unreachable, .untrusted, .connectionLost:
             isDone = true
-            return [ProbeFinding("connection", .failed, event.message)]
+            return [ProbeResult("connection", .failed, event.message)]
         case .tokenUnavailable:
             isDone = true
-            return [ProbeFinding("access token", .failed, event.message)]
+            return [ProbeResult("access token", .failed, event.message)]
         case .applicationStopped:
             isDone = true
-            return [ProbeFinding("authentication", .failed, event.message)]
+            return [ProbeResult("authentication", .failed, event.message)]
         case .goAway, .unproved, .applicationThrottled:
-            return [ProbeFinding("connection", .warning, event.message)]
+            return [ProbeResult("connection", .warning, event.message)]
         }
     }
 
-    private mutating func read(_ outcome: Outcome) -> [ProbeFinding] {
+    private mutating func read(_ outcome: Outcome) -> [ProbeResult] {
         switch outcome.outcomeClass {
         case .accepted:
             isDone = true
-            return [ProbeFinding("message", .ok, acceptedText)]
+            return [ProbeResult("message", .ok, acceptedText)]
         case .stopApplication:
             // The event that follows in the same turn says more.
             return []
         case .unprocessed, .ambiguous:
             isDone = true
             let said = outcome.status == 0 ? "the message got no answer (\(outcome.reason))" : said(outcome)
-            return [ProbeFinding("message", .failed, "\(said): \(explanation(outcome))")]
+            return [ProbeResult("message", .failed, "\(said): \(explanation(outcome))")]
         case .permanent, .retry, .stopDelivery:
             isDone = true
             return [refusal(outcome)]
@@ -82,22 +82,22 @@ struct ProbeReading: Sendable {
         }
     }
 
-    private func refusal(_ outcome: Outcome) -> ProbeFinding {
+    private func refusal(_ outcome: Outcome) -> ProbeResult {
         let meaning = explanation(outcome)
         // The gateway was not asked: nothing is known of it.
         guard !outcome.neverLeft else {
-            return ProbeFinding("message", .failed, "the message is refused here, \(outcome.reason): \(meaning)")
+            return ProbeResult("message", .failed, "the message is refused here, \(outcome.reason): \(meaning)")
         }
         let isTokenAtFault = row(outcome)?.isDoubtful == true || outcome.tokenEffect != .none
         if !hasToken, isTokenAtFault, outcome.outcomeClass == .permanent {
-            return ProbeFinding(
+            return ProbeResult(
                 "message",
                 .ok,
                 "\(said(outcome)), which it says of a push token that no device has: everything else is right"
             )
         }
-        let verdict: ProbeFinding.Verdict = outcome.outcomeClass == .retry ? .warning : .failed
-        return ProbeFinding("message", verdict, "\(said(outcome)): \(meaning)")
+        let result: ProbeResult.Result = outcome.outcomeClass == .retry ? .warning : .failed
+        return ProbeResult("message", result, "\(said(outcome)): \(meaning)")
     }
 
     private func said(_ outcome: Outcome) -> String {
@@ -127,9 +127,9 @@ struct ProbeReading: Sendable {
 }
 
 /// What one step of trying a gateway showed.
-public struct ProbeFinding: Sendable, Hashable {
+public struct ProbeResult: Sendable, Hashable {
     /// How a step went.
-    public enum Verdict: String, Sendable, Hashable {
+    public enum Result: String, Sendable, Hashable {
         /// As it should.
         case ok
         /// Well enough to send, but somebody should know.
@@ -141,13 +141,13 @@ public struct ProbeFinding: Sendable, Hashable {
     /// The step.
     public let step: String
     /// How it went.
-    public let verdict: Verdict
+    public let result: Result
     /// What was found; if it is not right, why and what to do.
     public let text: String
 
-    init(_ step: String, _ verdict: Verdict, _ text: String) {
+    init(_ step: String, _ result: Result, _ text: String) {
         self.step = step
-        self.verdict = verdict
+        self.result = result
         self.text = text
     }
 }

@@ -30,14 +30,14 @@ final class Claimer: Sendable {
     private let preparer: PartPreparer
     private let sender: Sender
     private let loading: LoadingParts
-    private let leases: LeaseKeeper
+    private let leases: LeaseRenewal
     private let control: ChildControl
     private let losses: ConnectionLosses
     /// A part could not be loaded because the connection was lost.
     private let loadLosses = ConnectionLosses()
     private let troubles = Mutex(LoadTroubles())
     /// Has the states of the held deliveries looked at.
-    private let watchSignal: Signal
+    private let watchSignal: EventSignal
     private let clock: DatabaseClock
     private let arguments: ChildArguments
     private let settings: ChildSettings
@@ -53,10 +53,10 @@ final class Claimer: Sendable {
         preparer: PartPreparer,
         sender: Sender,
         loading: LoadingParts,
-        leases: LeaseKeeper,
+        leases: LeaseRenewal,
         control: ChildControl,
         losses: ConnectionLosses,
-        watchSignal: Signal,
+        watchSignal: EventSignal,
         clock: DatabaseClock,
         arguments: ChildArguments,
         settings: ChildSettings,
@@ -85,7 +85,7 @@ final class Claimer: Sendable {
                 // The database may see other parts with this child than the child does.
                 if losses.take() { try await compare() }
                 guard let room = roomForClaims() else {
-                    await sender.claimSignal.wait(atMost: Self.pollInterval)
+                    await sender.signals.claim.wait(timeout: Self.pollInterval)
                     continue
                 }
                 let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize))
@@ -105,7 +105,7 @@ final class Claimer: Sendable {
                     continue
                 }
                 wantsSmall = parts.count == usual && parts.allSatisfy { $0.size <= Self.smallPart }
-                if parts.isEmpty { await sender.claimSignal.wait(atMost: Self.pollInterval) }
+                if parts.isEmpty { await sender.signals.claim.wait(timeout: Self.pollInterval) }
             } catch {
                 if !Task.isCancelled { logger.warning("no parts could be claimed, trying again: \(error)") }
                 losses.note()
@@ -116,8 +116,8 @@ final class Claimer: Sendable {
 
     /// Messages that may still be loaded; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
-        let (waiting, holdsNothing, circuit, trouble) = sender.desk.withLock { desk in
-            (desk.waitingMessages, desk.parts.isEmpty, desk.circuit, desk.trouble)
+        let (waiting, holdsNothing, circuit, trouble) = sender.dispatch.withLock { dispatch in
+            (dispatch.waitingMessages, dispatch.parts.isEmpty, dispatch.circuit, dispatch.trouble)
         }
         guard trouble == .none else { return nil }
         switch circuit {
@@ -175,7 +175,7 @@ final class Claimer: Sendable {
         if parts.isEmpty, !troubled.isEmpty { parts = try await take(limit, largest, except: slow) }
         let loads = parts.map(load)
         guard !loads.isEmpty else { return parts }
-        await MTAChild.atMost(Self.usualLoad) { for load in loads { await load.value } }
+        await withTimeout(Self.usualLoad) { for load in loads { await load.value } }
         return parts
     }
 
@@ -184,7 +184,7 @@ final class Claimer: Sendable {
     }
 
     private func take(_ limit: Int, _ largest: Int32?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
-        let holdsNothing = loading.count == 0 && sender.desk.withLock { $0.heldTokens.isEmpty }
+        let holdsNothing = loading.count == 0 && sender.dispatch.withLock { $0.heldTokens.isEmpty }
         let moment = ContinuousClock.now
         let parts = try await store.claimParts(
             application: arguments.applicationID,
@@ -208,7 +208,7 @@ final class Claimer: Sendable {
     }
 
     /// Asks which parts still carry this child's token, and gives back those of which it never heard: the answer to their
-    /// claim was lost. No claim is under way meanwhile, and what was claimed before is being loaded or with the desk.
+    /// claim was lost. No claim is under way meanwhile, and what was claimed before is being loaded or with the dispatch state.
     private func compare() async throws {
         let (believed, before) = known()
         let held = Set(try await store.partsHeld(byChild: arguments.childID))
@@ -220,13 +220,13 @@ final class Claimer: Sendable {
         }
     }
 
-    /// The parts that this child believes to hold, and all of which it knows. One that is loaded is with the desk before the load ends.
+    /// The parts that this child believes to hold, and all of which it knows. One that is loaded is with the dispatch state before the load ends.
     private func known() -> (believed: [PartToken], all: Set<PartToken>) {
         let loading = loading.tokens
-        return sender.desk.withLock { desk in
+        return sender.dispatch.withLock { dispatch in
             (
-                loading.union(desk.heldTokens).sorted { $0.part < $1.part },
-                loading.union(desk.releasing).union(desk.parts.keys)
+                loading.union(dispatch.heldTokens).sorted { $0.part < $1.part },
+                loading.union(dispatch.endings.releasing).union(dispatch.parts.keys)
             )
         }
     }
@@ -241,7 +241,7 @@ final class Claimer: Sendable {
             // Its delivery was paused or stopped meanwhile.
             guard !Task.isCancelled else { return giveBack(part) }
             troubles.withLock { $0.loaded(part.deliveryID) }
-            let isNew = sender.desk.withLock { !$0.heldDeliveries.contains(part.deliveryID) }
+            let isNew = sender.dispatch.withLock { !$0.heldDeliveries.contains(part.deliveryID) }
             sender.perform(.prepared(prepared))
             // An order that came while the part was loaded was not looked for.
             if isNew { watchSignal.fire() }

@@ -1,7 +1,7 @@
 import Store
 import Synchronization
 
-/// The parts between their claim and the desk: their leases are renewed, their deliveries are watched, and their loads can be given up.
+/// The parts between their claim and the dispatch state: their leases are renewed, their deliveries are watched, and their loads can be given up.
 final class LoadingParts: Sendable {
     private struct Load {
         let part: ClaimedPart

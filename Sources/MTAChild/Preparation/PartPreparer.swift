@@ -51,7 +51,7 @@ final class PartPreparer: Sendable {
         var recovery = PartRecovery()
         // A retry part may have late outcomes too: facts of an owner of the first part that was fenced after its end.
         if part.mayHaveHistory || part.isRetry { known = try await store.knownOutcomes(part) }
-        let inherited = part.isRetry ? try await store.inheritedDoubt(part) : []
+        let inherited = part.isRetry ? try await store.inheritedAmbiguous(part) : []
         if part.mayHaveHistory { recovery = try await store.recovery(part) }
         let (delivery, loaded) = try await loading
         return render(part, delivery, loaded, known: known, recovery: recovery, inherited: inherited)
@@ -128,11 +128,11 @@ final class PartPreparer: Sendable {
             }
         }
         prepared.lost = sorter.lost
-        prepared.doubted = sorter.doubted
+        prepared.ambiguousRows = sorter.ambiguousRows
         prepared.withErrors = sorter.withErrors
         prepared.accepted = loaded.accepted
         prepared.userHashes = loaded.userHashes
-        // Under `report` nobody sends again what is in doubt, so the soft answer was the last word.
+        // Under `report` nobody sends again what is ambiguous, so the soft answer was the last word.
         prepared.unanswered = delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded, isUrgent: part.validUntil != nil)
@@ -157,7 +157,7 @@ final class PartPreparer: Sendable {
         var decided = refused
         let isLost = prepared.lost.remove(refused.row) != nil
         if isLost { prepared.resent -= 1 }
-        if isLost || prepared.doubted.contains(refused.row) {
+        if isLost || prepared.ambiguousRows.contains(refused.row) {
             decided.status = .unknown
             decided.reason = "sent before, without an answer, and now: \(refused.reason)"
         }
@@ -205,7 +205,7 @@ struct PreparedPart: Sendable {
     /// Rows of messages that are to be sent although an earlier owner may have sent them.
     var lost: Set<Int32> = []
     /// Rows of messages that are to be sent although a send of the part before may have arrived.
-    var doubted: Set<Int32> = []
+    var ambiguousRows: Set<Int32> = []
     /// Rows of messages to subscriptions with soft errors.
     var withErrors: Set<Int32> = []
     /// Whether a gateway has ever taken a message for the subscription of each row; empty if it has for none.

@@ -3,7 +3,7 @@ import Store
 
 /// Decides what becomes of each message of a claimed part before anything is sent.
 struct RowSorter {
-    enum Verdict {
+    enum Decision {
         /// It has an outcome already.
         case known
         case send
@@ -23,7 +23,7 @@ struct RowSorter {
     /// Rows of messages that are to be sent although an earlier owner may have sent them.
     private(set) var lost: Set<Int32> = []
     /// Rows of messages that are to be sent although a send of the part before may have arrived.
-    private(set) var doubted: Set<Int32> = []
+    private(set) var ambiguousRows: Set<Int32> = []
     /// Rows with a soft answer that an earlier owner sent without getting an answer.
     private(set) var unanswered: Set<Int32> = []
     /// Rows of messages that are to be sent to subscriptions with soft errors.
@@ -33,7 +33,7 @@ struct RowSorter {
 
     /// - Parameters:
     ///   - sendsLost: whether a message that an earlier owner may have sent is sent again.
-    ///   - inherited: messages that the part before handed over in doubt; they are on record there, and counted.
+    ///   - inherited: messages that the part before handed over as ambiguous; they are on record there, and counted.
     init(sendsLost: Bool, known: Set<Int32>, recovery: PartRecovery, inherited: Set<Int32> = [], now: Int64) {
         self.sendsLost = sendsLost
         self.inherited = inherited
@@ -45,11 +45,11 @@ struct RowSorter {
         soft = Dictionary(recovery.softAnswers.map { ($0.sequence, $0) }, uniquingKeysWith: { _, later in later })
     }
 
-    mutating func sort(row: Int, _ loaded: LoadedPart) -> Verdict {
+    mutating func sort(row: Int, _ loaded: LoadedPart) -> Decision {
         let sequence = loaded.sequences[row]
         let isListed = !ambiguous.isEmpty && ambiguous.contains(sequence)
         if !known.isEmpty, known.contains(sequence) {
-            // A second owner, who is lost too and whose count with it, has sent again what the first left in doubt.
+            // A second owner, who is lost too and whose count with it, has sent again what the first left ambiguous.
             if sendsLost, !heldSince.isEmpty, heldSince.contains(sequence) { resent += 1 }
             return .known
         }
@@ -65,14 +65,14 @@ struct RowSorter {
             return .decided(.unknown, reason: "sent by a process that died before the answer was recorded")
         }
         let isInherited = !inherited.isEmpty && inherited.contains(sequence)
-        let verdict = loaded.verdicts[row]
-        guard verdict.isSendable else {
+        let decision = loaded.decisions[row]
+        guard decision.isSendable else {
             if isAmbiguous {
-                return .decided(.unknown, reason: "sent by a process that died, and now: \(verdict.reason)")
+                return .decided(.unknown, reason: "sent by a process that died, and now: \(decision.reason)")
             }
             return isInherited
-                ? .decided(.unknown, reason: "sent before, without an answer, and now: \(verdict.reason)")
-                : .decided(.notApplicable, reason: verdict.reason)
+                ? .decided(.unknown, reason: "sent before, without an answer, and now: \(decision.reason)")
+                : .decided(.notApplicable, reason: decision.reason)
         }
         if !loaded.unreadable.isEmpty, let reason = loaded.unreadable[row] {
             return isAmbiguous || isInherited
@@ -83,9 +83,9 @@ struct RowSorter {
             lost.insert(Int32(row))
             resent += 1
         } else if isInherited {
-            doubted.insert(Int32(row))
+            ambiguousRows.insert(Int32(row))
         }
-        if verdict == .sendableWithErrors { withErrors.insert(Int32(row)) }
+        if decision == .sendableWithErrors { withErrors.insert(Int32(row)) }
         return .send
     }
 }

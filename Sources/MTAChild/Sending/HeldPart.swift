@@ -15,10 +15,7 @@ struct HeldPart: Sendable {
     var inGateway = 0
     /// Messages for retry parts, with the time before which they are not sent, in milliseconds on the database's clock.
     var retries: [PreparedPart.Soft]
-    /// Messages without an outcome that an earlier owner may have sent.
-    var lost: Set<Int32>
-    /// Messages that the part before handed over in doubt, which stands on record there: none ends as if it had never arrived.
-    let doubted: Set<Int32>
+    var ambiguous: AmbiguousMessages
     /// Messages to subscriptions with soft errors.
     let withErrors: Set<Int32>
     /// Whether a gateway has ever taken a message for the subscription of each row; empty if it has for none.
@@ -29,10 +26,6 @@ struct HeldPart: Sendable {
     var goesAlone: Bool
     /// Why it goes back although its delivery goes on; nil if it does not.
     var refusal: String?
-    /// Messages without an outcome to which this owner got no answer, and which go to a retry part.
-    var unanswered: Set<Int32> = []
-    /// Messages to which this owner got no answer, and which are `unknown`: kept on record, as those that are sent again are.
-    var reported: Set<Int32> = []
     /// Messages that this owner sends again although the gateway may have had them, those of a retry part not included.
     var resent: Int32
     /// The number of the outcome batch with the latest outcome.
@@ -54,18 +47,20 @@ struct HeldPart: Sendable {
         open = prepared.open - prepared.softAnswers.count
         slices = prepared.slices[...]
         retries = prepared.softAnswers
-        lost = prepared.lost
-        doubted = prepared.doubted
+        ambiguous = AmbiguousMessages(
+            lost: prepared.lost,
+            inherited: prepared.ambiguousRows,
+            unanswered: prepared.unanswered
+        )
         withErrors = prepared.withErrors
         accepted = prepared.accepted
         userHashes = prepared.userHashes
         goesAlone = prepared.claimed.isAlone
-        unanswered = prepared.unanswered
         resent = prepared.resent
         ownValidUntil = prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 }
     }
 
-    var holding: PartToken { PartToken(part: claimed.id, token: claimed.fencingToken) }
+    var claim: PartToken { PartToken(part: claimed.id, token: claimed.fencingToken) }
 
     /// Until when its messages are sent: as the delivery and the part itself say.
     var validUntilMilliseconds: Int64? {
@@ -78,15 +73,15 @@ struct HeldPart: Sendable {
         delivery.isExpired(atMilliseconds: now) || ownValidUntil.map { now > $0 } ?? false
     }
 
-    /// A message has its outcome: nothing about it is in doubt any more.
+    /// A message has its outcome: nothing about it is ambiguous any more.
     mutating func isDecided(_ row: Int32) {
         open -= 1
-        if !lost.isEmpty { lost.remove(row) }
-        if !unanswered.isEmpty { unanswered.remove(row) }
+        if !ambiguous.lost.isEmpty { ambiguous.lost.remove(row) }
+        if !ambiguous.unanswered.isEmpty { ambiguous.unanswered.remove(row) }
     }
 
     /// Whether an earlier attempt may have arrived.
-    func isInDoubt(_ row: Int32) -> Bool { lost.contains(row) || doubted.contains(row) }
+    func isAmbiguous(_ row: Int32) -> Bool { ambiguous.lost.contains(row) || ambiguous.inherited.contains(row) }
 
     /// Whether a message to the row's push token has ever been taken, before this part was loaded.
     func isProven(_ row: Int32) -> Bool { !accepted.isEmpty && accepted[Int(row)] }
@@ -112,8 +107,9 @@ struct HeldPart: Sendable {
             part: claimed.id,
             token: claimed.fencingToken,
             retries: retrySets(now: now),
-            resentAfterAmbiguity: resent + Int32(unanswered.count),
-            ambiguous: unanswered.union(lost).union(reported).map { sequences[Int($0)] }.sorted()
+            resentAfterAmbiguity: resent + Int32(ambiguous.unanswered.count),
+            ambiguous: ambiguous.unanswered.union(ambiguous.lost).union(ambiguous.reported).map { sequences[Int($0)] }
+                .sorted()
         )
     }
 
@@ -144,14 +140,14 @@ struct HeldPart: Sendable {
 
     /// What a next owner has to know of the messages that were answered softly, or not at all.
     ///
-    /// One that may have arrived stays in doubt, whatever a later attempt was answered. What was refused for the gateway's sake needs no
+    /// One that may have arrived stays ambiguous, whatever a later attempt was answered. What was refused for the gateway's sake needs no
     /// record: it is sent as if for the first time.
     var recovery: PartRecovery {
         let retries = retries.filter(\.countsAttempt)
-        let soft = retries.filter { !unanswered.contains($0.row) && !lost.contains($0.row) }
-        let doubted = retries.lazy.map(\.row).filter { unanswered.contains($0) || lost.contains($0) }
+        let soft = retries.filter { !ambiguous.unanswered.contains($0.row) && !ambiguous.lost.contains($0.row) }
+        let again = retries.lazy.map(\.row).filter { ambiguous.unanswered.contains($0) || ambiguous.lost.contains($0) }
         return PartRecovery(
-            ambiguous: reported.union(doubted).map { sequences[Int($0)] }.sorted(),
+            ambiguous: ambiguous.reported.union(again).map { sequences[Int($0)] }.sorted(),
             softAnswers: soft.map { soft in
                 PartRecovery.SoftAnswer(
                     sequence: sequences[Int(soft.row)],
@@ -163,4 +159,16 @@ struct HeldPart: Sendable {
             }
         )
     }
+}
+
+/// Messages of a part that may have arrived although no answer says so.
+struct AmbiguousMessages: Sendable {
+    /// Without an outcome, and an earlier owner may have sent them.
+    var lost: Set<Int32>
+    /// Handed over as ambiguous by the part before, which stands on record there: none ends as if it had never arrived.
+    let inherited: Set<Int32>
+    /// Without an outcome; this owner got no answer to them, and they go to a retry part.
+    var unanswered: Set<Int32> = []
+    /// This owner got no answer to them, and they are `unknown`: kept on record, as those that are sent again are.
+    var reported: Set<Int32> = []
 }

@@ -26,14 +26,14 @@ struct MassFailureGuard: Sendable {
 
     /// A doubtful answer whose message is not decided.
     struct Held: Sendable {
-        let holding: PartToken
+        let claim: PartToken
         let row: Int32
         let outcome: Outcome
         /// How many answers of its kind there were when it came, this one included.
         fileprivate let position: Int64
 
-        init(holding: PartToken, row: Int32, outcome: Outcome, position: Int64 = 0) {
-            self.holding = holding
+        init(claim: PartToken, row: Int32, outcome: Outcome, position: Int64 = 0) {
+            self.claim = claim
             self.row = row
             self.outcome = outcome
             self.position = position
@@ -83,7 +83,7 @@ struct MassFailureGuard: Sendable {
     /// The answers that are looked at now.
     var answersInWindow: Int64 { min(answers, Self.window) }
     /// The parts of which messages are held that count.
-    var suspects: Set<PartToken> { Set(held.map(\.holding)) }
+    var suspects: Set<PartToken> { Set(held.map(\.claim)) }
     /// Whether the answers say that all tokens are wrong, whatever may come yet. It stays so: many answers may come at once, and
     /// those that doubt nothing come last.
     private(set) var isTripped = false
@@ -119,18 +119,18 @@ struct MassFailureGuard: Sendable {
     }
 
     /// Counts a doubtful answer, as far as it has weight, and holds its message.
-    mutating func hold(_ holding: PartToken, row: Int32, _ outcome: Outcome, weight: Weight = .one) {
+    mutating func hold(_ claim: PartToken, row: Int32, _ outcome: Outcome, weight: Weight = .one) {
         allAnswers += 1
         let isRepeated = if case .user = weight { doubtful.contains { $0.weight == weight } } else { false }
         guard weight != .none, !isRepeated else {
             refusedSince += 1
-            weightless.append(Held(holding: holding, row: row, outcome: outcome, position: allAnswers))
+            weightless.append(Held(claim: claim, row: row, outcome: outcome, position: allAnswers))
             return
         }
         advance()
         doubtful.append(Doubt(position: answers, weight: weight))
         if doubtful.count > Self.limit { isTripped = true }
-        held.append(Held(holding: holding, row: row, outcome: outcome, position: answers))
+        held.append(Held(claim: claim, row: row, outcome: outcome, position: answers))
     }
 
     /// Takes what has left the window: these answers were right.
@@ -161,11 +161,11 @@ struct MassFailureGuard: Sendable {
     /// Forgets what is held of a part: it goes to another owner.
     /// - Returns: how many messages.
     @discardableResult
-    mutating func drop(_ holding: PartToken) -> Int {
+    mutating func drop(_ claim: PartToken) -> Int {
         let before = heldCount
-        if held.contains(where: { $0.holding == holding }) { held = held.filter { $0.holding != holding }[...] }
-        if weightless.contains(where: { $0.holding == holding }) {
-            weightless = weightless.filter { $0.holding != holding }[...]
+        if held.contains(where: { $0.claim == claim }) { held = held.filter { $0.claim != claim }[...] }
+        if weightless.contains(where: { $0.claim == claim }) {
+            weightless = weightless.filter { $0.claim != claim }[...]
         }
         return before - heldCount
     }
@@ -212,8 +212,8 @@ struct TopicGuard: Sendable {
     mutating func noteWorking() { hasWorked = true }
 
     /// Counts a refused message, as far as it has weight, and holds it.
-    mutating func hold(_ holding: PartToken, row: Int32, _ outcome: Outcome, weight: MassFailureGuard.Weight) {
-        let message = MassFailureGuard.Held(holding: holding, row: row, outcome: outcome)
+    mutating func hold(_ claim: PartToken, row: Int32, _ outcome: Outcome, weight: MassFailureGuard.Weight) {
+        let message = MassFailureGuard.Held(claim: claim, row: row, outcome: outcome)
         let counts =
             switch weight {
             case .none: false
@@ -241,8 +241,8 @@ struct TopicGuard: Sendable {
     }
 
     /// Forgets what is held of a part: it goes to another owner.
-    mutating func drop(_ holding: PartToken) {
-        held.removeAll { $0.holding == holding }
-        weightless.removeAll { $0.holding == holding }
+    mutating func drop(_ claim: PartToken) {
+        held.removeAll { $0.claim == claim }
+        weightless.removeAll { $0.claim == claim }
     }
 }

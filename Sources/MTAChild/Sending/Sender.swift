@@ -6,33 +6,28 @@ import PushCore
 import Store
 import Synchronization
 
-/// Carries out what the ``SendDesk`` decides: marks, journal, gateway, store.
+/// Carries out what the ``DispatchState`` decides: marks, journal, gateway, store.
 ///
-/// The desk is behind a lock, because answers come on the gateway's event loop and everything else in tasks. An intent is
+/// The dispatch state is behind a lock, because answers come on the gateway's event loop and everything else in tasks. An intent is
 /// journaled on the event loop before its messages get streams, an answer before the loop goes on, hence before its stream
 /// slot is used again.
 final class Sender: GatewayDelegate {
-    let desk: Mutex<SendDesk>
+    let dispatch: Mutex<DispatchState>
     let lease = LeaseClock()
-    let circuit: CircuitKeeper
+    let circuit: CircuitReport
     let troubleReport: TroubleReport
     let holder: DeliveryHolder
     let latencies = Mutex(LatencyWindow())
-    /// There is room for another part, or something to claim may be there.
-    let claimSignal = Signal()
-    /// The desk is empty, or may be: who waits for that looks.
-    let idleSignal = Signal()
+    let signals = SenderSignals()
+    let difficulties = SenderDifficulties()
     let store: Store
     let clock: DatabaseClock
     let eventLoop: any EventLoop
     let logger: Logger
-    let storeSignal = Signal()
     /// Grows with each part that the database has back.
     let released = Atomic<UInt64>(0)
     let isStopped = Mutex(false)
-    let trouble = Mutex(GatewayTrouble())
-    let databaseTrouble = Mutex("")
-    /// From which the desk's moments count.
+    /// From which the dispatch state's moments count.
     private let start = ContinuousClock.now
     let control: ChildControl
     private let journal: ChildJournal
@@ -43,10 +38,10 @@ final class Sender: GatewayDelegate {
     private let marksContinuation: AsyncStream<[PartMark]>.Continuation
 
     init(
-        desk: SendDesk,
+        dispatch: DispatchState,
         store: Store,
         journal: ChildJournal,
-        circuit: CircuitKeeper,
+        circuit: CircuitReport,
         troubleReport: TroubleReport,
         control: ChildControl,
         clock: DatabaseClock,
@@ -54,7 +49,7 @@ final class Sender: GatewayDelegate {
         settings: ChildSettings,
         logger: Logger
     ) {
-        self.desk = Mutex(desk)
+        self.dispatch = Mutex(dispatch)
         self.store = store
         self.journal = journal
         self.circuit = circuit
@@ -72,13 +67,13 @@ final class Sender: GatewayDelegate {
         get { gatewayBox.withLock { $0 } }
         set {
             gatewayBox.withLock { $0 = newValue }
-            desk.withLock { $0.takesInSilence = newValue?.takesInSilence ?? false }
+            dispatch.withLock { $0.gateway.takesInSilence = newValue?.takesInSilence ?? false }
         }
     }
 
     /// The present trouble with the gateway or, if there is none, with the database; empty when all is well.
     var lastTrouble: String {
-        gatewayTrouble?.message ?? databaseTrouble.withLock { $0 }
+        gatewayTrouble?.message ?? difficulties.database.withLock { $0 }
     }
 
     /// What to show of the child: the present trouble or, if there is none, what the gateway has left behind.
@@ -88,54 +83,54 @@ final class Sender: GatewayDelegate {
     }
 
     /// Messages whose outcome may be wrong, as the gateway has told in the last minutes.
-    var gatewayNotice: GatewayEvent? { trouble.withLock { $0.notice() } }
+    var gatewayNotice: GatewayEvent? { difficulties.gateway.withLock { $0.notice() } }
 
     /// What keeps the gateway from taking messages, if anything does.
-    var gatewayTrouble: GatewayEvent? { trouble.withLock { $0.application ?? $0.connection } }
+    var gatewayTrouble: GatewayEvent? { difficulties.gateway.withLock { $0.application ?? $0.connection } }
 
     /// Whether the gateway takes messages, as far as is known.
     var isGatewayWell: Bool { gatewayTrouble == nil }
 
     /// Nothing is held, on its way, or being given back: everything that the journal tells is in the database.
-    var isIdle: Bool { desk.withLock { $0.isEmpty && $0.releasing.isEmpty } }
+    var isIdle: Bool { dispatch.withLock { $0.isEmpty && $0.endings.releasing.isEmpty } }
 
-    /// Tells the desk what happened and does what it says.
-    func perform(_ event: SendDesk.Event) {
+    /// Tells the dispatch state what happened and does what it says.
+    func perform(_ event: DispatchState.Event) {
         let now = clock.nowMilliseconds
         let moment = ContinuousClock.now - start
-        let actions = desk.withLock { desk in
-            desk.moment = moment
-            return desk.handle(event, now: now)
+        let actions = dispatch.withLock { dispatch in
+            dispatch.moment = moment
+            return dispatch.handle(event, now: now)
         }
         for action in actions { carryOut(action) }
-        if isIdle { idleSignal.fire() }
+        if isIdle { signals.idle.fire() }
     }
 
-    private func carryOut(_ action: SendDesk.Action) {
+    private func carryOut(_ action: DispatchState.Action) {
         switch action {
         case .mark(let marks): marksContinuation.yield(marks)
         case .journal(let bytes): write(bytes)
         case .submit(let batch): gateway?.submit(batch)
         case .resendLater(let batchID, let attempt): scheduleResend(batchID, attempt)
-        case .store(let isFull): isFull ? storeSignal.fire() : scheduleFlush()
+        case .store(let isFull): isFull ? signals.store.fire() : scheduleFlush()
         case .cancelQueued: gateway?.cancelQueued()
         case .release(let part, let recovery): release(part, recovery)
         case .putAside(let part, let recovery, let reason): release(part, recovery, problem: reason, alone: true)
         case .postpone(let part, let reason): release(part, PartRecovery(), problem: reason)
         case .cutJournal: cutJournal()
         case .cutJournalLater: journal.postponeCut()
-        case .claimMore: claimSignal.fire()
+        case .claimMore: signals.claim.fire()
         case .enterTrouble(let reason, let notBefore): enterTrouble(reason, notBefore)
         case .troubleOver:
-            trouble.withLock { $0.application = nil }
+            difficulties.gateway.withLock { $0.application = nil }
             troubleReport.end()
-            gateway?.giveUp(olderThan: SendDesk.probeTimeout)
-            claimSignal.fire()
+            gateway?.giveUp(olderThan: DispatchState.probeTimeout)
+            signals.claim.fire()
         case .openCircuit(let reason, let holdsTokenEffects): openCircuit(reason, holdsTokenEffects)
         case .closeCircuit:
-            trouble.withLock { $0.application = nil }
+            difficulties.gateway.withLock { $0.application = nil }
             circuit.close()
-            claimSignal.fire()
+            signals.claim.fire()
         case .holdDelivery(let delivery, let reason): holder.hold(delivery, reason: reason)
         }
     }
@@ -167,10 +162,10 @@ final class Sender: GatewayDelegate {
     /// Without the journal nothing may leave: after a crash nobody would know of it.
     private func journalFailed(_ error: any Error) {
         if control.reason != .journal { logger.critical("\(error)") }
-        control.hurry(.journal)
+        control.fastShutdown(.journal)
         // This may be the middle of a call from the gateway.
-        eventLoop.execute { self.perform(.hurry) }
-        claimSignal.fire()
+        eventLoop.execute { self.perform(.fastShutdown) }
+        signals.claim.fire()
     }
 
     // MARK: Timers
@@ -183,7 +178,7 @@ final class Sender: GatewayDelegate {
         guard isFirst else { return }
         eventLoop.scheduleTask(in: TimeAmount(batchDelay)) {
             self.isFlushScheduled.withLock { $0 = false }
-            self.storeSignal.fire()
+            self.signals.store.fire()
         }
     }
 
@@ -197,29 +192,31 @@ final class Sender: GatewayDelegate {
 
     func stop() {
         isStopped.withLock { $0 = true }
-        storeSignal.fire()
+        signals.store.fire()
         marksContinuation.finish()
     }
 }
 
 /// What the gateway tells and asks; all of it on the event loop.
 extension Sender {
-    func departing(_ departures: [GatewayDeparture]) -> Bool {
+    func aboutToSend(_ departures: [GatewayDeparture]) -> Bool {
         let now = clock.nowMilliseconds
-        let journal = desk.withLock { $0.departing(departures, now: now, isLeaseValid: { lease.isValid }) }
+        let journal = dispatch.withLock { $0.aboutToSend(departures, now: now, isLeaseValid: { lease.isValid }) }
         guard let journal, write(journal) else { return false }
         CrashPoint.afterIntent.reached()
         return true
     }
 
-    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
+    func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
         latencies.withLock { window in
             for latency in latencyMicroseconds where latency > 0 { window.record(latency) }
         }
-        if trouble.withLock({ $0.application != nil }), outcomes.contains(where: { $0.outcomeClass == .accepted }) {
-            trouble.withLock { $0.application = nil }
+        if difficulties.gateway.withLock({ $0.application != nil }),
+            outcomes.contains(where: { $0.outcomeClass == .accepted })
+        {
+            difficulties.gateway.withLock { $0.application = nil }
         }
-        perform(.settled(batchID: batch.id, outcomes: outcomes))
+        perform(.resolved(batchID: batch.id, outcomes: outcomes))
         CrashPoint.afterAnswer.reached()
     }
 
@@ -227,7 +224,7 @@ extension Sender {
         switch event.kind {
         case .connected, .recovered, .tokenRenewed:
             logger.info("\(event.message)")
-            trouble.withLock { $0.connection = nil }
+            difficulties.gateway.withLock { $0.connection = nil }
             if event.kind != .tokenRenewed, gateway?.takesInSilence == true {
                 eventLoop.execute { self.perform(.gatewayReached) }
             }
@@ -236,17 +233,17 @@ extension Sender {
             if event.kind == .connectionLost, gateway?.takesInSilence == false { failed(event) }
         case .unproved:
             logger.warning("\(event.message)")
-            trouble.withLock { $0.note(event) }
+            difficulties.gateway.withLock { $0.note(event) }
         case .unreachable, .untrusted, .tokenUnavailable:
             logger.warning("\(event.message)")
-            trouble.withLock { $0.connection = event }
+            difficulties.gateway.withLock { $0.connection = event }
             failed(event)
         case .applicationThrottled:
             logger.warning("\(event.message)")
-            trouble.withLock { $0.application = event }
+            difficulties.gateway.withLock { $0.application = event }
         case .applicationStopped:
             logger.error("\(event.message)")
-            trouble.withLock { $0.application = event }
+            difficulties.gateway.withLock { $0.application = event }
             perform(.applicationStopped)
         }
     }
@@ -259,17 +256,17 @@ extension Sender {
 
     /// Says that the gateway takes nothing, and has the child leave: one of all hosts goes on trying.
     func enterTrouble(_ reason: String, _ notBefore: Duration?) {
-        control.hurry(.gatewayTrouble)
+        control.fastShutdown(.gatewayTrouble)
         troubleReport.enter(reason: gatewayTrouble?.message ?? reason, notBefore: notBefore)
-        claimSignal.fire()
+        signals.claim.fire()
     }
 
     /// Says why every message would fail, and has the child leave.
     func openCircuit(_ reason: String, _ holdsTokenEffects: Bool) {
-        control.hurry(.circuitOpen)
+        control.fastShutdown(.circuitOpen)
         // The gateway says more about an answer in an event that follows it in the same turn of the loop.
         let message = eventLoop.submit { () -> String in
-            let event = self.trouble.withLock { $0.application }
+            let event = self.difficulties.gateway.withLock { $0.application }
             let stop = event?.kind == .applicationStopped ? event : nil
             return holdsTokenEffects ? reason : stop?.message ?? "the gateway refuses every message: \(reason)"
         }
@@ -277,7 +274,7 @@ extension Sender {
             remedy: holdsTokenEffects ? HealthReporter.mixUpRemedy : HealthReporter.stopRemedy,
             holdsTokenEffects: holdsTokenEffects
         ) { try await message.get() }
-        claimSignal.fire()
+        signals.claim.fire()
     }
 }
 
@@ -291,10 +288,10 @@ extension Sender {
     func release(_ part: PartToken, _ recovery: PartRecovery, problem: String? = nil, alone: Bool = false) {
         Task {
             // Nobody should claim it, and fail as this child did, before the circuit is known to be open, or the delivery held back.
-            while circuit.isOpening || troubleReport.isUnderWay || holder.isHolding {
-                await circuit.settled()
+            while circuit.isOpening || troubleReport.isUnderWay || holder.holdsParts {
+                await circuit.resolved()
                 await troubleReport.finished()
-                await holder.settled()
+                await holder.resolved()
                 await Task.yield()
             }
             var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
@@ -312,7 +309,7 @@ extension Sender {
             }
             released.add(1, ordering: .relaxed)
             perform(.released(part))
-            idleSignal.fire()
+            signals.idle.fire()
         }
     }
 
@@ -329,7 +326,7 @@ extension Sender {
 
     /// Grows with everything that the database has taken.
     var storedSoFar: UInt64 {
-        UInt64(desk.withLock { $0.storedBatch }) + released.load(ordering: .relaxed)
+        UInt64(dispatch.withLock { $0.storing.stored }) + released.load(ordering: .relaxed)
     }
 
     /// Commits marks, one call after the other, until ``stop()``.
@@ -352,10 +349,10 @@ extension Sender {
     /// Stores outcomes, one transaction after the other, until ``stop()`` and nothing is left, or the task is cancelled.
     func storeLoop() async {
         while !Task.isCancelled {
-            await storeSignal.wait()
-            while let (batch, windowRows) = desk.withLock({ $0.takeOutcomes() }) {
+            await signals.store.wait()
+            while let (batch, windowRows) = dispatch.withLock({ $0.storing.take() }) {
                 guard let report = await storeUntilDone(batch) else { return }
-                perform(.stored(report, holdings: batch.holdings, windowRows: windowRows))
+                perform(.stored(report, claims: batch.claims, windowRows: windowRows))
             }
             if isStopped.withLock({ $0 }) { return }
         }
@@ -372,10 +369,10 @@ extension Sender {
                 CrashPoint.beforeCommit.reached()
                 let report = try await store.storeOutcomes(batch)
                 CrashPoint.afterCommit.reached()
-                databaseTrouble.withLock { $0 = "" }
+                difficulties.database.withLock { $0 = "" }
                 return report
             } catch {
-                databaseTrouble.withLock { $0 = "outcomes cannot be stored: \(error)" }
+                difficulties.database.withLock { $0 = "outcomes cannot be stored: \(error)" }
                 logger.warning("\(batch.count) outcomes could not be stored, trying again: \(error)")
                 try? await Task.sleep(for: backOff.next())
             }
@@ -404,4 +401,20 @@ struct GatewayTrouble: Sendable {
     func notice(at moment: ContinuousClock.Instant = .now) -> GatewayEvent? {
         last.flatMap { moment - $0.at < Self.noticeTime ? $0.event : nil }
     }
+}
+
+/// What wakes the tasks around a sender.
+struct SenderSignals: Sendable {
+    /// There is room for another part, or something to claim may be there.
+    let claim = EventSignal()
+    /// The dispatch state is empty, or may be: who waits for that looks.
+    let idle = EventSignal()
+    /// There are outcomes to store.
+    let store = EventSignal()
+}
+
+/// What is wrong around a sender, for the status of its child.
+final class SenderDifficulties: Sendable {
+    let gateway = Mutex(GatewayTrouble())
+    let database = Mutex("")
 }

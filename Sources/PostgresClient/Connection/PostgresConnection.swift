@@ -3,7 +3,7 @@
 /// Groups of concurrent callers are pipelined: they are sent as they come, in order, each as one implicit transaction
 /// that stands or falls by itself. Transactions, COPY and scripts have the connection to themselves while they last.
 /// When the connection is lost everybody who waits gets an error that says so; it does not come back by itself (see
-/// ``ConnectionKeeper``). Dropping the last reference closes it.
+/// ``ReconnectingConnection``). Dropping the last reference closes it.
 public final class PostgresConnection: Sendable {
     let mailbox: Mailbox
     /// The server process that serves this connection, as in `pg_stat_activity`; behind a pooler a number of the pooler's.

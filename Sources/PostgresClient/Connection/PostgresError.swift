@@ -20,7 +20,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
 
     /// What kind of failure it is.
     public let code: Code
-    /// The server's SQLSTATE, also of the last words of a connection; nil when the server said nothing.
+    /// The server's SQLSTATE, also of the last error of a connection; nil when the server said nothing.
     public let sqlState: String?
     /// What happened, without values.
     public let message: String

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// It repeats no statement: what ran when the connection broke fails with an error whose `isConnectionLost` is true, and
 /// the caller decides.
-public final class ConnectionKeeper: Sendable {
+public final class ReconnectingConnection: Sendable {
     private struct State {
         var connection: PostgresConnection?
         var connectedAt: ContinuousClock.Instant?
@@ -26,7 +26,7 @@ public final class ConnectionKeeper: Sendable {
 
     private let configuration: PostgresConfiguration
     private let prepare: @Sendable (PostgresConnection) async throws -> Void
-    private let onEvent: @Sendable (ConnectionKeeperEvent) -> Void
+    private let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
     private let state: Mutex<State>
 
     /// After a connection that lived at least so long the first pause is the shortest again; a server that drops each one at
@@ -37,7 +37,7 @@ public final class ConnectionKeeper: Sendable {
     /// A server that cannot write is not likely to be able to at once.
     private static let longestPauseAfterReadOnly = Duration.seconds(10)
 
-    /// Makes a keeper; it connects when it is first asked.
+    /// Makes one; it connects when it is first asked.
     ///
     /// - Parameters:
     ///   - configuration: how to connect.
@@ -48,7 +48,7 @@ public final class ConnectionKeeper: Sendable {
         _ configuration: PostgresConfiguration,
         backOff: ReconnectBackOff = ReconnectBackOff(),
         prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
-        onEvent: @escaping @Sendable (ConnectionKeeperEvent) -> Void = { _ in }
+        onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.prepare = prepare
@@ -126,7 +126,7 @@ public final class ConnectionKeeper: Sendable {
             state.connection = nil
             state.waiters[id] = continuation
             if state.attempt == nil {
-                // It holds the keeper only during an attempt, so that dropping the keeper ends it.
+                // It holds the connection only during an attempt, so that dropping it ends it.
                 state.attempt = Task { [weak self] in
                     try? await Task.sleep(for: pause)
                     while !Task.isCancelled, let delay = await self?.attempt() { try? await Task.sleep(for: delay) }
@@ -192,8 +192,8 @@ public final class ConnectionKeeper: Sendable {
     }
 }
 
-/// What a ``ConnectionKeeper`` tells its owner, for the log.
-public enum ConnectionKeeperEvent: Sendable {
+/// What a ``ReconnectingConnection`` tells its owner, for the log.
+public enum ReconnectingConnectionEvent: Sendable {
     /// A connection was made.
     case connected(backendPID: Int32)
     /// The connection was found to be gone.

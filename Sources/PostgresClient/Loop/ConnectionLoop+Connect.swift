@@ -151,7 +151,7 @@ extension ConnectionLoop {
 /// Receives the server's notices from libpq, which would print them to standard error otherwise.
 final class NoticeReceiver {
     /// An error with which the server ended the session while nothing was running.
-    private(set) var lastWords: PostgresError?
+    private(set) var stderrTail: PostgresError?
     private let handler: (@Sendable (PostgresNotice) -> Void)?
 
     init(_ handler: (@Sendable (PostgresNotice) -> Void)?) { self.handler = handler }
@@ -170,7 +170,7 @@ final class NoticeReceiver {
 
     private func receive(_ result: OpaquePointer) {
         if PostgresError.isFatal(result) {
-            lastWords = PostgresError(result: result)
+            stderrTail = PostgresError(result: result)
         } else if let handler, let severity = PostgresError.field(result, .severity) {
             let state = PostgresError.field(result, .sqlState) ?? "00000"
             let message = PostgresError.field(result, .message) ?? ""

@@ -129,7 +129,7 @@ extension ConnectionLoop {
             }
         }
         if inFlight.isEmpty, PQpipelineStatus(connection) != PQ_PIPELINE_OFF {
-            // Out of pipeline mode libpq also reads what the server says unasked: parameters, its last words.
+            // Out of pipeline mode libpq also reads what the server says unasked: parameters, its last error.
             guard PQexitPipelineMode(connection) == 1 else { throw lost() }
         }
     }

@@ -157,7 +157,7 @@ final class ConnectionLoop {
 
     /// The connection is gone; says why as well as anybody knows.
     func lost() -> PostgresError {
-        if let lastWords = notices.lastWords { return lastWords.asLossOfConnection() }
+        if let stderrTail = notices.stderrTail { return stderrTail.asLossOfConnection() }
         let words = String(cString: PQerrorMessage(connection)).split(separator: "\n").map(String.init)
         let reason = words.first { !$0.hasPrefix("ERROR:") } ?? "the server closed it"
         return PostgresError(code: .connection, message: "the connection to the server was lost: \(reason)")

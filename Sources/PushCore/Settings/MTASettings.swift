@@ -29,7 +29,7 @@ public struct MasterSettings: Sendable, Equatable {
     public var minSpareServers = 0
     /// The children that are started at once, without the limit of one spawn a second, when the supervisor starts.
     public var startSpareServers = 0
-    /// How long children may take to settle what is on the wire when they are asked to end, in seconds, before they are
+    /// How long children may take to resolve what is on the wire when they are asked to end, in seconds, before they are
     /// ended with SIGKILL.
     public var drainTimeoutSec = 60
     /// The executable of the MTA children. Empty: the supervisor's own.

@@ -282,6 +282,9 @@ BEGIN
         ORDER BY g.n);
     RETURN QUERY SELECT r.created, r.updated, r.disabled FROM register_devices(application_ids, tokens, keys, device_ids, locales,
         time_zones, devices, recipients, parameter_sets, extras) r;
+    IF 'proven' <> ALL(claims) THEN
+        RETURN;
+    END IF;
     UPDATE subscription s SET user_key_proven = true
     FROM unnest(application_ids, tokens, keys, claims) g(application_id, push_token, user_key, claim)
     WHERE g.claim = 'proven' AND g.user_key <> '' AND s.application_id = g.application_id AND s.push_token = g.push_token

@@ -139,7 +139,7 @@ CREATE TABLE pushmta_engine.mta_host (
     asleep boolean NOT NULL DEFAULT false,
     alarm text NOT NULL DEFAULT '',
     started_at timestamptz NOT NULL DEFAULT now(),
-    last_beat timestamptz NOT NULL DEFAULT now()
+    last_heartbeat timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE pushmta_engine.mta_host IS 'Supervisors, each in a folder of its own, as they report themselves.';
 
@@ -170,11 +170,11 @@ CREATE TABLE pushmta_engine.mta_child (
     resident_bytes bigint NOT NULL DEFAULT 0,
     last_error text NOT NULL DEFAULT '',
     started_at timestamptz NOT NULL DEFAULT now(),
-    last_beat timestamptz NOT NULL DEFAULT now(),
+    last_heartbeat timestamptz NOT NULL DEFAULT now(),
     exited_at timestamptz,
     exit_reason text,
     exit_detail text NOT NULL DEFAULT '',
-    last_words text NOT NULL DEFAULT ''
+    stderr_tail text NOT NULL DEFAULT ''
 ) WITH (fillfactor = 30);
 COMMENT ON TABLE pushmta_engine.mta_child IS 'Children of supervisors, as they report themselves, and how they ended.';
 CREATE INDEX mta_child_host ON pushmta_engine.mta_child (host_id) WHERE exited_at IS NULL;
@@ -184,16 +184,16 @@ CREATE INDEX mta_child_of_host ON pushmta_engine.mta_child (host_id);
 CREATE VIEW pushmta.mta_host AS
 SELECT h.id, h.name, h.pid, h.version, h.schema_version, h.state, h.children, h.max_children, h.cores, h.load,
     h.resident_bytes, h.journal_folder, h.journal_free_bytes,
-    greatest(h.journal_replayed, c.journal_replayed) AS journal_replayed, h.alarm, h.started_at, h.last_beat,
-    a.age AS beat_age_seconds, a.health, h.drain_requested,
+    greatest(h.journal_replayed, c.journal_replayed) AS journal_replayed, h.alarm, h.started_at, h.last_heartbeat,
+    a.age AS heartbeat_age_seconds, a.health, h.drain_requested,
     a.health IN ('alive', 'late') AND EXISTS (SELECT FROM pushmta_engine.mta_host o
-        WHERE o.state <> 'stopped' AND o.last_beat >= clock_timestamp() - interval '15 s' AND o.version <> h.version)
+        WHERE o.state <> 'stopped' AND o.last_heartbeat >= clock_timestamp() - interval '15 s' AND o.version <> h.version)
         AS version_mixed,
     c.unknown, c.resent_after_ambiguity, c.late_outcomes
 FROM pushmta_engine.mta_host h
-CROSS JOIN LATERAL (SELECT extract(epoch FROM clock_timestamp() - h.last_beat)::double precision AS age,
-    CASE WHEN h.state = 'stopped' THEN 'stopped' WHEN h.last_beat < clock_timestamp() - interval '15 s' THEN 'gone'
-        WHEN h.last_beat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health) a
+CROSS JOIN LATERAL (SELECT extract(epoch FROM clock_timestamp() - h.last_heartbeat)::double precision AS age,
+    CASE WHEN h.state = 'stopped' THEN 'stopped' WHEN h.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
+        WHEN h.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health) a
 CROSS JOIN LATERAL (SELECT coalesce(sum(c.unknown), 0)::bigint AS unknown,
     coalesce(sum(c.resent_after_ambiguity), 0)::bigint AS resent_after_ambiguity,
     coalesce(sum(c.journal_replayed), 0)::bigint AS journal_replayed,
@@ -205,10 +205,10 @@ CREATE VIEW pushmta.mta_child AS
 SELECT c.id, h.name AS host, c.host_id, c.pid, c.generation, c.connector, a.name AS application, e.name AS account, c.state,
     c.delivery_id, c.part_id, c.parts_held, c.connections, c.streams_in_flight, c.sent, c.failed, c.retried, c.unknown,
     c.resent_after_ambiguity, c.rate, c.latency_p50_ms, c.latency_p99_ms, c.resident_bytes, c.last_error,
-    c.started_at, c.last_beat, extract(epoch FROM clock_timestamp() - c.last_beat)::double precision AS beat_age_seconds,
-    c.exited_at, c.exit_reason, c.exit_detail, c.last_words,
-    CASE WHEN c.exited_at IS NOT NULL THEN 'exited' WHEN c.last_beat < clock_timestamp() - interval '15 s' THEN 'gone'
-        WHEN c.last_beat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health,
+    c.started_at, c.last_heartbeat, extract(epoch FROM clock_timestamp() - c.last_heartbeat)::double precision AS heartbeat_age_seconds,
+    c.exited_at, c.exit_reason, c.exit_detail, c.stderr_tail,
+    CASE WHEN c.exited_at IS NOT NULL THEN 'exited' WHEN c.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
+        WHEN c.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health,
     c.late_outcomes, c.journal_replayed, c.application_id, c.external_account_id
 FROM pushmta_engine.mta_child c
 JOIN pushmta_engine.mta_host h ON h.id = c.host_id

@@ -458,8 +458,9 @@ DECLARE
     wrong pushmta_engine.input_problem := filter_problem(filter);
     service text;
 BEGIN
-    IF wrong.problem IS NOT NULL OR NOT EXISTS (SELECT FROM filter_words(filter) w
-        WHERE w.word = 'mapping' AND EXISTS (SELECT FROM filter_words(filter) v WHERE v.word = '.' AND v.place > w.place)) THEN
+    IF wrong.problem IS NOT NULL OR NOT EXISTS (SELECT FROM (SELECT w.word, lag(w.word) OVER (ORDER BY w.place) AS before,
+            lead(w.word) OVER (ORDER BY w.place) AS behind FROM filter_words(filter) w) w
+        WHERE w.word = 'mapping' AND w.behind = '.' AND w.before IS DISTINCT FROM '.') THEN
         RETURN wrong;
     END IF;
     SELECT min(s.name) INTO service FROM pushmta_engine.delivery_application x

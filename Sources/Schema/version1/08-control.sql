@@ -55,7 +55,7 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_day(bigint) IS
     'A day goes as its continuous delivery does.';
 
-CREATE FUNCTION pushmta_engine.doubtful_parts(parts bigint[]) RETURNS bigint[] LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.ambiguous_parts(parts bigint[]) RETURNS bigint[] LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT coalesce(array_agg(o.id ORDER BY o.id), '{}') FROM (
         SELECT r.part_id AS id FROM delivery_part_recovery r
@@ -65,17 +65,17 @@ CREATE FUNCTION pushmta_engine.doubtful_parts(parts bigint[]) RETURNS bigint[] L
         JOIN delivery_part q ON q.id = p.parent_part_id
         JOIN delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
         WHERE p.id = ANY(parts) AND p.parent_part_id IS NOT NULL AND r.ambiguous <> '{}') o $$;
-COMMENT ON FUNCTION pushmta_engine.doubtful_parts(bigint[]) IS
+COMMENT ON FUNCTION pushmta_engine.ambiguous_parts(bigint[]) IS
     'Those of some parts that have a message which may have reached a gateway without an answer that we know. Of messages '
     'that the part before handed over, those count that it closed with (under its last token).';
 
 CREATE FUNCTION pushmta_engine.record_unknown(parts bigint[], words text) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
-    doubtful bigint[] := doubtful_parts(parts);
+    ambiguous bigint[] := ambiguous_parts(parts);
     recorded bigint;
 BEGIN
-    IF doubtful = '{}' THEN
+    IF ambiguous = '{}' THEN
         RETURN 0;
     END IF;
     WITH part AS MATERIALIZED (
@@ -83,7 +83,7 @@ BEGIN
             t.sequences || '{}'::integer[] AS sequences, t.subscription_ids || '{}'::bigint[] AS subscription_ids
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
-        WHERE p.id = ANY(doubtful)
+        WHERE p.id = ANY(ambiguous)
     ), noted AS MATERIALIZED (
         SELECT p.id AS part_id, u.sequence
         FROM part p JOIN delivery_part_recovery r ON r.part_id = p.id CROSS JOIN LATERAL unnest(r.ambiguous) u(sequence)
@@ -109,13 +109,13 @@ BEGIN
     ), counted AS (
         UPDATE delivery_part p SET unknown = p.unknown + m.n
         FROM (SELECT part_id, count(*)::integer AS n FROM made GROUP BY part_id) m
-        WHERE p.id = m.part_id AND p.id = ANY(doubtful)
+        WHERE p.id = m.part_id AND p.id = ANY(ambiguous)
     )
     SELECT count(*) INTO recorded FROM made;
     RETURN recorded;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.record_unknown(bigint[], text) IS
-    'Records the doubtful messages of parts as unknown, as far as they have no outcome: an earlier send may have arrived, '
+    'Records the ambiguous messages of parts as unknown, as far as they have no outcome: an earlier send may have arrived, '
     'whatever a later one was answered. The caller holds the parts or has locked them. Returns how many.';
 
 CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
@@ -128,14 +128,14 @@ BEGIN
     -- A claim under way is waited for, and its part is left to the child.
     UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
         rest_status = 7, rest_reason = words
-    WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(doubtful_parts(open)) ORDER BY 1))
+    WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(ambiguous_parts(open)) ORDER BY 1))
         AND p.state IN ('ready', 'waiting');
     UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state = 'ready';
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
-    'Ends what nobody holds of a delivery that is locked, without a row for each message; parts with doubtful messages are '
-    'held back, and a duty settles them. Returns whether no part is left.';
+    'Ends what nobody holds of a delivery that is locked, without a row for each message; parts with ambiguous messages are '
+    'held back, and a duty finishes them. Returns whether no part is left.';
 
 CREATE FUNCTION pushmta_engine.end_days(delivery bigint, final_state text, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -168,7 +168,7 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_message_numbers(bigint) IS
     'Throws a day''s counter away once nothing is added to it any more; the caller has locked the day.';
 
-CREATE FUNCTION pushmta_engine.settle_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.finish_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -204,7 +204,7 @@ BEGIN
     END IF;
     RETURN cardinality(picked);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.settle_delivery(bigint, integer) IS
+COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
     'Ends up to so many parts of a stopped, failed or expired delivery that nobody holds, and puts right what is ready or waiting '
     'against the delivery''s state. Any number of hosts may call it; it waits for nobody. Returns the number of parts it changed.';
 
@@ -260,7 +260,7 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.pause_delivery(bigint) IS
-    'Holds a delivery back: nothing new leaves, what is on its way to the gateway is settled and recorded.';
+    'Holds a delivery back: nothing new leaves, what is on its way to the gateway is resolved and recorded.';
 
 CREATE FUNCTION pushmta.resume_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -311,7 +311,7 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.stop_delivery(bigint) IS
-    'Ends a delivery for good: nothing new leaves, what is on its way to the gateway is settled and recorded, the rest is '
+    'Ends a delivery for good: nothing new leaves, what is on its way to the gateway is resolved and recorded, the rest is '
     'canceled.';
 
 CREATE FUNCTION pushmta_engine.fail_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql

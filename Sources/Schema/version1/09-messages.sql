@@ -137,7 +137,7 @@ BEGIN
             -- The statistics have them.
             AND p.finished_at < now() - interval '1 hour' AND p.counted
             AND (p.handed_over = 0 OR p.late_outcomes + p.resent_after_ambiguity + p.journal_replayed = 0)
-            -- What is on record of lost owners, and what a retry part inherits of doubt, hangs on the part.
+            -- What is on record of lost owners, and what a retry part inherits as ambiguous, hangs on the part.
             AND NOT EXISTS (SELECT FROM delivery_part_recovery r WHERE r.part_id = p.id)
             AND NOT EXISTS (SELECT FROM delivery_part q WHERE q.parent_part_id = p.id AND q.state <> 'done')
         ORDER BY p.finished_at LIMIT most FOR UPDATE OF p SKIP LOCKED
@@ -383,7 +383,7 @@ BEGIN
     END LOOP;
     -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
     IF EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
-        AND h.last_beat > clock_timestamp() - interval '15 seconds') THEN
+        AND h.last_heartbeat > clock_timestamp() - interval '15 seconds') THEN
         PERFORM pg_notify('pushmta_wake', 'message');
     END IF;
     RETURN QUERY SELECT day || '-' || u.number, day, u.number, u.id, false FROM unnest(numbers, ids) u(number, id);

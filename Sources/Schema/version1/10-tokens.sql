@@ -58,18 +58,18 @@ BEGIN
             WHEN s.enabled AND s.token_since <= p.since
                 AND row_number() OVER (PARTITION BY p.subscription_id, p.kept, s.token_since <= p.since ORDER BY p.id) = 1
                 THEN 'applied'
-            ELSE 'outdated' END AS verdict
+            ELSE 'outdated' END AS decision
         FROM picked p LEFT JOIN subject s ON s.id = p.subscription_id
     ), disabled AS (
         UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_invalid',
             quarantine_status = greatest(s.quarantine_status, 2::smallint), quarantined_at = now(), last_error_at = now(),
             quarantine_reason = j.reason
-        FROM judged j WHERE j.verdict = 'applied' AND s.id = j.subscription_id
-            AND s.id = ANY(ARRAY(SELECT k.subscription_id FROM judged k WHERE k.verdict = 'applied'))
+        FROM judged j WHERE j.decision = 'applied' AND s.id = j.subscription_id
+            AND s.id = ANY(ARRAY(SELECT k.subscription_id FROM judged k WHERE k.decision = 'applied'))
     ), noted AS (
-        UPDATE token_event e SET state = j.verdict, applied_at = CASE WHEN j.verdict = 'applied' THEN now() END,
-            undone_at = CASE WHEN j.verdict = 'undone' THEN now() END
-        FROM judged j WHERE j.verdict <> 'pending' AND e.id = j.id AND e.id = ANY(ARRAY(SELECT k.id FROM judged k))
+        UPDATE token_event e SET state = j.decision, applied_at = CASE WHEN j.decision = 'applied' THEN now() END,
+            undone_at = CASE WHEN j.decision = 'undone' THEN now() END
+        FROM judged j WHERE j.decision <> 'pending' AND e.id = j.id AND e.id = ANY(ARRAY(SELECT k.id FROM judged k))
         RETURNING e.id
     )
     SELECT count(*) INTO decided FROM noted;
@@ -152,7 +152,7 @@ CREATE FUNCTION pushmta_engine.apply_token_notes(most integer, max_errors intege
 DECLARE
     note record;
     s subscription;
-    verdict text;
+    decision text;
     locked bigint[] := ARRAY[]::bigint[];
     decided integer := 0;
 BEGIN
@@ -163,8 +163,8 @@ BEGIN
         WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success')
         ORDER BY e.id LIMIT most FOR NO KEY UPDATE OF e SKIP LOCKED
     LOOP
-        verdict := note.kept;
-        IF verdict IS NULL THEN
+        decision := note.kept;
+        IF decision IS NULL THEN
             CONTINUE WHEN note.subscription_id = ANY(locked);
             SELECT x.* INTO s FROM subscription x WHERE x.id = note.subscription_id FOR NO KEY UPDATE SKIP LOCKED;
             IF NOT FOUND AND EXISTS (SELECT FROM subscription x WHERE x.id = note.subscription_id) THEN
@@ -174,21 +174,21 @@ BEGIN
             IF s.id IS NULL OR NOT s.enabled OR greatest(s.registered_at, (SELECT max(c.applied_at) FROM token_event c
             WHERE c.subscription_id = s.id AND c.kind = 'canonical' AND c.state = 'applied'
             AND c.old_token IS NOT NULL)) > note.said_at THEN
-                verdict := 'outdated';
+                decision := 'outdated';
             ELSIF note.kind = 'canonical' THEN
-                verdict := replace_token(s, note.id, note.new_token);
+                decision := replace_token(s, note.id, note.new_token);
             ELSIF note.kind = 'soft_error' THEN
-                verdict := count_soft_error(s, note.created_at, note.reason, max_errors, apart, healing);
+                decision := count_soft_error(s, note.created_at, note.reason, max_errors, apart, healing);
             ELSE
-                verdict := heal_subscription(s);
+                decision := heal_subscription(s);
             END IF;
-            IF verdict = 'pending' THEN
+            IF decision = 'pending' THEN
                 locked := locked || note.subscription_id;
                 CONTINUE;
             END IF;
         END IF;
-        UPDATE token_event e SET state = verdict, applied_at = CASE WHEN verdict = 'applied' THEN now() END,
-            undone_at = CASE WHEN verdict = 'undone' THEN now() END
+        UPDATE token_event e SET state = decision, applied_at = CASE WHEN decision = 'applied' THEN now() END,
+            undone_at = CASE WHEN decision = 'undone' THEN now() END
         WHERE e.id = note.id;
         decided := decided + 1;
     END LOOP;

@@ -155,19 +155,19 @@ COMMENT ON FUNCTION pushmta_engine.count_late_outcomes(integer) IS
 CREATE FUNCTION pushmta_engine.count_hits(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
-    patience CONSTANT interval := interval '5 minutes';
+    ahead CONSTANT interval := interval '5 minutes';
     day date;
     picked bigint[];
     hits bigint;
 BEGIN
     SELECT u.log_day INTO day FROM tracking_uncounted u
-    WHERE coalesce(u.next_at, u.created_at + interval '2 s') NOT BETWEEN clock_timestamp() AND clock_timestamp() + patience
+    WHERE coalesce(u.next_at, u.created_at + interval '2 s') NOT BETWEEN clock_timestamp() AND clock_timestamp() + ahead
     ORDER BY u.id LIMIT 1;
     picked := ARRAY(SELECT x.id FROM (
         SELECT q.id, sum(q.n) OVER (ORDER BY q.id) - q.n AS before FROM (
             SELECT u.id, cardinality(u.sequences) AS n FROM tracking_uncounted u
             WHERE u.log_day = day
-                AND coalesce(u.next_at, u.created_at + interval '2 s') NOT BETWEEN clock_timestamp() AND clock_timestamp() + patience
+                AND coalesce(u.next_at, u.created_at + interval '2 s') NOT BETWEEN clock_timestamp() AND clock_timestamp() + ahead
             ORDER BY u.id LIMIT 1000) q) x
         WHERE x.before < most);
     IF picked = '{}' THEN
@@ -214,7 +214,7 @@ BEGIN
                 DO UPDATE SET n = d.n + excluded.n
         )
         SELECT coalesce(sum(t.n), 0) FROM total t $sql$, day)
-    INTO hits USING picked, patience;
+    INTO hits USING picked, ahead;
     RETURN hits;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_hits(integer) IS

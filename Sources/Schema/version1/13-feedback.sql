@@ -8,7 +8,7 @@ CREATE TABLE pushmta_engine.feedback_worker (
     state text NOT NULL DEFAULT 'standby' CHECK (state IN ('acting', 'standby', 'stopped')),
     acting_since timestamptz,
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    last_beat timestamptz NOT NULL DEFAULT clock_timestamp(),
+    last_heartbeat timestamptz NOT NULL DEFAULT clock_timestamp(),
     last_action text NOT NULL DEFAULT '',
     last_action_at timestamptz,
     -- Since the start of the process.
@@ -37,18 +37,18 @@ COMMENT ON FUNCTION pushmta_engine.feedback_fence(uuid) IS
 CREATE FUNCTION pushmta_engine.feedback_is_acting(within interval) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT EXISTS (SELECT FROM feedback_worker w WHERE w.state = 'acting'
-            AND w.last_beat BETWEEN clock_timestamp() - within AND clock_timestamp() + within) $$;
+            AND w.last_heartbeat BETWEEN clock_timestamp() - within AND clock_timestamp() + within) $$;
 COMMENT ON FUNCTION pushmta_engine.feedback_is_acting(interval) IS
-    'Whether a worker acts that was heard of lately. A beat to come says nothing: the clock was set back.';
+    'Whether a worker acts that was heard of lately. A heartbeat to come says nothing: the clock was set back.';
 
-CREATE FUNCTION pushmta_engine.feedback_beat(worker uuid, on_host text, process integer, of_version text, action text,
+CREATE FUNCTION pushmta_engine.feedback_heartbeat(worker uuid, on_host text, process integer, of_version text, action text,
     more_events bigint, more_messages bigint, more_hits bigint, lease interval) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     found_state text;
 BEGIN
     INSERT INTO feedback_worker AS w (id, host, pid, version) VALUES (worker, on_host, process, of_version)
-    ON CONFLICT (id) DO UPDATE SET last_beat = clock_timestamp(),
+    ON CONFLICT (id) DO UPDATE SET last_heartbeat = clock_timestamp(),
         last_action = CASE WHEN action = '' THEN w.last_action ELSE action END,
         last_action_at = CASE WHEN action = '' THEN w.last_action_at ELSE clock_timestamp() END,
         token_events = w.token_events + more_events, messages_counted = w.messages_counted + more_messages,
@@ -67,24 +67,24 @@ BEGIN
     END IF;
     UPDATE feedback_worker w SET state = 'standby' WHERE w.state = 'acting';
     UPDATE feedback_worker w SET state = 'acting', acting_since = clock_timestamp() WHERE w.id = worker;
-    DELETE FROM feedback_worker w WHERE w.state <> 'acting' AND w.last_beat < clock_timestamp() - interval '7 days';
+    DELETE FROM feedback_worker w WHERE w.state <> 'acting' AND w.last_heartbeat < clock_timestamp() - interval '7 days';
     RETURN true;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.feedback_beat(uuid, text, integer, text, text, bigint, bigint, bigint, interval) IS
+COMMENT ON FUNCTION pushmta_engine.feedback_heartbeat(uuid, text, integer, text, text, bigint, bigint, bigint, interval) IS
     'Keeps a worker''s row and returns whether it acts. It begins to when nobody does, or when nothing was heard for a lease '
     'of the one that did.';
 
 CREATE FUNCTION pushmta_engine.feedback_stop(worker uuid) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
-        UPDATE feedback_worker w SET state = 'stopped', last_beat = clock_timestamp() WHERE w.id = worker $$;
+        UPDATE feedback_worker w SET state = 'stopped', last_heartbeat = clock_timestamp() WHERE w.id = worker $$;
 COMMENT ON FUNCTION pushmta_engine.feedback_stop(uuid) IS
     'A worker that ends in order lets another one act at once.';
 
 CREATE VIEW pushmta.feedback_worker AS
 SELECT w.id, w.host, w.pid, w.version,
-    CASE WHEN w.state <> 'stopped' AND w.last_beat < clock_timestamp() - interval '30 s' THEN 'gone' ELSE w.state END AS state,
-    CASE WHEN w.state = 'acting' THEN w.acting_since END AS acting_since, w.started_at, w.last_beat,
-    extract(epoch FROM clock_timestamp() - w.last_beat)::double precision AS beat_age_seconds, w.last_action,
+    CASE WHEN w.state <> 'stopped' AND w.last_heartbeat < clock_timestamp() - interval '30 s' THEN 'gone' ELSE w.state END AS state,
+    CASE WHEN w.state = 'acting' THEN w.acting_since END AS acting_since, w.started_at, w.last_heartbeat,
+    extract(epoch FROM clock_timestamp() - w.last_heartbeat)::double precision AS heartbeat_age_seconds, w.last_action,
     w.last_action_at, w.token_events, w.messages_counted, w.hits_counted, w.hits_loaded, w.waiting_spools,
     w.waiting_spool_bytes
 FROM pushmta_engine.feedback_worker w;

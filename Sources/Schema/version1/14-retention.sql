@@ -268,16 +268,16 @@ BEGIN
     FROM ((SELECT x.id, x.exited_at AS since FROM mta_child x WHERE x.exited_at IS NOT NULL AND x.exited_at < now() - older
             ORDER BY x.exited_at LIMIT most)
         UNION ALL
-        (SELECT x.id, x.last_beat FROM mta_child x WHERE x.exited_at IS NULL AND x.last_beat < now() - older LIMIT most)) c
+        (SELECT x.id, x.last_heartbeat FROM mta_child x WHERE x.exited_at IS NULL AND x.last_heartbeat < now() - older LIMIT most)) c
     WHERE NOT EXISTS (SELECT FROM delivery_part p WHERE p.state = 'claimed' AND p.owner = c.id);
-    SELECT is_much OR coalesce(bool_or(h.last_beat < now() - older - interval '3 days'), false) INTO is_much
+    SELECT is_much OR coalesce(bool_or(h.last_heartbeat < now() - older - interval '3 days'), false) INTO is_much
     FROM mta_host h WHERE NOT EXISTS (SELECT FROM mta_child c WHERE c.host_id = h.id);
     IF NOT retention_passes('children and hosts', is_much, false) THEN
         RETURN 0;
     END IF;
     DELETE FROM mta_child c WHERE c.id = ANY(picked);
     GET DIAGNOSTICS purged_rows = ROW_COUNT;
-    DELETE FROM mta_host h WHERE h.last_beat < now() - older AND NOT EXISTS (SELECT FROM mta_child c WHERE c.host_id = h.id);
+    DELETE FROM mta_host h WHERE h.last_heartbeat < now() - older AND NOT EXISTS (SELECT FROM mta_child c WHERE c.host_id = h.id);
     GET DIAGNOSTICS hosts = ROW_COUNT;
     PERFORM note_retention('children and hosts', purged_rows + hosts);
     RETURN purged_rows;

@@ -9,7 +9,7 @@ public struct CredentialKeyLock: Sendable {
     /// The number is arbitrary and ours.
     private static let key: Int64 = 5_786_284_502_006
     /// Rotations of thousands of credentials take seconds; who waits longer waits for somebody who is stuck.
-    private static let patienceMilliseconds = 60_000
+    private static let timeoutMilliseconds = 60_000
 
     /// Waits for its turn.
     ///
@@ -17,7 +17,7 @@ public struct CredentialKeyLock: Sendable {
     static func take(_ use: CredentialKeyUse, _ configuration: PostgresConfiguration) async throws -> CredentialKeyLock
     {
         var configuration = configuration
-        configuration.lockTimeoutMilliseconds = patienceMilliseconds
+        configuration.lockTimeoutMilliseconds = timeoutMilliseconds
         // Waiting is a statement too.
         configuration.statementTimeoutMilliseconds = 0
         let connection = try await PostgresConnection.connect(configuration)
@@ -29,7 +29,7 @@ public struct CredentialKeyLock: Sendable {
             await connection.close()
             throw StoreError(
                 .conflict,
-                "Somebody else has been changing the key of credentials for \(patienceMilliseconds / 1_000) s, on this host or on another one.",
+                "Somebody else has been changing the key of credentials for \(timeoutMilliseconds / 1_000) s, on this host or on another one.",
                 hint: "wait for the end of that command, or end it, and call this again"
             )
         } catch {

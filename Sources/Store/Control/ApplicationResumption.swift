@@ -9,13 +9,13 @@ public struct ApplicationResumption: Sendable, Hashable {
         /// Why its last child ended before its first message.
         public let exitReason: String
         /// The last line of what that child said.
-        public let lastWords: String
+        public let stderrTail: String
 
         /// A host.
-        public init(name: String, exitReason: String, lastWords: String) {
+        public init(name: String, exitReason: String, stderrTail: String) {
             self.name = name
             self.exitReason = exitReason
-            self.lastWords = lastWords
+            self.stderrTail = stderrTail
         }
     }
 
@@ -72,7 +72,7 @@ extension Store {
                 ApplicationResumption.WaitingHost(
                     name: try rows.text(row, 0),
                     exitReason: try rows.text(row, 1),
-                    lastWords: try rows.text(row, 2)
+                    stderrTail: try rows.text(row, 2)
                 )
             },
             troubledChildren: Int(try results[5].int64(0, 0)),
@@ -129,7 +129,7 @@ extension Store {
     /// No supervisor waits longer than ten minutes before it starts another child. Ends in order, or for what the supervisor itself did, put
     /// nothing off.
     private static let waitingHostsSQL = """
-        SELECT DISTINCT ON (n.name) n.name, c.exit_reason, coalesce(substring(rtrim(c.last_words, E'\\n') FROM '[^\\n]*$'), '')
+        SELECT DISTINCT ON (n.name) n.name, c.exit_reason, coalesce(substring(rtrim(c.stderr_tail, E'\\n') FROM '[^\\n]*$'), '')
         FROM pushmta_engine.mta_child c JOIN pushmta_engine.mta_host n ON n.id = c.host_id
         WHERE c.application_id = $1 AND c.exited_at > now() - interval '10 minutes' AND c.sent + c.failed + c.retried = 0
             AND c.exit_reason IN ('settings', 'journal', 'database', 'usage', 'internal_error', 'unknown_status', 'signalled',

@@ -23,7 +23,7 @@ public struct SendingState: Sendable, Hashable {
 }
 
 extension Store {
-    /// Holds a delivery back: nothing new leaves, what is on its way is settled and recorded. A paused one stays so.
+    /// Holds a delivery back: nothing new leaves, what is on its way is resolved and recorded. A paused one stays so.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
     public func pauseDelivery(_ id: Int64) async throws {
@@ -37,7 +37,7 @@ extension Store {
         _ = try await control("SELECT pushmta.resume_delivery($1)", [.int64(id)])
     }
 
-    /// Ends a delivery for good, in any state before its end: nothing new leaves, what is on its way is settled and recorded,
+    /// Ends a delivery for good, in any state before its end: nothing new leaves, what is on its way is resolved and recorded,
     /// the rest is canceled without a row for each message.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished or failed.
@@ -103,7 +103,7 @@ extension Store {
         SELECT NULL, t.state, CASE WHEN \(TroubleSQL.isTrouble) THEN -1
                 ELSE greatest(0, extract(epoch FROM clock_timestamp() - t.opened_at) * 1000)::bigint END,
             (SELECT count(*) FROM pushmta_engine.mta_child c WHERE c.application_id = $1 AND c.external_account_id = $3
-                AND c.exited_at IS NULL AND c.last_beat > now() - interval '5 seconds')
+                AND c.exited_at IS NULL AND c.last_heartbeat > now() - interval '5 seconds')
         FROM pushmta_engine.gateway_trouble t
         WHERE t.application_id = $1 AND t.external_account_id = $3
             AND (\(TroubleSQL.isTrouble) OR t.opened_at BETWEEN now() - interval '\(OpeningRamp.length.components.seconds) seconds'

@@ -3,7 +3,7 @@ import PushCore
 
 extension Store {
     /// Ends what nobody will send any more: unclaimed parts of stopped and failed deliveries are canceled, those past their
-    /// validity are ignored as expired, each after its doubtful messages were recorded as unknown.
+    /// validity are ignored as expired, each after its ambiguous messages were recorded as unknown.
     ///
     /// It also puts right parts that are ready or waiting against their delivery's state, and what a step back of the database's
     /// clock has put off, and notes the end of deliveries that were stopped or failed. Any number of hosts may call it at once; it waits for nobody.
@@ -11,37 +11,37 @@ extension Store {
     /// - Parameter limit: parts at most; call again at once when as many were changed.
     /// - Returns: the number of parts changed.
     @discardableResult
-    public func settleRest(limit: Int = 1000) async throws -> Int {
-        try await mendClockStep()
+    public func finishRest(limit: Int = 1000) async throws -> Int {
+        try await fixClockStep()
         let due = try await query(Self.dueSQL)
         guard due.rowCount > 0 else { return 0 }
         var changed = 0
         for row in 0..<due.rowCount where changed < limit {
-            changed += try await settle(try due.int64(row, 0), limit: limit - changed)
+            changed += try await finish(try due.int64(row, 0), limit: limit - changed)
         }
         try await query(Self.endedSQL)
         return changed
     }
 
-    /// Parts that are settled in one transaction: each may have a thousand doubtful messages, and whoever pauses or stops the
+    /// Parts that are finished in one transaction: each may have a thousand ambiguous messages, and whoever pauses or stops the
     /// delivery waits for it.
     private static let partsAtOnce = 50
 
-    private func settle(_ delivery: Int64, limit: Int) async throws -> Int {
+    private func finish(_ delivery: Int64, limit: Int) async throws -> Int {
         var changed = 0
         while changed < limit {
             let most = min(limit - changed, Self.partsAtOnce)
-            let settled = try await query(
-                "SELECT pushmta_engine.settle_delivery($1, $2)",
+            let finished = try await query(
+                "SELECT pushmta_engine.finish_delivery($1, $2)",
                 [.int64(delivery), .int32(Int32(clamping: most))]
             )
-            changed += Int(try settled.int32(0, 0))
-            if try settled.int32(0, 0) < most { break }
+            changed += Int(try finished.int32(0, 0))
+            if try finished.int32(0, 0) < most { break }
         }
         return changed
     }
 
-    /// Deliveries with something to settle. Each branch has an index of its own that is nearly always empty, or reads only the
+    /// Deliveries with something to finish. Each branch has an index of its own that is nearly always empty, or reads only the
     /// unfinished parts of deliveries that are paused or past their validity. The order of the open ones, and the scalar subquery,
     /// leave those indexes as the only way, whatever the planner believes of a table that was empty a moment ago.
     ///
@@ -92,7 +92,7 @@ extension Store {
     ///
     /// Every row carries the moment at which it was written on the same clock. One that was written in the future was written
     /// before a step: its waiting time counts from now. Any number of hosts may call it at once; it waits for nobody.
-    func mendClockStep() async throws {
+    func fixClockStep() async throws {
         guard try await query(Self.clockStepSQL).bool(0, 0) else { return }
         for statement in [
             Self.stepBackPartsSQL, Self.stepBackUnloadedSQL, Self.stepBackDeliveriesSQL, Self.stepBackProbesSQL,

@@ -241,7 +241,7 @@ extension Store {
             SELECT p.id FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.id = (
                 SELECT f.id FROM first f
-                ORDER BY f.id = ANY(pushmta_engine.doubtful_parts(ARRAY(SELECT a.id FROM first a))), f.fencing_token,
+                ORDER BY f.id = ANY(pushmta_engine.ambiguous_parts(ARRAY(SELECT a.id FROM first a))), f.fencing_token,
                     f.priority DESC, f.not_before, f.id
                 LIMIT 1)
             FOR NO KEY UPDATE OF p SKIP LOCKED

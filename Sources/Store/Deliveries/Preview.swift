@@ -83,13 +83,13 @@ extension Store {
         loaded.sequences = [1]
         loaded.subscriptionIDs = [id]
         loaded.reserve(1, fields)
-        try loaded.append(rows, 0, verdict: 0, token: 1, firstField: 3, fields)
+        try loaded.append(rows, 0, decision: 0, token: 1, firstField: 3, fields)
         return loaded
     }
 
     private static func previewSQL(_ fields: MessageFields) -> String {
         """
-        SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadVerdict.sql) END,
+        SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
             s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: "v.variables"))
         FROM (SELECT $2::jsonb AS variables) v
         JOIN pushmta_engine.subscription s ON s.id = $1\(fields.joinSQL)

@@ -1,7 +1,7 @@
 import PostgresClient
 
-/// What a trial puts into its database, so that what people have added can be told from it.
-public struct TrialContents: Sendable, Hashable {
+/// What a test site puts into its database, so that what people have added can be told from it.
+public struct TestContents: Sendable, Hashable {
     /// The name of its service; its applications and accounts have names that begin with it and a hyphen.
     public let service: String
     /// The label of its one delivery.
@@ -9,7 +9,7 @@ public struct TrialContents: Sendable, Hashable {
     /// What user keys of its devices begin with; a number follows.
     public let userKeyPrefix: String
 
-    /// Describes a trial.
+    /// Describes a test site.
     public init(service: String, deliveryLabel: String, userKeyPrefix: String) {
         self.service = service
         self.deliveryLabel = deliveryLabel
@@ -18,10 +18,10 @@ public struct TrialContents: Sendable, Hashable {
 }
 
 extension Store {
-    /// What a database holds besides a trial, as "3 applications"; nothing for one that is empty or not there.
+    /// What a database holds besides that of a test site, as "3 applications"; nothing for one that is empty or not there.
     ///
     /// Works with the schema of every version, as it is asked before a database is made anew.
-    public static func contents(besides trial: TrialContents, _ configuration: PostgresConfiguration) async throws
+    public static func contents(besides testSite: TestContents, _ configuration: PostgresConfiguration) async throws
         -> [String]
     {
         let connection: PostgresConnection
@@ -31,7 +31,7 @@ extension Store {
             return []
         }
         do {
-            let found = try await contents(besides: trial, connection)
+            let found = try await contents(besides: testSite, connection)
             await connection.close()
             return found
         } catch {
@@ -40,7 +40,7 @@ extension Store {
         }
     }
 
-    private static func contents(besides trial: TrialContents, _ connection: PostgresConnection) async throws
+    private static func contents(besides testSite: TestContents, _ connection: PostgresConnection) async throws
         -> [String]
     {
         let there = try await connection.execute(
@@ -57,14 +57,14 @@ extension Store {
         let result = try await connection.execute(
             PostgresStatement(
                 "SELECT c.words, c.n FROM (\(counts.joined(separator: " UNION ALL "))) c(words, n) WHERE c.n > 0",
-                [.text(trial.service), .text(trial.deliveryLabel), .text(trial.userKeyPrefix)],
+                [.text(testSite.service), .text(testSite.deliveryLabel), .text(testSite.userKeyPrefix)],
                 prepare: false
             )
         )
         return try (0..<result.rowCount).map { "\(try result.int64($0, 1)) \(try result.text($0, 0))" }
     }
 
-    /// Things that people make, and how many of them are not the trial's.
+    /// Things that people make, and how many of them are not the test site's.
     private static let kinds: [(words: String, table: String, count: String)] = [
         ("services", "service", "count(*) FILTER (WHERE name <> $1)"),
         ("applications", "application", "count(*) FILTER (WHERE name NOT LIKE $1 || '-%')"),

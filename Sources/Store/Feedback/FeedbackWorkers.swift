@@ -1,7 +1,7 @@
 import PostgresClient
 
 /// What a feedback worker says of itself.
-public struct FeedbackBeat: Sendable, Hashable {
+public struct FeedbackHeartbeat: Sendable, Hashable {
     /// Its id, a UUID made at its start.
     public var worker: String
     /// The name of its host.
@@ -10,22 +10,22 @@ public struct FeedbackBeat: Sendable, Hashable {
     public var pid: Int32
     /// The program's version.
     public var version: String
-    /// What it did last, "" if nothing since the last beat.
+    /// What it did last, "" if nothing since the last heartbeat.
     public var lastAction = ""
-    /// Token events decided since the last beat.
+    /// Token events decided since the last heartbeat.
     public var tokenEvents: Int64 = 0
-    /// Messages counted since the last beat.
+    /// Messages counted since the last heartbeat.
     public var messagesCounted: Int64 = 0
-    /// Hits counted since the last beat.
+    /// Hits counted since the last heartbeat.
     public var hitsCounted: Int64 = 0
-    /// Hits loaded from tracking spools since the last beat.
+    /// Hits loaded from tracking spools since the last heartbeat.
     public var hitsLoaded: Int64 = 0
     /// Tracking spools on its host with hits that wait though their process is gone.
     public var waitingSpools: Int32 = 0
     /// The bytes of these hits, as far as they are known.
     public var waitingSpoolBytes: Int64 = 0
 
-    /// A beat of a worker that has done nothing yet.
+    /// A heartbeat of a worker that has done nothing yet.
     public init(worker: String, host: String, pid: Int32, version: String) {
         self.worker = worker
         self.host = host
@@ -48,8 +48,8 @@ public struct FeedbackWorkerRow: Sendable {
     public let state: String
     /// Since when it is the one that acts; nil if it is not.
     public let actingSince: DatabaseTime?
-    /// The age of its last beat.
-    public let beatAgeSeconds: Double
+    /// The age of its last heartbeat.
+    public let heartbeatAgeSeconds: Double
     /// What it did last.
     public let lastAction: String
     /// Token events that it decided.
@@ -81,28 +81,30 @@ public struct FeedbackBacklog: Sendable, Hashable {
 }
 
 extension Store {
-    /// After so long without a beat another worker acts in the place of one. It is the lease of everything else.
+    /// After so long without a heartbeat another worker acts in the place of one. It is the lease of everything else.
     public static let feedbackLeaseSeconds = 15
-    /// After so long without a beat of a worker others do the most urgent of its work.
+    /// After so long without a heartbeat of a worker others do the most urgent of its work.
     public static let feedbackSilenceSeconds = 30
 
     /// Keeps a worker's row, and lets it act if nobody else does; returns whether it is the one that acts.
-    public func feedbackBeat(_ beat: FeedbackBeat, leaseSeconds: Int = Store.feedbackLeaseSeconds) async throws -> Bool
+    public func feedbackHeartbeat(_ heartbeat: FeedbackHeartbeat, leaseSeconds: Int = Store.feedbackLeaseSeconds)
+        async throws -> Bool
     {
         try await query(
             """
-            SELECT pushmta_engine.feedback_beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 second')
+            SELECT pushmta_engine.feedback_heartbeat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9 * interval '1 second')
             """,
             [
-                .text(beat.worker), .text(beat.host), .int32(beat.pid), .text(beat.version), .text(beat.lastAction),
-                .int64(beat.tokenEvents), .int64(beat.messagesCounted), .int64(beat.hitsCounted),
+                .text(heartbeat.worker), .text(heartbeat.host), .int32(heartbeat.pid), .text(heartbeat.version),
+                .text(heartbeat.lastAction),
+                .int64(heartbeat.tokenEvents), .int64(heartbeat.messagesCounted), .int64(heartbeat.hitsCounted),
                 .int32(Int32(clamping: leaseSeconds)),
             ]
         ).bool(0, 0)
     }
 
     /// Notes what a worker has to do with tracking spools; a row that says so already is not written.
-    public func noteFeedbackSpools(_ beat: FeedbackBeat) async throws {
+    public func noteFeedbackSpools(_ heartbeat: FeedbackHeartbeat) async throws {
         try await query(
             """
             UPDATE pushmta_engine.feedback_worker w
@@ -110,7 +112,8 @@ extension Store {
             WHERE w.id = $1::uuid AND ($2 <> 0 OR w.waiting_spools <> $3 OR w.waiting_spool_bytes <> $4)
             """,
             [
-                .text(beat.worker), .int64(beat.hitsLoaded), .int32(beat.waitingSpools), .int64(beat.waitingSpoolBytes),
+                .text(heartbeat.worker), .int64(heartbeat.hitsLoaded), .int32(heartbeat.waitingSpools),
+                .int64(heartbeat.waitingSpoolBytes),
             ]
         )
     }
@@ -137,9 +140,9 @@ extension Store {
     public func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
         let result = try await query(
             """
-            SELECT id::text, host, pid, version, state, acting_since, beat_age_seconds, last_action, token_events, messages_counted,
+            SELECT id::text, host, pid, version, state, acting_since, heartbeat_age_seconds, last_action, token_events, messages_counted,
                 hits_counted, hits_loaded, waiting_spools, waiting_spool_bytes
-            FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_beat DESC, id
+            FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_heartbeat DESC, id
             """
         )
         return try all(result) { rows, row in
@@ -150,7 +153,7 @@ extension Store {
                 version: try rows.text(row, 3),
                 state: try rows.text(row, 4),
                 actingSince: try rows.timeOrNil(row, 5),
-                beatAgeSeconds: try rows.double(row, 6),
+                heartbeatAgeSeconds: try rows.double(row, 6),
                 lastAction: try rows.text(row, 7),
                 tokenEvents: try rows.int64(row, 8),
                 messagesCounted: try rows.int64(row, 9),

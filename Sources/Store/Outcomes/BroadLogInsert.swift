@@ -6,7 +6,7 @@ import PushCore
 enum BroadLogInsert {
     static func run(_ run: OutcomeBatch.Run) -> PostgresStatement {
         let parameters: [PostgresValue] = [
-            .int64(run.key.holding.part), .int64(run.key.holding.token), .int16(run.key.status.rawValue),
+            .int64(run.key.claim.part), .int64(run.key.claim.token), .int16(run.key.status.rawValue),
             .int16(run.key.httpStatus), .int16(run.key.attempt), .int64Array(run.subscriptionIDs),
             .int32Array(run.sequences),
             .heldState,
@@ -20,13 +20,13 @@ enum BroadLogInsert {
     }
 
     static func rows(_ rows: [OutcomeBatch.Row]) -> PostgresStatement {
-        PostgresStatement(rowsSQL, columns(rows) + [.int64Array(rows.map(\.holding.token)), .heldState])
+        PostgresStatement(rowsSQL, columns(rows) + [.int64Array(rows.map(\.claim.token)), .heldState])
     }
 
     /// Parameters $1 to $9 of statements that take rows one by one.
     static func columns(_ rows: [OutcomeBatch.Row]) -> [PostgresValue] {
         [
-            .int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence)),
+            .int64Array(rows.map(\.claim.part)), .int32Array(rows.map(\.sequence)),
             .int64Array(rows.map(\.subscriptionID)),
             .int16Array(rows.map(\.status.rawValue)), .int16Array(rows.map(\.httpStatus)),
             .int16Array(rows.map(\.attempt)),
@@ -101,14 +101,14 @@ enum TokenEventInsert {
     /// Of a forgotten subscription nothing is noted: an answer may name the token that is wanted instead.
     ///
     /// - Parameter ofHeldParts: only of parts that stand under the effect's token. Of a part that was lost the outcome in the log may
-    ///   be the new owner's, whose message got through; those that were really inserted are known on the careful path only.
+    ///   be the new owner's, whose message got through; those that were really inserted are known on the conflict path only.
     static func statement(_ effects: [OutcomeBatch.Effect], ofHeldParts: Bool) -> PostgresStatement {
         PostgresStatement(
             sql,
             [
-                .int64Array(effects.map(\.holding.part)), .int32Array(effects.map(\.sequence)),
+                .int64Array(effects.map(\.claim.part)), .int32Array(effects.map(\.sequence)),
                 .textArray(effects.map(\.reason)), .int64ArrayWithNulls(effects.map(\.sinceMilliseconds)),
-                .int64Array(effects.map(\.holding.token)), ofHeldParts ? .heldState : .null,
+                .int64Array(effects.map(\.claim.token)), ofHeldParts ? .heldState : .null,
                 .textArray(effects.map(\.kind.rawValue)), .textArray(effects.map(\.newToken)),
                 .int16Array(effects.map { $0.isCertain ? 1 : 0 }),
             ]

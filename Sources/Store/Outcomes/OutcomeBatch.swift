@@ -16,7 +16,7 @@ public struct OutcomeBatch: Sendable {
 
     /// What the outcomes of a run have in common.
     struct RunKey: Sendable, Hashable {
-        var holding: PartToken
+        var claim: PartToken
         var status: MessageStatus
         var httpStatus: Int16
         var attempt: Int16
@@ -27,7 +27,7 @@ public struct OutcomeBatch: Sendable {
 
     /// An outcome by itself.
     struct Row: Sendable {
-        var holding: PartToken
+        var claim: PartToken
         var sequence: Int32
         var subscriptionID: Int64
         var status: MessageStatus
@@ -45,7 +45,7 @@ public struct OutcomeBatch: Sendable {
 
     /// What an outcome says about its message's token; whose it is stands in the part.
     struct Effect: Sendable {
-        var holding: PartToken
+        var claim: PartToken
         var sequence: Int32
         var kind: TokenEventKind
         var reason = ""
@@ -71,7 +71,7 @@ public struct OutcomeBatch: Sendable {
     public private(set) var count = 0
 
     /// The parts that it is about, each with the token under which its messages were sent.
-    public var holdings: Set<PartToken> { Set(counts.keys).union(closing.map(\.holding)) }
+    public var claims: Set<PartToken> { Set(counts.keys).union(closing.map(\.claim)) }
 
     /// Whether there is nothing to store.
     public var isEmpty: Bool { count == 0 && closing.isEmpty }
@@ -112,15 +112,15 @@ public struct OutcomeBatch: Sendable {
     ) {
         guard status != .pending else { return }
         if let application, status == .sent { acceptances[application, default: []].append(subscriptionID) }
-        let holding = PartToken(part: part, token: token)
-        if let effect = Effect(holding, sequence, reason, tokenEffect) { effects.append(effect) }
-        if healsErrors { effects.append(Effect(holding: holding, sequence: sequence, kind: .success)) }
+        let claim = PartToken(part: part, token: token)
+        if let effect = Effect(claim, sequence, reason, tokenEffect) { effects.append(effect) }
+        if healsErrors { effects.append(Effect(claim: claim, sequence: sequence, kind: .success)) }
         count += 1
-        counts[holding, default: StatusCounts()].add(1, status)
+        counts[claim, default: StatusCounts()].add(1, status)
         // The reasons of failures are many; success has one word at most, and no gateway gives an id with it.
         if failure == nil, reason.isEmpty || status == .sent && gatewayMessageID == nil {
             let key = RunKey(
-                holding: holding,
+                claim: claim,
                 status: status,
                 httpStatus: httpStatus,
                 attempt: attempt,
@@ -134,7 +134,7 @@ public struct OutcomeBatch: Sendable {
         }
         rows.append(
             Row(
-                holding: holding,
+                claim: claim,
                 sequence: sequence,
                 subscriptionID: subscriptionID,
                 status: status,
@@ -166,7 +166,7 @@ public struct OutcomeBatch: Sendable {
             + runs.flatMap { run in
                 run.sequences.indices.map { index in
                     Row(
-                        holding: run.key.holding,
+                        claim: run.key.claim,
                         sequence: run.sequences[index],
                         subscriptionID: run.subscriptionIDs[index],
                         status: run.key.status,
@@ -185,10 +185,10 @@ extension OutcomeBatch {
     /// Takes over the outcomes of some parts.
     mutating func take(_ other: OutcomeBatch, partsOf wanted: Set<PartToken>) {
         guard !wanted.isEmpty else { return }
-        for row in other.allRows where wanted.contains(row.holding) {
+        for row in other.allRows where wanted.contains(row.claim) {
             append(
-                part: row.holding.part,
-                token: row.holding.token,
+                part: row.claim.part,
+                token: row.claim.token,
                 sequence: row.sequence,
                 subscriptionID: row.subscriptionID,
                 status: row.status,
@@ -200,14 +200,14 @@ extension OutcomeBatch {
                 isDecision: row.isDecision
             )
         }
-        effects = other.effects.filter { wanted.contains($0.holding) }
+        effects = other.effects.filter { wanted.contains($0.claim) }
     }
 }
 
 extension OutcomeBatch.Effect {
     /// What an answer says, nil if it says nothing.
-    fileprivate init?(_ holding: PartToken, _ sequence: Int32, _ reason: String, _ effect: TokenEffect) {
-        self.init(holding: holding, sequence: sequence, kind: .invalid, reason: reason)
+    fileprivate init?(_ claim: PartToken, _ sequence: Int32, _ reason: String, _ effect: TokenEffect) {
+        self.init(claim: claim, sequence: sequence, kind: .invalid, reason: reason)
         switch effect {
         case .none: return nil
         case .invalid(let since): sinceMilliseconds = since

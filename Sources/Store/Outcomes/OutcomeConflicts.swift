@@ -4,7 +4,7 @@ import PushCore
 extension Store {
     /// Stores a batch of which something may be in the database already: after a take-over, a lost COMMIT reply, or from a
     /// journal. Counts only what was really inserted, at the part where each message now lives.
-    func storeCarefully(
+    func storeOnConflictPath(
         _ batch: OutcomeBatch,
         fenced: Bool,
         fromJournal: Bool = false,
@@ -13,15 +13,15 @@ extension Store {
     ) async throws -> StoreReport {
         do {
             return try await transaction { transaction in
-                try await CarefulPass(batch: batch, fenced: fenced, fromJournal: fromJournal, waits: waits).run(
+                try await ConflictPath(batch: batch, fenced: fenced, fromJournal: fromJournal, waits: waits).run(
                     transaction
                 )
             }
         } catch let error as PostgresError
             where attempts > 1 && ["40P01", "40001", "23514"].contains(error.sqlState)
         {
-            // A deadlock with another careful writer, or a part that ended between two statements, passes.
-            return try await storeCarefully(
+            // A deadlock with another writer on the conflict path, or a part that ended between two statements, passes.
+            return try await storeOnConflictPath(
                 batch,
                 fenced: fenced,
                 fromJournal: fromJournal,
@@ -32,8 +32,8 @@ extension Store {
     }
 }
 
-/// One transaction of the careful path: lock, insert what is not there, count it where it belongs, close.
-struct CarefulPass {
+/// One transaction of the conflict path: lock, insert what is not there, count it where it belongs, close.
+struct ConflictPath {
     let batch: OutcomeBatch
     let fenced: Bool
     let fromJournal: Bool
@@ -62,7 +62,7 @@ struct CarefulPass {
 
     func run(_ transaction: PostgresTransaction) async throws -> StoreReport {
         let all = batch.allRows
-        let parts = Set(all.map(\.holding.part) + batch.closing.map(\.holding.part)).sorted()
+        let parts = Set(all.map(\.claim.part) + batch.closing.map(\.claim.part)).sorted()
         if !waits {
             try await transaction.execute(
                 PostgresStatement("SET LOCAL lock_timeout = \(Self.shortWait)", prepare: false)
@@ -75,7 +75,7 @@ struct CarefulPass {
         let homes = try await lockHomes(rows, found, transaction)
         let inserted = try await insert(rows, transaction)
         let late = Set(
-            rows.filter { !isHeld($0.holding, found) }.map { Message(part: $0.holding.part, sequence: $0.sequence) }
+            rows.filter { !isHeld($0.claim, found) }.map { Message(part: $0.claim.part, sequence: $0.sequence) }
         )
         try await count(inserted, homes, late, transaction)
         try await note(inserted.filter { found[$0.message.part]?.state == .done }, transaction)
@@ -92,9 +92,9 @@ struct CarefulPass {
     /// A token that the part has not had yet is of another database, or of one that was set back.
     private func mayStore(_ row: OutcomeBatch.Row, _ found: [Int64: Found]) -> Bool {
         if !row.isDecision, row.status == .sent || row.status == .failed {
-            return fenced || found[row.holding.part].map { row.holding.token <= $0.token } ?? false
+            return fenced || found[row.claim.part].map { row.claim.token <= $0.token } ?? false
         }
-        return isHeld(row.holding, found) || isClosed(row.holding, found)
+        return isHeld(row.claim, found) || isClosed(row.claim, found)
     }
 
     /// Locks the parts in the order of their ids, so that two passes do not wait for each other.
@@ -124,7 +124,7 @@ struct CarefulPass {
         _ found: [Int64: Found],
         _ transaction: PostgresTransaction
     ) async throws -> [Int32: [Int64: Int64]] {
-        let moved = rows.filter { found[$0.holding.part]?.state == .done }
+        let moved = rows.filter { found[$0.claim.part]?.state == .done }
         guard !moved.isEmpty else { return [:] }
         // Each round locks what the last one found; a part that ended meanwhile shows in the next.
         var previous: [Int32: [Int64: Int64]] = [:]
@@ -144,7 +144,7 @@ struct CarefulPass {
         let result = try await transaction.execute(
             PostgresStatement(
                 Self.homesSQL,
-                [.int64Array(rows.map(\.holding.part)), .int32Array(rows.map(\.sequence))]
+                [.int64Array(rows.map(\.claim.part)), .int32Array(rows.map(\.sequence))]
             )
         )
         var homes: [Int32: [Int64: Int64]] = [:]
@@ -238,13 +238,13 @@ struct CarefulPass {
         """
 
     /// Whether the owner in the batch still holds the part.
-    private func isHeld(_ holding: PartToken, _ found: [Int64: Found]) -> Bool {
-        found[holding.part].map { $0.token == holding.token && $0.state == .claimed } ?? false
+    private func isHeld(_ claim: PartToken, _ found: [Int64: Found]) -> Bool {
+        found[claim.part].map { $0.token == claim.token && $0.state == .claimed } ?? false
     }
 
     /// Whether the part ended under the owner's own token: an earlier attempt of this batch did it.
-    private func isClosed(_ holding: PartToken, _ found: [Int64: Found]) -> Bool {
-        found[holding.part].map { $0.token == holding.token && $0.state == .done } ?? false
+    private func isClosed(_ claim: PartToken, _ found: [Int64: Found]) -> Bool {
+        found[claim.part].map { $0.token == claim.token && $0.state == .done } ?? false
     }
 
     private func note(_ late: [Inserted], _ transaction: PostgresTransaction) async throws {
@@ -256,7 +256,7 @@ struct CarefulPass {
 
     private func insertTokenEvents(_ inserted: [Inserted], _ transaction: PostgresTransaction) async throws {
         let messages = Set(inserted.map(\.message))
-        let effects = batch.effects.filter { messages.contains(Message(part: $0.holding.part, sequence: $0.sequence)) }
+        let effects = batch.effects.filter { messages.contains(Message(part: $0.claim.part, sequence: $0.sequence)) }
         if !effects.isEmpty { try await transaction.execute(TokenEventInsert.statement(effects, ofHeldParts: false)) }
     }
 
@@ -269,8 +269,8 @@ struct CarefulPass {
         report.inserted = inserted.count
         report.existed = rows.count { mayStore($0, found) } - inserted.count
         guard fenced else { return }
-        let holdings = Set(rows.map(\.holding)).union(batch.closing.map(\.holding))
-        report.fencedParts = holdings.filter { !isHeld($0, found) && !isClosed($0, found) }.map(\.part).sorted()
+        let claims = Set(rows.map(\.claim)).union(batch.closing.map(\.claim))
+        report.fencedParts = claims.filter { !isHeld($0, found) && !isClosed($0, found) }.map(\.part).sorted()
     }
 
     private func close(
@@ -278,11 +278,11 @@ struct CarefulPass {
         _ transaction: PostgresTransaction,
         _ report: inout StoreReport
     ) async throws {
-        report.closedParts = batch.closing.map(\.holding).filter { isClosed($0, found) }.map(\.part)
-        let open = batch.closing.filter { isHeld($0.holding, found) }
+        report.closedParts = batch.closing.map(\.claim).filter { isClosed($0, found) }.map(\.part)
+        let open = batch.closing.filter { isHeld($0.claim, found) }
         guard !open.isEmpty else { return }
         let results = try await transaction.execute(PartClosing.statements(open))
         if let closed = results.last { try PartClosing.read(closed, into: &report) }
-        report.unbalancedParts = open.map(\.holding.part).filter { !report.closedParts.contains($0) }
+        report.unbalancedParts = open.map(\.claim.part).filter { !report.closedParts.contains($0) }
     }
 }

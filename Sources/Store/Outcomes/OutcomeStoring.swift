@@ -13,7 +13,7 @@ extension Store {
         do {
             return try await storePlainly(batch)
         } catch let error as PostgresError where Self.calls4Care(error) {
-            return try await storeCarefully(batch, fenced: true)
+            return try await storeOnConflictPath(batch, fenced: true)
         }
     }
 
@@ -30,7 +30,7 @@ extension Store {
         waits: Bool = true
     ) async throws -> StoreReport {
         guard !batch.isEmpty else { return StoreReport() }
-        return try await storeCarefully(batch, fenced: false, fromJournal: fromJournal, waits: waits)
+        return try await storeOnConflictPath(batch, fenced: false, fromJournal: fromJournal, waits: waits)
     }
 
     /// Rows exist already (unique violation), or counters would pass the part's size because they do (check violation); or a
@@ -64,13 +64,13 @@ extension Store {
     {
         var report = report
         let lost = batch.counts.keys.filter { !held.contains($0) }
-        let unclosed = batch.closing.filter { !report.closed.contains($0.holding) }
+        let unclosed = batch.closing.filter { !report.closed.contains($0.claim) }
         guard !lost.isEmpty || !unclosed.isEmpty else { return report }
         var rest = OutcomeBatch()
         rest.take(batch, partsOf: Set(lost))
         rest.closing = unclosed
-        let careful = try await storeCarefully(rest, fenced: true)
-        report.add(careful)
+        let conflicts = try await storeOnConflictPath(rest, fenced: true)
+        report.add(conflicts)
         return report
     }
 }
@@ -124,7 +124,7 @@ enum PartFence {
         )
     }
 
-    /// The holdings that stand.
+    /// The claims that stand.
     static func read(_ result: PostgresResult) throws -> Set<PartToken> {
         var held: Set<PartToken> = []
         for row in 0..<result.rowCount {

@@ -5,7 +5,7 @@ import PushCore
 enum PartClosing {
     /// Everything that ends the parts, in order.
     static func statements(_ closing: [ClosingPart]) -> [PostgresStatement] {
-        let closing = closing.sorted { $0.holding.part < $1.holding.part }
+        let closing = closing.sorted { $0.claim.part < $1.claim.part }
         return unknown(closing) + [statement(closing)]
     }
 
@@ -13,17 +13,17 @@ enum PartClosing {
     /// stopped. And whoever does that locks the delivery first and then waits for parts: a transaction that changes a part twice,
     /// by its counters and by its end, makes PostgreSQL check the foreign key to the delivery, which would close the circle.
     static func lock(_ closing: [ClosingPart]) -> [PostgresStatement] {
-        closing.isEmpty ? [] : [DeliveryLock.statement(parts: closing.map(\.holding.part))]
+        closing.isEmpty ? [] : [DeliveryLock.statement(parts: closing.map(\.claim.part))]
     }
 
-    /// A part that ends early leaves no doubtful message behind as canceled or expired.
+    /// A part that ends early leaves no ambiguous message behind as canceled or expired.
     private static func unknown(_ closing: [ClosingPart]) -> [PostgresStatement] {
         let early = closing.filter { $0.restStatus != nil && $0.restStatus != .unknown }
         guard !early.isEmpty else { return [] }
         return [
             PostgresStatement(
                 unknownSQL,
-                [.int64Array(early.map(\.holding.part)), .int64Array(early.map(\.holding.token)), .heldState]
+                [.int64Array(early.map(\.claim.part)), .int64Array(early.map(\.claim.token)), .heldState]
             )
         ]
     }
@@ -48,11 +48,11 @@ enum PartClosing {
         var sequences: [Int32] = []
         for part in closing where part.hasRetries {
             for (number, retry) in part.retries.enumerated() where !retry.sequences.isEmpty {
-                setParts.append(part.holding.part)
+                setParts.append(part.claim.part)
                 setNumbers.append(Int32(number))
                 delays.append(max(0, retry.delayMilliseconds))
                 counts.append(retry.countsAttempt)
-                parts += Array(repeating: part.holding.part, count: retry.sequences.count)
+                parts += Array(repeating: part.claim.part, count: retry.sequences.count)
                 numbers += Array(repeating: Int32(number), count: retry.sequences.count)
                 sequences += retry.sequences
             }
@@ -63,7 +63,7 @@ enum PartClosing {
                 .int64Array(setParts), .int32Array(setNumbers), .int64Array(delays), .int64Array(parts),
                 .int32Array(numbers),
                 .int32Array(sequences), .heldState,
-                .int64Array(closing.flatMap { Array(repeating: $0.holding.part, count: $0.ambiguous.count) }),
+                .int64Array(closing.flatMap { Array(repeating: $0.claim.part, count: $0.ambiguous.count) }),
                 .int32Array(closing.flatMap(\.ambiguous)), .boolArray(counts),
             ]
         )
@@ -72,7 +72,7 @@ enum PartClosing {
     /// Parameters $1 to $5.
     private static func ends(_ closing: [ClosingPart]) -> [PostgresValue] {
         [
-            .int64Array(closing.map(\.holding.part)), .int64Array(closing.map(\.holding.token)),
+            .int64Array(closing.map(\.claim.part)), .int64Array(closing.map(\.claim.token)),
             .int32Array(closing.map(\.resentAfterAmbiguity)),
             .int16ArrayWithNulls(closing.map { $0.restStatus?.rawValue }),
             .textArray(closing.map { $0.restStatus == nil ? nil : $0.restReason }),
@@ -135,7 +135,7 @@ enum PartClosing {
                 AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
             RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
                 p.refusals, p.has_variables, p.valid_until, p.fencing_token
-        ), doubted AS (
+        ), ambiguous AS (
             INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
             SELECT k.id, k.fencing_token, array_agg(DISTINCT a.sequence)
             FROM (
@@ -179,7 +179,7 @@ enum PartClosing {
 /// A part that ends with this batch: all its messages have a final outcome or are handed to retry parts.
 public struct ClosingPart: Sendable {
     /// The part and the owner's token.
-    public var holding: PartToken
+    public var claim: PartToken
     /// What goes into retry parts. Messages that got an outcome meanwhile are left out.
     public var retries: [RetrySet]
     /// Messages that were sent again although the gateway may have had them.
@@ -203,7 +203,7 @@ public struct ClosingPart: Sendable {
         restStatus: MessageStatus? = nil,
         restReason: String = ""
     ) {
-        holding = PartToken(part: part, token: token)
+        claim = PartToken(part: part, token: token)
         self.retries = retries
         self.resentAfterAmbiguity = resentAfterAmbiguity
         self.ambiguous = ambiguous

@@ -7,11 +7,11 @@ extension Store {
     /// Must be awaited before the window's first byte leaves. Safe to repeat.
     public func mark(_ marks: [PartMark]) async throws -> Set<Int64> {
         guard !marks.isEmpty else { return [] }
-        let sorted = marks.sorted { $0.holding.part < $1.holding.part }
+        let sorted = marks.sorted { $0.claim.part < $1.claim.part }
         let result = try await query(
             Self.markSQL,
             [
-                .int64Array(sorted.map(\.holding.part)), .int64Array(sorted.map(\.holding.token)),
+                .int64Array(sorted.map(\.claim.part)), .int64Array(sorted.map(\.claim.token)),
                 .int32Array(sorted.map(\.through)), .heldState,
             ]
         )
@@ -113,13 +113,13 @@ public struct LeaseObservation: Sendable, Hashable {
 /// How far an owner may have sent a part: commit it before the window's first byte leaves.
 public struct PartMark: Sendable, Hashable {
     /// The part and the owner's token.
-    public let holding: PartToken
+    public let claim: PartToken
     /// Number of the part's messages, in sequence order, that may have left.
     public let through: Int32
 
     /// A mark of a held part.
     public init(part: Int64, token: Int64, through: Int32) {
-        holding = PartToken(part: part, token: token)
+        claim = PartToken(part: part, token: token)
         self.through = through
     }
 }

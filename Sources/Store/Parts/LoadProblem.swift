@@ -44,7 +44,7 @@ public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// How long a part, or a preparation, waits after so many failures: 5 s, doubling to a minute. What is mended is noticed within
+    /// How long a part, or a preparation, waits after so many failures: 5 s, doubling to a minute. What is fixed is noticed within
     /// that, and a part in a minute is no load.
     static func wait(after failures: String) -> String {
         "least(\(longestWait), 5 * 2 ^ least(\(failures), 6)) * interval '1 second'"

@@ -14,7 +14,7 @@ public struct LoadedPart: Sendable {
     /// Whether a gateway has ever taken a message for the subscription, row by row; empty if it has for none.
     public var accepted: [Bool] = []
     /// Whether each may be sent.
-    public var verdicts: [LoadVerdict] = []
+    public var decisions: [LoadDecision] = []
     /// One column for each requested field, in the order of the request; null where no source has it.
     public var fields: [ByteColumn] = []
     /// Language tags of the subscriptions, null where the subscription is missing; empty unless they were asked for.
@@ -31,7 +31,7 @@ public struct LoadedPart: Sendable {
 
 extension LoadedPart {
     mutating func reserve(_ rows: Int, _ wanted: MessageFields) {
-        verdicts.reserveCapacity(rows)
+        decisions.reserveCapacity(rows)
         userHashes.reserveCapacity(rows)
         // An APNs token has 64 characters, an FCM token about 160; a field is a word, a language tag two to five letters.
         tokens.reserve(rows: rows, bytes: rows * 64)
@@ -44,19 +44,19 @@ extension LoadedPart {
     mutating func append(
         _ rows: PostgresResult,
         _ row: Int,
-        verdict: Int,
+        decision: Int,
         token: Int,
         firstField: Int,
         _ wanted: MessageFields
     ) throws {
-        let code = try rows.int16(row, verdict)
-        guard let verdict = LoadVerdict(rawValue: code) else {
+        let code = try rows.int16(row, decision)
+        guard let decision = LoadDecision(rawValue: code) else {
             throw StoreError(
                 .unexpectedAnswer,
                 "A subscription is excluded for reason \(code), which this program does not know."
             )
         }
-        verdicts.append(verdict)
+        decisions.append(decision)
         tokens.append { rows.append(row, token, to: &$0) }
         userHashes.append(try rows.int32(row, token + 1))
         for field in fields.indices {
@@ -65,21 +65,21 @@ extension LoadedPart {
         if wanted.withLocale { locales.append { rows.append(row, firstField + fields.count, to: &$0) } }
     }
 
-    /// A message whose fields cannot be read, with the verdict and the token that can.
+    /// A message whose fields cannot be read, with the decision and the token that can.
     mutating func appendUnreadable(_ rows: PostgresResult, reason: String, _ wanted: MessageFields) throws {
         guard rows.rowCount > 0, !rows.isNull(0, 1) else { return appendMissing(wanted) }
         let bare = MessageFields(names: [])
-        unreadable[verdicts.count] = reason
+        unreadable[decisions.count] = reason
         let (columns, languages) = (fields, locales)
         fields = []
-        try append(rows, 0, verdict: 0, token: 1, firstField: 3, bare)
+        try append(rows, 0, decision: 0, token: 1, firstField: 3, bare)
         (fields, locales) = (columns, languages)
         for field in fields.indices { fields[field].appendNull() }
         if wanted.withLocale { locales.appendNull() }
     }
 
     mutating func appendMissing(_ wanted: MessageFields) {
-        verdicts.append(.missing)
+        decisions.append(.missing)
         tokens.appendNull()
         userHashes.append(0)
         for field in fields.indices { fields[field].appendNull() }
@@ -88,7 +88,7 @@ extension LoadedPart {
 }
 
 /// Whether a message of a part can still be sent, by the state of its subscription at loading.
-public enum LoadVerdict: Int16, Sendable, CaseIterable {
+public enum LoadDecision: Int16, Sendable, CaseIterable {
     /// Send it.
     case sendable = 0
     /// The subscription was disabled (a newer one took its token, or the gateway refused it).
@@ -105,7 +105,7 @@ public enum LoadVerdict: Int16, Sendable, CaseIterable {
     /// Whether it is sent.
     public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
 
-    /// The verdict on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.
+    /// The decision on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.
     static let sql = """
         CASE WHEN s.quarantine_status = 1 AND s.exclusion = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE s.exclusion END
         """

@@ -39,7 +39,7 @@ extension Store {
         for id in ids {
             while row < found.count, found[row] < id { row += 1 }
             if row < found.count, found[row] == id {
-                try loaded.append(rows, row, verdict: 1, token: 2, firstField: 4, fields)
+                try loaded.append(rows, row, decision: 1, token: 2, firstField: 4, fields)
             } else {
                 loaded.appendMissing(fields)
             }
@@ -57,7 +57,7 @@ extension Store {
 
     static func denseSQL(_ fields: MessageFields) -> String {
         """
-        SELECT s.id, \(LoadVerdict.sql), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
+        SELECT s.id, \(LoadDecision.sql), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
         FROM pushmta_engine.subscription s\(fields.joinSQL)
         WHERE s.application_id = $3
             AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
@@ -98,7 +98,7 @@ extension Store {
             if rows.isNull(row, 1) {
                 loaded.appendMissing(fields)
             } else {
-                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 3, fields)
+                try loaded.append(rows, row, decision: 0, token: 1, firstField: 3, fields)
             }
         }
         return loaded
@@ -112,7 +112,7 @@ extension Store {
     static func sparseSQL(_ fields: MessageFields, variables: Bool, places: Bool = false) -> String {
         let first = fields.names.count + 3
         return """
-            SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadVerdict.sql) END,
+            SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
                 s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, t.variables)" : nil))
             FROM pushmta_engine.delivery_part_target t
             CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) WITH ORDINALITY u(subscription_id, target_id, place)
@@ -243,7 +243,7 @@ extension Store {
             if rows.isNull(row, 1) {
                 loaded.appendMissing(fields)
             } else {
-                try loaded.append(rows, row, verdict: 0, token: 1, firstField: 3, fields)
+                try loaded.append(rows, row, decision: 0, token: 1, firstField: 3, fields)
             }
         }
     }

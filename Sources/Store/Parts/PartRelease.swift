@@ -5,7 +5,7 @@ extension Store {
     /// Takes a part from its owner, for others to claim, with what is known of messages that may have been sent.
     ///
     /// A part of a delivery that is held back or at its end is held back; what a lost owner leaves of one that was stopped is
-    /// settled by `settleRest`.
+    /// resolved by `finishRest`.
     ///
     /// - Parameters:
     ///   - part: the part under the token that must still stand.

@@ -64,7 +64,7 @@ extension Store {
                 job.resumed = resumed
                 return job
             } catch {
-                switch PreparationVerdict(error, target: nil) {
+                switch PreparationDecision(error, target: nil) {
                 case .waits(let reason, isTimeout: true):
                     // Looking costs much.
                     passed.append(id)
@@ -205,7 +205,7 @@ extension Store {
     ) async throws -> ChunkResult {
         do {
             return try await prepareChunk(job, job.target, partSize, partsPerChunk, timeout)
-        } catch let error as PostgresError where job.target.rawSQL != nil && PreparationVerdict.isOfValues(error) {
+        } catch let error as PostgresError where job.target.rawSQL != nil && PreparationDecision.isOfValues(error) {
             // Somebody registered a value that the condition fails with. Whoever else it chooses gets the message.
             var target = job.target
             target.triesEach = true

@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 /// What becomes of a delivery whose preparation met an error.
-public enum PreparationVerdict: Sendable, Hashable {
+public enum PreparationDecision: Sendable, Hashable {
     /// Repeating it brings the same: the delivery fails with this reason.
     case fails(String)
     /// It may be fixed by who looks after the data that the target reads: the delivery waits, and shows this reason.
@@ -69,8 +69,8 @@ public enum PreparationVerdict: Sendable, Hashable {
 
 extension Store {
     /// What becomes of a delivery in preparation after an error of `prepareChunk`.
-    public func verdict(on error: any Error, of job: PreparationJob) -> PreparationVerdict {
-        PreparationVerdict(error, target: job.target)
+    public func decision(on error: any Error, of job: PreparationJob) -> PreparationDecision {
+        PreparationDecision(error, target: job.target)
     }
 
     /// Puts the preparation of a delivery off, for any host to go on with: 5 s, doubling to a minute each time until a chunk is made.

@@ -25,7 +25,7 @@ public struct ChildRow: Sendable {
 }
 
 /// What a child says of itself, at least every two seconds; `mta_child` shows it.
-public struct ChildBeat: Sendable {
+public struct ChildHeartbeat: Sendable {
     /// What a child is doing.
     public enum State: String, Sendable, CaseIterable {
         case starting, idle, working, draining, exited
@@ -70,7 +70,7 @@ public struct ChildBeat: Sendable {
     /// Last trouble, "" if none.
     public var lastError: String
 
-    /// A beat; counters start at zero.
+    /// A heartbeat; counters start at zero.
     public init(
         childID: Int64,
         pid: Int32,
@@ -116,21 +116,21 @@ public struct ChildBeat: Sendable {
 
 /// A child as the database knows it.
 public struct ChildOverview: Sendable {
-    /// The last beat, with the child's row id.
-    public let beat: ChildBeat
+    /// The last heartbeat, with the child's row id.
+    public let heartbeat: ChildHeartbeat
     /// Where it runs and what it serves.
     public let row: ChildRow
     /// When its row was made.
     public let startedAt: DatabaseTime
-    /// Seconds since its last beat, on the database's clock.
-    public let beatAgeSeconds: Double
+    /// Seconds since its last heartbeat, on the database's clock.
+    public let heartbeatAgeSeconds: Double
     /// Why it ended, as the supervisor names reasons; nil while it runs.
     public let exitReason: String?
     /// More about its end, "" if nothing.
     public let exitDetail: String
-    /// Its last words on standard error.
-    public let lastWords: String
-    /// `alive`, `late` (no beat for 5 s), `gone` (none for 15 s) or `exited`.
+    /// The tail of its standard error.
+    public let stderrTail: String
+    /// `alive`, `late` (no heartbeat for 5 s), `gone` (none for 15 s) or `exited`.
     public let health: String
     /// Outcomes that came from its journal after its death.
     public let journalReplayed: Int64
@@ -141,25 +141,25 @@ public struct ChildOverview: Sendable {
 
     /// A child.
     public init(
-        beat: ChildBeat,
+        heartbeat: ChildHeartbeat,
         row: ChildRow,
         startedAt: DatabaseTime,
-        beatAgeSeconds: Double,
+        heartbeatAgeSeconds: Double,
         exitReason: String?,
         exitDetail: String,
-        lastWords: String,
+        stderrTail: String,
         health: String = "alive",
         journalReplayed: Int64 = 0,
         applicationName: String = "",
         accountName: String = ""
     ) {
-        self.beat = beat
+        self.heartbeat = heartbeat
         self.row = row
         self.startedAt = startedAt
-        self.beatAgeSeconds = beatAgeSeconds
+        self.heartbeatAgeSeconds = heartbeatAgeSeconds
         self.exitReason = exitReason
         self.exitDetail = exitDetail
-        self.lastWords = lastWords
+        self.stderrTail = stderrTail
         self.health = health
         self.journalReplayed = journalReplayed
         self.applicationName = applicationName
@@ -184,45 +184,48 @@ extension Store {
     }
 
     /// Says that a child lives and what it does; a child that was declared dead stays so.
-    public func beatChild(_ beat: ChildBeat) async throws {
+    public func recordChildHeartbeat(_ heartbeat: ChildHeartbeat) async throws {
         try await query(
             """
             UPDATE pushmta_engine.mta_child SET pid = $2, state = $3, delivery_id = $4, part_id = $5, parts_held = $6,
                 connections = $7, streams_in_flight = $8, sent = $9, failed = $10, retried = $11, unknown = $12,
                 resent_after_ambiguity = $13, rate = $14, latency_p50_ms = $15, latency_p99_ms = $16, resident_bytes = $17,
-                last_error = $18, late_outcomes = $19, last_beat = clock_timestamp()
+                last_error = $18, late_outcomes = $19, last_heartbeat = clock_timestamp()
             WHERE id = $1 AND exited_at IS NULL
             """,
             [
-                .int64(beat.childID), .int32(beat.pid), .text(beat.state.rawValue),
-                .int64OrNull(beat.deliveryID), .int64OrNull(beat.partID), .int32(beat.partsHeld),
-                .int32(beat.connections), .int32(beat.streamsInFlight), .int64(beat.sent), .int64(beat.failed),
-                .int64(beat.retried), .int64(beat.unknown), .int64(beat.resentAfterAmbiguity), .double(beat.rate),
-                .double(beat.latencyP50Milliseconds), .double(beat.latencyP99Milliseconds), .int64(beat.residentBytes),
-                .text(beat.lastError), .int64(beat.lateOutcomes),
+                .int64(heartbeat.childID), .int32(heartbeat.pid), .text(heartbeat.state.rawValue),
+                .int64OrNull(heartbeat.deliveryID), .int64OrNull(heartbeat.partID), .int32(heartbeat.partsHeld),
+                .int32(heartbeat.connections), .int32(heartbeat.streamsInFlight), .int64(heartbeat.sent),
+                .int64(heartbeat.failed),
+                .int64(heartbeat.retried), .int64(heartbeat.unknown), .int64(heartbeat.resentAfterAmbiguity),
+                .double(heartbeat.rate),
+                .double(heartbeat.latencyP50Milliseconds), .double(heartbeat.latencyP99Milliseconds),
+                .int64(heartbeat.residentBytes),
+                .text(heartbeat.lastError), .int64(heartbeat.lateOutcomes),
             ]
         )
     }
 
-    /// Says why a child ended, with its last words on standard error.
+    /// Says why a child ended, with the tail of its standard error.
     ///
     /// What the child says of itself counts until its supervisor, which sees the real end, has judged it: a child may crash
-    /// after its goodbye. `orphaned` is said of ends that nobody saw, and replaces nothing.
+    /// after its stop record. `orphaned` is said of ends that nobody saw, and replaces nothing.
     public func childExited(
         _ id: Int64,
         reason: String,
         detail: String = "",
-        lastWords: String = "",
+        stderrTail: String = "",
         saidByItself: Bool = false
     ) async throws {
         try await query(
             """
             UPDATE pushmta_engine.mta_child SET state = 'exited', exited_at = coalesce(exited_at, clock_timestamp()),
-                exit_reason = $2, exit_detail = $3, last_words = $4, parts_held = 0, connections = 0, streams_in_flight = 0,
+                exit_reason = $2, exit_detail = $3, stderr_tail = $4, parts_held = 0, connections = 0, streams_in_flight = 0,
                 rate = 0
             WHERE id = $1 AND (exited_at IS NULL OR NOT $5 AND $2 <> 'orphaned')
             """,
-            [.int64(id), .text(reason), .text(detail), .text(lastWords), .bool(saidByItself)]
+            [.int64(id), .text(reason), .text(detail), .text(stderrTail), .bool(saidByItself)]
         )
     }
 
@@ -261,13 +264,13 @@ extension Store {
         c.id, coalesce(c.pid, 0), c.state, c.delivery_id, c.part_id, c.parts_held, c.connections, c.streams_in_flight, c.sent,
         c.failed, c.retried, c.unknown, c.resent_after_ambiguity, c.rate, c.latency_p50_ms, c.latency_p99_ms,
         c.resident_bytes, c.last_error, c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector,
-        c.started_at, c.beat_age_seconds, c.exit_reason, c.exit_detail, c.last_words, c.late_outcomes, c.health,
+        c.started_at, c.heartbeat_age_seconds, c.exit_reason, c.exit_detail, c.stderr_tail, c.late_outcomes, c.health,
         c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, '')
         """
 
     private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
         ChildOverview(
-            beat: ChildBeat(
+            heartbeat: ChildHeartbeat(
                 childID: try rows.int64(row, 0),
                 pid: try rows.int32(row, 1),
                 state: try choice(rows, row, 2),
@@ -296,10 +299,10 @@ extension Store {
                 connector: try choice(rows, row, 22)
             ),
             startedAt: try rows.time(row, 23),
-            beatAgeSeconds: try rows.double(row, 24),
+            heartbeatAgeSeconds: try rows.double(row, 24),
             exitReason: try rows.textOrNil(row, 25),
             exitDetail: try rows.text(row, 26),
-            lastWords: try rows.text(row, 27),
+            stderrTail: try rows.text(row, 27),
             health: try rows.text(row, 29),
             journalReplayed: try rows.int64(row, 30),
             applicationName: try rows.text(row, 31),

@@ -1,7 +1,7 @@
 import PostgresClient
 import PushCore
 
-/// What a supervisor says of its host with each beat; `mta_host` shows it.
+/// What a supervisor says of its host with each heartbeat; `mta_host` shows it.
 public struct HostReport: Sendable {
     /// What the supervisor is doing.
     public enum State: String, Sendable, CaseIterable {
@@ -85,9 +85,9 @@ public struct HostRow: Sendable {
     public let report: HostReport
     /// When this supervisor started.
     public let startedAt: DatabaseTime
-    /// Seconds since its last beat, on the database's clock.
-    public let beatAgeSeconds: Double
-    /// `alive`, `late` (no beat for 5 s), `gone` (none for 15 s) or `stopped`.
+    /// Seconds since its last heartbeat, on the database's clock.
+    public let heartbeatAgeSeconds: Double
+    /// `alive`, `late` (no heartbeat for 5 s), `gone` (none for 15 s) or `stopped`.
     public let health: String
     /// Whether another living host runs another version.
     public let isVersionMixed: Bool
@@ -104,7 +104,7 @@ public struct HostRow: Sendable {
     public init(
         report: HostReport,
         startedAt: DatabaseTime,
-        beatAgeSeconds: Double,
+        heartbeatAgeSeconds: Double,
         health: String = "alive",
         isVersionMixed: Bool = false,
         isDrainRequested: Bool = false,
@@ -114,7 +114,7 @@ public struct HostRow: Sendable {
     ) {
         self.report = report
         self.startedAt = startedAt
-        self.beatAgeSeconds = beatAgeSeconds
+        self.heartbeatAgeSeconds = heartbeatAgeSeconds
         self.health = health
         self.isVersionMixed = isVersionMixed
         self.isDrainRequested = isDrainRequested
@@ -130,7 +130,7 @@ extension Store {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, started_at, last_beat)
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, started_at, last_heartbeat)
             VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp(), clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, drain_requested = false, \(Self.hostColumns)
             """,
@@ -140,11 +140,11 @@ extension Store {
 
     /// Says that a supervisor lives; makes the row if somebody removed it. Returns whether somebody asked the host to drain.
     @discardableResult
-    public func beatHost(_ report: HostReport) async throws -> Bool {
+    public func recordHostHeartbeat(_ report: HostReport) async throws -> Bool {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, last_beat)
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, last_heartbeat)
             VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
             RETURNING drain_requested
@@ -153,7 +153,7 @@ extension Store {
         ).bool(0, 0)
     }
 
-    /// Asks the supervisor of a host to drain: it hears it with its next beat, and at once if it listens.
+    /// Asks the supervisor of a host to drain: it hears it with its next heartbeat, and at once if it listens.
     ///
     /// - Parameter host: the id, or the name if only one host that is not stopped has it.
     /// - Returns: the host's id. Throws ``StoreError`` of code `notFound`, or `invalid` when the name says too little.
@@ -162,7 +162,7 @@ extension Store {
         let found = try await query(
             """
             SELECT id::text FROM pushmta_engine.mta_host
-            WHERE id::text = lower($1) OR name = $1 AND state <> 'stopped' ORDER BY id::text = lower($1) DESC, last_beat DESC
+            WHERE id::text = lower($1) OR name = $1 AND state <> 'stopped' ORDER BY id::text = lower($1) DESC, last_heartbeat DESC
             """,
             [.text(host)]
         )
@@ -194,7 +194,7 @@ extension Store {
     private static let hostColumns = [
         "name", "pid", "version", "schema_version", "state", "journal_folder", "children", "max_children", "cores",
         "load",
-        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "last_beat",
+        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "last_heartbeat",
     ].map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     /// The host id travels as text: it is read from a file, and PostgreSQL checks it.
@@ -214,7 +214,7 @@ extension Store {
         let result = try await query(
             """
             SELECT id::text, name, pid, version, schema_version, state, journal_folder, children, max_children, cores, load,
-                resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, beat_age_seconds,
+                resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, heartbeat_age_seconds,
                 health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes
             FROM pushmta.mta_host ORDER BY name, id
             """
@@ -239,7 +239,7 @@ extension Store {
                     alarm: try rows.text(row, 14)
                 ),
                 startedAt: try rows.time(row, 15),
-                beatAgeSeconds: try rows.double(row, 16),
+                heartbeatAgeSeconds: try rows.double(row, 16),
                 health: try rows.text(row, 17),
                 isVersionMixed: try rows.bool(row, 18),
                 isDrainRequested: try rows.bool(row, 19),

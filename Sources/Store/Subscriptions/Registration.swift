@@ -71,25 +71,19 @@ extension Store {
     /// retryable error, or a unique violation, when somebody else changes the same subscriptions at the same moment.
     /// Claims that depend on each other must not come together, see ``PlacedRegistration/groups(_:)``.
     public func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
-        // Where services take the word of devices, nothing else has to be looked at.
-        let asksForClaims = registrations.contains { $0.claim != .open }
         let result = try await query(
-            asksForClaims
-                ? """
-                SELECT r.created, r.updated, r.disabled
-                FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) r
-                """
-                : """
-                SELECT r.created, r.updated, r.disabled
-                FROM pushmta_engine.register_devices($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) r
-                """,
+            """
+            SELECT r.created, r.updated, r.disabled
+            FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) r
+            """,
             [
                 .int32Array(registrations.map(\.applicationID)), .textArray(registrations.map(\.pushToken)),
                 .textArray(registrations.map(\.userKey)), .textArray(registrations.map(\.deviceID)),
                 .textArray(registrations.map(\.locale)), .textArray(registrations.map(\.timeZone)),
                 .textArray(registrations.map(\.device)), .textArray(registrations.map(\.recipient)),
                 .textArray(registrations.map(\.parameters)), .textArray(registrations.map(\.extra)),
-            ] + (asksForClaims ? [.textArray(registrations.map(\.claim.rawValue))] : [])
+                .textArray(registrations.map(\.claim.rawValue)),
+            ]
         )
         return RegistrationReport(
             created: Int(try result.int32(0, 0)),

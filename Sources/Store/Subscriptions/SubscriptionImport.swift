@@ -234,7 +234,7 @@ struct SubscriptionCheck {
                 throw StoreError(
                     .invalid,
                     "Subscription file, \(found).",
-                    hint: "mend the line, or skip malformed lines"
+                    hint: "fix the line, or skip malformed lines"
                 )
             }
             report.skipped += 1

@@ -33,7 +33,7 @@ struct ChildHost: Sendable {
         )
         let result = await process.run()
         registry.update(generation) { entry in
-            entry.lastWords = result.lastWords
+            entry.stderrTail = result.stderrTail
             entry.isAlive = false
             entry.residentBytes = 0
         }

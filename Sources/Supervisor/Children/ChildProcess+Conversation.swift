@@ -6,12 +6,12 @@ extension ChildProcess {
     typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
 
     /// Talks with the process until both its outputs have ended, which they do at its death at the latest.
-    func converse(with execution: Running, _ ear: ChildEar) async {
+    func converse(with execution: Running, _ reader: ChildOutputReader) async {
         await withTaskGroup { group in
             group.addTask { await write(to: execution) }
             group.addTask { await signal(execution) }
-            async let output: Void = Self.copy(execution.standardOutput, to: ear.output)
-            async let error: Void = Self.copy(execution.standardError, to: ear.error)
+            async let output: Void = Self.copy(execution.standardOutput, to: reader.output)
+            async let error: Void = Self.copy(execution.standardError, to: reader.error)
             _ = await (output, error)
             group.cancelAll()
         }
@@ -59,8 +59,8 @@ extension ChildProcess {
 }
 
 /// Takes what a child writes: status lines from its standard output, log lines from its standard error.
-final class ChildEar: Sendable {
-    private let words = Mutex(LastWords())
+final class ChildOutputReader: Sendable {
+    private let words = Mutex(StderrTail())
     private let parser = Mutex(LineParser<ChildMessage>())
     private let heard: @Sendable (ChildStatus) -> Void
     private let forward: @Sendable ([UInt8]) -> Void
@@ -90,7 +90,7 @@ final class ChildEar: Sendable {
         let (garbage, last) = parser.withLock { ($0.garbageLines, $0.lastGarbage) }
         return ChildProcess.Result(
             termination: termination,
-            lastWords: words.withLock(\.text),
+            stderrTail: words.withLock(\.text),
             garbageLines: garbage,
             lastGarbage: last
         )
@@ -98,7 +98,7 @@ final class ChildEar: Sendable {
 }
 
 /// The last lines that a process wrote to its standard error, for the day it dies.
-struct LastWords: Sendable, Equatable {
+struct StderrTail: Sendable, Equatable {
     /// The most lines that are kept: a crash of the Swift runtime with its head line and first frames.
     static let maximumLines = 20
     /// The most bytes of one line that are kept.

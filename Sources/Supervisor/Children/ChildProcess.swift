@@ -15,7 +15,7 @@ struct ChildProcess: Sendable {
     /// What is known when the process is gone and reaped.
     struct Result: Sendable {
         var termination: ChildTermination
-        var lastWords: String
+        var stderrTail: String
         var garbageLines: UInt64
         var lastGarbage: String
     }
@@ -37,7 +37,7 @@ struct ChildProcess: Sendable {
     /// The closure given to the library never throws: it would answer with SIGKILL at once.
     func run() async -> Result {
         Self.ignoreBrokenPipes
-        let ear = ChildEar(heard: heard, forward: forward)
+        let reader = ChildOutputReader(heard: heard, forward: forward)
         let termination: ChildTermination
         do {
             let result = try await Subprocess.run(
@@ -48,14 +48,14 @@ struct ChildProcess: Sendable {
                 output: .sequence,
                 error: .sequence
             ) { execution in
-                await converse(with: execution, ear)
+                await converse(with: execution, reader)
             }
             termination = Self.termination(result.terminationStatus)
         } catch {
             termination = .notStarted("\(launch.executable) could not be started: \(error)")
         }
         inbox.close()
-        return ear.result(termination)
+        return reader.result(termination)
     }
 
     /// Its own process group, so that Ctrl-C at the terminal reaches the supervisor only, which drains its children.

@@ -9,7 +9,7 @@ final class ChildRegistry: Sendable {
         var inbox = ChildInbox()
         /// The id of its row in `mta_child`, once it has one.
         var childID: Int64?
-        var lastWords = ""
+        var stderrTail = ""
         /// False once its process has ended and been reaped.
         var isAlive = true
         var residentBytes: Int64 = 0

@@ -1,4 +1,5 @@
 import Logging
+import ProcessProtocol
 import PushCore
 import Synchronization
 
@@ -9,7 +10,7 @@ struct Duty: Sendable {
     /// What the log calls it.
     let name: String
     /// Makes it begin its next round at once.
-    let bell: Bell
+    let event: EventSignal
     /// The longest pause after an error.
     let longestPause: Duration
     let logger: Logger
@@ -27,7 +28,7 @@ struct Duty: Sendable {
                 if pause.failures > 0 { logger.notice("\(name) works again") }
                 pause.reset()
                 finished(true)
-                await bell.wait(atMost: time)
+                await event.wait(timeout: time)
             } catch {
                 if Task.isCancelled { return }
                 finished(false)
@@ -35,51 +36,6 @@ struct Duty: Sendable {
                 logger.warning("\(name) failed and is tried again in \(time.milliseconds) ms: \(error)")
                 try? await Task.sleep(for: time)
             }
-        }
-    }
-}
-
-/// Lets one waiter sleep for a time or until it is rung, whichever comes first; a ring nobody waited for is remembered.
-final class Bell: Sendable {
-    private struct State {
-        var isRung = false
-        var waiter: CheckedContinuation<Void, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    /// Wakes the waiter, or the next one if nobody waits now.
-    func ring() {
-        let waiter = state.withLock { state in
-            state.isRung = state.waiter == nil
-            return state.waiter.take()
-        }
-        waiter?.resume()
-    }
-
-    /// Waits until the bell rings, at most so long; returns at once when the task is cancelled.
-    func wait(atMost time: Duration) async {
-        await withTaskGroup { group in
-            group.addTask { try? await Task.sleep(for: time) }
-            group.addTask { await self.rung() }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
-    private func rung() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let resumesAtOnce = state.withLock { state in
-                    defer { state.isRung = false }
-                    if state.isRung || Task.isCancelled { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if resumesAtOnce { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiter.take() }?.resume()
         }
     }
 }

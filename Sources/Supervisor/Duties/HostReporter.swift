@@ -28,13 +28,13 @@ struct HostReporter: Sendable {
     }
 
     /// Keeps it fresh, and returns whether an operator has asked there for an orderly end.
-    func beat() async throws -> Bool {
-        try await store.beatHost(makeReport(stopped: false))
+    func heartbeat() async throws -> Bool {
+        try await store.recordHostHeartbeat(makeReport(stopped: false))
     }
 
     /// Says that the supervisor has ended in order.
     func sayStopped() async throws {
-        _ = try await store.beatHost(makeReport(stopped: true))
+        _ = try await store.recordHostHeartbeat(makeReport(stopped: true))
     }
 
     private func makeReport(stopped: Bool) -> HostReport {
@@ -114,14 +114,14 @@ final class HostCondition: Sendable {
     func update(from plan: SupervisorPlan, at now: ContinuousClock.Instant) {
         values.withLock { values in
             values.isClaiming = plan.isClaiming
-            values.isDatabaseAvailable = plan.isDatabaseAvailable
+            values.isDatabaseAvailable = plan.database.isAvailable
             values.children = plan.aliveCount
             values.maxChildren = plan.settings.maxSpareServers
             values.throttled = plan.throttles.filter { !$0.value.isOpen(at: now) }.keys.sorted()
             values.hasWork = !plan.work.isEmpty
             if !plan.isClaiming {
                 values.state = .draining
-            } else if plan.startedAt != nil {
+            } else if plan.database.firstSeen != nil {
                 values.state = .running
             }
         }

@@ -6,7 +6,7 @@ actor LeaseSweep {
     private let store: Store
     private let logger: Logger
     private let lease: Duration
-    /// Children whose affairs this supervisor settles itself, from their journals.
+    /// Children whose journals this supervisor recovers itself, from their journals.
     private let ownDead: @Sendable (LeaseObservation) async -> Bool
     private var watcher: LeaseWatcher
     /// The connection of the last look, by its number.
@@ -72,7 +72,7 @@ actor LeaseSweep {
             part,
             ambiguousThroughMark: true,
             renewal: lost.renewal,
-            // Beats and the look for work share the connection; the next look finds the part again.
+            // Heartbeats and the look for work share the connection; the next look finds the part again.
             waits: false
         )
         guard isTaken else { return }

@@ -124,7 +124,7 @@ actor PreparationDuty {
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared") }
             return chunk.done || chunk.busy
         } catch {
-            switch store.verdict(on: error, of: job) {
+            switch store.decision(on: error, of: job) {
             case .passes: throw error
             case .waits(_, isTimeout: true) where !isSlow: prepareBeside(job)
             case .waits(let reason, isTimeout: _):

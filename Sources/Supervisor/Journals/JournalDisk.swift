@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension SupervisorLoop {
-    /// Watches the disk of the journals with each beat, whether or not the database is there to be told.
+    /// Watches the disk of the journals with each heartbeat, whether or not the database is there to be told.
     func watchJournalDisk() async {
         let disk = JournalDisk(folder: folder.path)
         var known: String?
@@ -22,7 +22,7 @@ extension SupervisorLoop {
             }
             if (trouble == nil) != (known == nil) { tell(.journalDisk(trouble: trouble)) }
             known = trouble
-            try? await Task.sleep(for: Self.beatInterval)
+            try? await Task.sleep(for: Self.heartbeatInterval)
         }
     }
 }

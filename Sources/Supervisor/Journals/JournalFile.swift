@@ -96,7 +96,7 @@ struct JournalIdentity: Sendable, Equatable {
     var installationID: UUID?
 
     /// Judges a header by the name of its file; what either side does not know is not held against it.
-    func judge(_ header: JournalHeader, ofChild child: Int64) -> JournalVerdict {
+    func judge(_ header: JournalHeader, ofChild child: Int64) -> JournalDecision {
         if header.childID != child {
             return .foreign("its header names child \(header.childID)")
         }
@@ -112,7 +112,7 @@ struct JournalIdentity: Sendable, Equatable {
 }
 
 /// What may be done with a journal, as its header says.
-enum JournalVerdict: Sendable, Equatable {
+enum JournalDecision: Sendable, Equatable {
     /// It is complete but for a record that was being written when its child died.
     case ours
     /// The machine went down since: what is in it is true, but its last records may be lost.

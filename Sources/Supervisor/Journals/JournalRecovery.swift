@@ -2,11 +2,11 @@ import Logging
 import PushCore
 import Store
 
-/// Settles what a dead child left behind: its journal's answers become rows, its parts become free.
+/// Recovers what a dead child left behind: its journal's answers become rows, its parts become free.
 actor JournalRecovery {
-    /// How an attempt to settle a child's affairs ended.
+    /// How an attempt to recover what a child left ended.
     enum Result: Sendable, Equatable {
-        case settled
+        case recovered
         /// Its journal is locked: the child lives, under another supervisor that is gone by now.
         case childIsAlive
         /// Another duty of this supervisor is at it.
@@ -38,7 +38,7 @@ actor JournalRecovery {
     /// - Parameter isKnownDead: this supervisor knows that the child is dead, and not from the journal alone. Otherwise a
     ///   journal that cannot be read or is not ours is put aside and proves nothing: the child that its file is named after
     ///   may live on another host, and if not, its parts are taken when their leases have passed.
-    func settle(child: Int64, isKnownDead: Bool) async throws -> Result {
+    func recover(child: Int64, isKnownDead: Bool) async throws -> Result {
         // The lock is no guard within one process that opens the file twice.
         guard underWay.insert(child).inserted else { return .underWay }
         defer { underWay.remove(child) }
@@ -48,7 +48,7 @@ actor JournalRecovery {
             return .childIsAlive
         case .missing:
             try await release(child, journal: nil)
-            return .settled
+            return .recovered
         case .taken(let file):
             return try await replay(file, of: child, isKnownDead: isKnownDead)
         }
@@ -62,16 +62,16 @@ actor JournalRecovery {
             if error.code == .headerTooShort, try await store.partsHeld(byChild: child).isEmpty {
                 // It died at its start, on a full disk for example: it writes the header before it claims anything.
                 try file.remove()
-                return .settled
+                return .recovered
             }
             return try await renounce(file, .unreadable, "\(error)", child, isKnownDead: isKnownDead)
         }
-        let verdict = identity.judge(contents.header, ofChild: child)
-        if case .foreign(let why) = verdict {
+        let decision = identity.judge(contents.header, ofChild: child)
+        if case .foreign(let why) = decision {
             return try await renounce(file, .foreign, why, child, isKnownDead: isKnownDead)
         }
         let stored = await storeFacts(contents.summary, of: child)
-        let isTailLost = verdict == .ofEarlierBoot || contents.damage != nil
+        let isTailLost = decision == .ofEarlierBoot || contents.damage != nil
         try await release(child, journal: contents.summary, isTailLost: isTailLost, but: stored.missing)
         if let trouble = stored.trouble { throw trouble }
         if let damage = contents.damage {
@@ -80,7 +80,7 @@ actor JournalRecovery {
         } else {
             try file.remove()
         }
-        return .settled
+        return .recovered
     }
 
     /// Puts a file aside that says nothing about the child.
@@ -94,7 +94,7 @@ actor JournalRecovery {
         logger.error("The journal \(file.path) is not replayed and put aside (\(reason.rawValue)): \(why)")
         if isKnownDead { try await release(child, journal: nil) }
         try file.putAside(reason)
-        return isKnownDead ? .settled : .putAside
+        return isKnownDead ? .recovered : .putAside
     }
 
     /// Stores the facts of each part; one that cannot be stored now, because somebody holds the lock of its delivery for
@@ -107,26 +107,26 @@ actor JournalRecovery {
     ) async -> (missing: Set<Int64>, trouble: (any Error)?) {
         var missing: Set<Int64> = []
         var trouble: (any Error)?
-        for holding in summary.holdings.sorted(by: { $0.part < $1.part }) {
+        for claim in summary.claims.sorted(by: { $0.part < $1.part }) {
             do {
-                try await storeFacts(summary.findings(holding).facts, holding, of: child)
+                try await storeFacts(summary.results(claim).facts, claim, of: child)
             } catch {
-                missing.insert(holding.part)
+                missing.insert(claim.part)
                 trouble = error
             }
         }
         return (missing, trouble)
     }
 
-    private func storeFacts(_ facts: [JournalAnswer], _ holding: JournalSummary.Holding, of child: Int64) async throws {
+    private func storeFacts(_ facts: [JournalAnswer], _ claim: JournalSummary.Claim, of child: Int64) async throws {
         for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
             let batch = facts[start..<min(start + Self.batchSize, facts.count)]
-            // The connection is the supervisor's for beats and the look for work, too: what is locked is tried again.
-            let report = try await store.storeFacts(OutcomeBatch(holding, batch), waits: false)
+            // The connection is the supervisor's for heartbeats and the look for work, too: what is locked is tried again.
+            let report = try await store.storeFacts(OutcomeBatch(claim, batch), waits: false)
             guard report.inserted > 0 else { continue }
             condition.update { $0.journalReplayed += Int64(report.inserted) }
             try await store.addReplayed(child: child, count: Int64(report.inserted))
-            logger.info("Child \(child): \(report.inserted) answers for part \(holding.part) came from its journal")
+            logger.info("Child \(child): \(report.inserted) answers for part \(claim.part) came from its journal")
         }
     }
 
@@ -145,7 +145,7 @@ actor JournalRecovery {
     ) async throws {
         var trouble: (any Error)?
         for part in try await store.partsHeld(byChild: child) where !kept.contains(part.part) {
-            let recovery = journal.map { PartRecovery($0.findings(.init(part: part.part, token: part.token))) }
+            let recovery = journal.map { PartRecovery($0.results(.init(part: part.part, token: part.token))) }
             do {
                 let released = try await store.releasePart(
                     part,

@@ -4,13 +4,13 @@ import Store
 /// What a dead child's journal says about each part it held: facts to store, and what is open.
 struct JournalSummary: Sendable {
     /// A part under the token with which the child held it.
-    struct Holding: Sendable, Hashable {
+    struct Claim: Sendable, Hashable {
         var part: Int64
         var token: Int64
     }
 
     /// What became of one part's messages, as far as the journal knows.
-    struct Findings: Sendable, Equatable {
+    struct Results: Sendable, Equatable {
         /// Messages that were about to be sent and of which nobody knows more, in ascending order.
         var ambiguous: [Int32] = []
         /// Final answers, in ascending order of their sequence numbers.
@@ -26,24 +26,24 @@ struct JournalSummary: Sendable {
         case unsent
     }
 
-    private var messages: [Holding: [Int32: MessageState]] = [:]
+    private var messages: [Claim: [Int32: MessageState]] = [:]
     /// The parts that the journal speaks of and that were not closed.
-    var holdings: Set<Holding> { Set(messages.keys) }
+    var claims: Set<Claim> { Set(messages.keys) }
     var isEmpty: Bool { messages.isEmpty }
 
     /// Takes the next record, in the journal's order: a later one about the same message counts.
     mutating func add(_ record: JournalRecord) {
         switch record {
         case .intent(let part, let token, let ranges):
-            let holding = Holding(part: part, token: token)
+            let claim = Claim(part: part, token: token)
             for range in ranges {
-                for sequence in range { messages[holding, default: [:]][sequence] = .underWay }
+                for sequence in range { messages[claim, default: [:]][sequence] = .underWay }
             }
         case .answers(let part, let token, _, let answers):
-            let holding = Holding(part: part, token: token)
-            for answer in answers { messages[holding, default: [:]][answer.sequence] = Self.state(answer) }
+            let claim = Claim(part: part, token: token)
+            for answer in answers { messages[claim, default: [:]][answer.sequence] = Self.state(answer) }
         case .closed(let part, let token):
-            messages[Holding(part: part, token: token)] = nil
+            messages[Claim(part: part, token: token)] = nil
         }
     }
 
@@ -57,26 +57,26 @@ struct JournalSummary: Sendable {
     }
 
     /// What the journal says of one part; nothing if it does not speak of it.
-    func findings(_ holding: Holding) -> Findings {
-        var findings = Findings()
-        for (sequence, state) in (messages[holding] ?? [:]).sorted(by: { $0.key < $1.key }) {
+    func results(_ claim: Claim) -> Results {
+        var results = Results()
+        for (sequence, state) in (messages[claim] ?? [:]).sorted(by: { $0.key < $1.key }) {
             switch state {
-            case .underWay: findings.ambiguous.append(sequence)
+            case .underWay: results.ambiguous.append(sequence)
             case .unsent: continue
-            case .answered(let answer) where answer.outcomeClass == .retry: findings.softAnswers.append(answer)
-            case .answered(let answer): findings.facts.append(answer)
+            case .answered(let answer) where answer.outcomeClass == .retry: results.softAnswers.append(answer)
+            case .answered(let answer): results.facts.append(answer)
             }
         }
-        return findings
+        return results
     }
 }
 
 extension PartRecovery {
     /// What the next owner of a part has to know of its messages.
-    init(_ findings: JournalSummary.Findings) {
+    init(_ results: JournalSummary.Results) {
         self.init(
-            ambiguous: findings.ambiguous,
-            softAnswers: findings.softAnswers.map { answer in
+            ambiguous: results.ambiguous,
+            softAnswers: results.softAnswers.map { answer in
                 SoftAnswer(
                     sequence: answer.sequence,
                     attempt: answer.attempt,
@@ -93,12 +93,12 @@ extension PartRecovery {
 
 extension OutcomeBatch {
     /// Final answers of one part, out of a journal; whose they are the store reads from the part's target.
-    init(_ holding: JournalSummary.Holding, _ facts: some Collection<JournalAnswer>) {
+    init(_ claim: JournalSummary.Claim, _ facts: some Collection<JournalAnswer>) {
         self.init(capacity: facts.count)
         for fact in facts {
             append(
-                part: holding.part,
-                token: holding.token,
+                part: claim.part,
+                token: claim.token,
                 sequence: fact.sequence,
                 subscriptionID: 0,
                 status: fact.outcomeClass == .accepted ? .sent : .failed,

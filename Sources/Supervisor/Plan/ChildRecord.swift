@@ -21,7 +21,7 @@ struct ChildRecord: Sendable, Equatable {
         /// SIGKILL was sent.
         case killed
         /// The process is gone and reaped, since that time; its journal is being replayed and its parts released.
-        case settling(since: ContinuousClock.Instant)
+        case recovering(since: ContinuousClock.Instant)
     }
 
     let generation: Int32
@@ -40,7 +40,7 @@ struct ChildRecord: Sendable, Equatable {
     /// Why the supervisor ends it, if it does so by force.
     var endCause: ChildExitReason?
     /// Whether it was told to leave without waiting for the database.
-    var isHurried = false
+    var isShuttingDownFast = false
 
     init(generation: Int32, kind: ChildKind, settingsEpoch: Int, at now: ContinuousClock.Instant) {
         self.generation = generation
@@ -52,10 +52,10 @@ struct ChildRecord: Sendable, Equatable {
     }
 
     /// Whether there is a process.
-    var isAlive: Bool { settlingSince == nil }
+    var isAlive: Bool { recoveringSince == nil }
     /// Since when its process has been gone.
-    var settlingSince: ContinuousClock.Instant? {
-        if case .settling(let since) = phase { since } else { nil }
+    var recoveringSince: ContinuousClock.Instant? {
+        if case .recovering(let since) = phase { since } else { nil }
     }
     /// Whether it takes new work.
     var isActive: Bool { phase == .starting || phase == .running }
@@ -63,9 +63,9 @@ struct ChildRecord: Sendable, Equatable {
     var isLeaving: Bool { isAlive && !isActive }
     var isIdle: Bool { phase == .running && status?.state == .idle }
     var isBusy: Bool { status.map { $0.partsHeld > 0 || $0.inFlight > 0 } ?? false }
-    var hasSettledAMessage: Bool { (status?.settled ?? 0) > 0 }
+    var hasResolvedAMessage: Bool { (status?.resolved ?? 0) > 0 }
     /// Whether it has shown that it can do the work of another child: it has, or it waits for work.
-    var isProven: Bool { phase == .running && (isIdle || hasSettledAMessage) }
+    var isProven: Bool { phase == .running && (isIdle || hasResolvedAMessage) }
 
     /// How long a child that holds parts may stand still before its place is worth more to others; status lines come each second.
     static let standstill = Duration.seconds(2)
@@ -73,7 +73,7 @@ struct ChildRecord: Sendable, Equatable {
     /// Whether it holds its place and sends nothing: it says so, or nothing of what it holds moves.
     ///
     /// Measured between its lines: one that is late with them is no reason to doubt what it does.
-    var isBarren: Bool {
+    var isStalled: Bool {
         guard phase == .running else { return false }
         return status?.state == .stalled || isProbing || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt
     }
@@ -81,7 +81,7 @@ struct ChildRecord: Sendable, Equatable {
     /// Whether it finds out now and then whether a gateway in trouble takes messages again; another one can go on with that at any time.
     var isProbing: Bool { status?.state == .probing }
 
-    /// Gives it the whole patience again.
+    /// Gives it the whole timeout again.
     mutating func excuse(at now: ContinuousClock.Instant) {
         heardAt = now
         progressAt = now

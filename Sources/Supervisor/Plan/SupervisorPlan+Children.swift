@@ -25,13 +25,13 @@ extension SupervisorPlan {
         guard var child = children[generation], child.isAlive else { return }
         child.heard(status, at: now)
         children[generation] = child
-        guard child.hasSettledAMessage else { return }
+        guard child.hasResolvedAMessage else { return }
         if throttles[child.kind]?.isRefuted(byChildOf: child.startedAt) ?? false { throttles[child.kind] = nil }
-        if child.isActive, !child.isBarren { setBacks[child.kind] = nil }
+        if child.isActive, !child.isStalled { backOffs[child.kind] = nil }
     }
 
     mutating func childNotRegistered(_ generation: Int32, at now: ContinuousClock.Instant) {
-        // Nothing was started, so nothing has to be settled; the work is still on offer when the database is back.
+        // Nothing was started, so nothing has to be recovered; the work is still on offer when the database is back.
         children[generation] = nil
         databaseAnswered(false, at: now)
     }
@@ -52,9 +52,9 @@ extension SupervisorPlan {
         )
         // One that the watchdog asked to go has died by itself.
         let wasAsked = child.isLeaving && child.endCause != .stuck
-        child.phase = .settling(since: now)
+        child.phase = .recovering(since: now)
         children[generation] = child
-        actions.append(.settle(generation: generation, end))
+        actions.append(.recover(generation: generation, end))
         if end.reason == .circuitOpen || end.reason == .gatewayTrouble { foundClosed(child.kind) }
         if end.reason == .gatewayTrouble { probesSoon[child.kind] = now.advanced(by: ProbePace.longest * 2) }
         report(child, end, termination, wasAsked: wasAsked, at: now, &actions)
@@ -80,7 +80,7 @@ extension SupervisorPlan {
             actions.append(.log(.info, "\(name) has ended: \(end.reason.rawValue)."))
             return
         }
-        guard !child.hasSettledAMessage, !wasAsked else {
+        guard !child.hasResolvedAMessage, !wasAsked else {
             actions.append(.log(.warning, "\(name) has died: \(end.reason.rawValue), \(end.detail)."))
             return
         }
@@ -91,7 +91,7 @@ extension SupervisorPlan {
                 .error,
                 "\(name) died before its first message: \(end.reason.rawValue), \(end.detail). "
                     + "No other is started for it in the next \(pause.components.seconds) s; "
-                    + "its last words are in pushmta.mta_child."
+                    + "the tail of its standard error are in pushmta.mta_child."
             )
         )
     }
@@ -101,7 +101,7 @@ extension SupervisorPlan {
     /// Ends the child that is stuck or takes too long to drain.
     mutating func watchChildren(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         // Without the database no child can make progress; what counts is what it does when that is back.
-        if !isDatabaseAvailable { excuseChildren(at: now) }
+        if !database.isAvailable { excuseChildren(at: now) }
         for generation in children.keys.sorted() {
             guard let child = children[generation] else { continue }
             switch child.phase {
@@ -116,7 +116,7 @@ extension SupervisorPlan {
                 guard isStuck(child, at: now) else { continue }
                 actions.append(.log(.error, "Child \(generation) makes no progress and gets SIGTERM."))
                 terminate(generation, .stuck, at: now, &actions)
-            case .terminating, .killed, .settling: continue
+            case .terminating, .killed, .recovering: continue
             }
         }
     }
@@ -134,23 +134,23 @@ extension SupervisorPlan {
     /// How often an ending supervisor says what it waits for.
     static let waitingReportInterval = Duration.seconds(15)
     /// How long a supervisor that drains waits for a database that has gone away: a restart takes less.
-    static let databasePatience = Duration.seconds(5)
+    static let databaseTimeout = Duration.seconds(5)
     /// How long it waits for the journals of children that are gone, while the database answers.
-    static let settlingPatience = Duration.seconds(30)
-    /// The same in a hurry.
-    static let hurriedPatience = Duration.seconds(10)
+    static let recoveryTimeout = Duration.seconds(30)
+    /// The same for a fast shutdown.
+    static let fastShutdownTimeout = Duration.seconds(10)
 
     mutating func drain(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        guard ending == .no else { return hurry(at: now, &actions) }
+        guard ending == .no else { return fastShutdown(at: now, &actions) }
         ending = .draining(since: now, saidAt: now)
         actions.append(.log(.notice, "Draining: nothing new is claimed. " + waitingText))
         for generation in children.keys.sorted() { askToDrain(generation, at: now, &actions) }
     }
 
     /// Ends every child with SIGTERM at once and, if it is still there after the kill delay, with SIGKILL.
-    mutating func hurry(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        ending = .hurrying(since: now, saidAt: now)
-        actions.append(.log(.notice, "Ending in a hurry. " + waitingText))
+    mutating func fastShutdown(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
+        ending = .fastShutdown(since: now, saidAt: now)
+        actions.append(.log(.notice, "Fast shutdown. " + waitingText))
         for generation in children.keys.sorted() { terminate(generation, .drainTimeout, at: now, &actions) }
     }
 
@@ -169,12 +169,12 @@ extension SupervisorPlan {
     ) {
         guard let child = children[generation], child.isAlive else { return }
         switch child.phase {
-        case .terminating, .killed, .settling: return
+        case .terminating, .killed, .recovering: return
         case .starting, .running, .draining: break
         }
         children[generation]?.phase = .terminating(since: now)
         children[generation]?.endCause = cause
-        actions.append(.command(generation: generation, .hurry, detail: nil))
+        actions.append(.command(generation: generation, .fastShutdown, detail: nil))
         actions.append(.signal(generation: generation, Signals.terminate))
     }
 
@@ -184,11 +184,11 @@ extension SupervisorPlan {
         case .no, .finished: return
         case .draining(let since, let saidAt):
             if sayWaiting(since, saidAt, at: now, &actions) { ending = .draining(since: since, saidAt: now) }
-            if isDatabaseGone(at: now) { hurryWithoutDatabase(&actions) }
-            leaveJournalsBehind(at: now, patience: Self.settlingPatience, &actions)
-        case .hurrying(let since, let saidAt):
-            if sayWaiting(since, saidAt, at: now, &actions) { ending = .hurrying(since: since, saidAt: now) }
-            leaveJournalsBehind(at: now, patience: isDatabaseAvailable ? Self.hurriedPatience : .zero, &actions)
+            if isDatabaseGone(at: now) { shutDownFastWithoutDatabase(&actions) }
+            leaveJournalsBehind(at: now, timeout: Self.recoveryTimeout, &actions)
+        case .fastShutdown(let since, let saidAt):
+            if sayWaiting(since, saidAt, at: now, &actions) { ending = .fastShutdown(since: since, saidAt: now) }
+            leaveJournalsBehind(at: now, timeout: database.isAvailable ? Self.fastShutdownTimeout : .zero, &actions)
         }
         if children.isEmpty {
             ending = .finished
@@ -198,27 +198,27 @@ extension SupervisorPlan {
 
     /// Whether the database has been away for so long that it is no restart.
     private func isDatabaseGone(at now: ContinuousClock.Instant) -> Bool {
-        databaseAwaySince.map { $0.advanced(by: Self.databasePatience) <= now } ?? false
+        database.awaySince.map { $0.advanced(by: Self.databaseTimeout) <= now } ?? false
     }
 
-    /// Tells draining children not to wait for a database that is away: they settle what is on the wire and keep their journals.
-    private mutating func hurryWithoutDatabase(_ actions: inout [SupervisorAction]) {
+    /// Tells draining children not to wait for a database that is away: they resolve what is on the wire and keep their journals.
+    private mutating func shutDownFastWithoutDatabase(_ actions: inout [SupervisorAction]) {
         for generation in children.keys.sorted() {
-            guard let child = children[generation], child.isAlive, !child.isHurried else { continue }
-            children[generation]?.isHurried = true
-            actions.append(.command(generation: generation, .hurry, detail: nil))
+            guard let child = children[generation], child.isAlive, !child.isShuttingDownFast else { continue }
+            children[generation]?.isShuttingDownFast = true
+            actions.append(.command(generation: generation, .fastShutdown, detail: nil))
         }
     }
 
     /// Nobody waits for ever for a database that is away: the journals keep what is in them for the next start.
     private mutating func leaveJournalsBehind(
         at now: ContinuousClock.Instant,
-        patience: Duration,
+        timeout: Duration,
         _ actions: inout [SupervisorAction]
     ) {
-        let patience = isDatabaseGone(at: now) ? .zero : patience
-        let waiting = children.values.map(\.settlingSince)
-        guard !waiting.isEmpty, waiting.allSatisfy({ $0.map { $0.advanced(by: patience) <= now } ?? false }) else {
+        let timeout = isDatabaseGone(at: now) ? .zero : timeout
+        let waiting = children.values.map(\.recoveringSince)
+        guard !waiting.isEmpty, waiting.allSatisfy({ $0.map { $0.advanced(by: timeout) <= now } ?? false }) else {
             return
         }
         actions.append(

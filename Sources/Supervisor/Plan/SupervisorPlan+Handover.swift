@@ -5,13 +5,13 @@ import Store
 extension SupervisorPlan {
     /// How long an old child waits for its replacement to show what it can do. One that is started and still has shown nothing
     /// then has a gateway that does not answer, and the old child has the same.
-    static let handoverPatience = Duration.seconds(30)
+    static let handoverTimeout = Duration.seconds(30)
 
     mutating func reload(_ new: SpawnSettings, _ actions: inout [SupervisorAction]) {
         guard ending == .no else { return }
         settings = new
         throttles.removeAll()
-        setBacks.removeAll()
+        backOffs.removeAll()
         outdateChildren()
         actions.append(.log(.notice, "Settings read again; \(aliveCount) children are replaced one by one."))
     }
@@ -67,7 +67,7 @@ extension SupervisorPlan {
             self.handover = nil
             return false
         }
-        let isPatient = now < handover.since.advanced(by: Self.handoverPatience)
+        let isPatient = now < handover.since.advanced(by: Self.handoverTimeout)
         guard new.isProven || !isPatient && new.phase == .running else { return true }
         self.handover = nil
         askToDrain(old.generation, at: now, &actions)
@@ -100,7 +100,7 @@ extension SupervisorPlan {
         guard ending == .no else { return }
         let waiting = throttles.keys.filter { applications.contains($0.applicationID) }.sorted()
         for kind in waiting { throttles[kind] = nil }
-        setBacks = setBacks.filter { !applications.contains($0.key.applicationID) }
+        backOffs = backOffs.filter { !applications.contains($0.key.applicationID) }
         openCircuits = openCircuits.filter { !applications.contains($0.applicationID) }
         for generation in children.keys.sorted() {
             guard let child = children[generation], child.isActive, applications.contains(child.kind.applicationID)

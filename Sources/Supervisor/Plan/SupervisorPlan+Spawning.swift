@@ -16,7 +16,7 @@ extension SupervisorPlan {
 
     /// Starts children where they are wanted and there is room, or makes room.
     mutating func spawn(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        guard isDatabaseAvailable, isJournalDiskUsable else { return }
+        guard database.isAvailable, isJournalDiskUsable else { return }
         while let kind = nextKind(at: now) {
             guard aliveCount < settings.maxSpareServers else {
                 makeRoom(at: now, &actions)
@@ -36,15 +36,15 @@ extension SupervisorPlan {
         let generation = nextGeneration()
         children[generation] = ChildRecord(generation: generation, kind: kind, settingsEpoch: settingsEpoch, at: now)
         starvingSince[kind] = nil
-        lastSpawnAt = now
-        lastSpawns[kind] = now
+        spawns.last = now
+        spawns.lastOfKind[kind] = now
         actions.append(.spawn(generation: generation, kind))
         return generation
     }
 
     /// Whether a child of the kind may be started now, if there is a place for it.
     func maySpawn(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
-        isDatabaseAvailable && isJournalDiskUsable && isOpen(kind, at: now) && maySpawn(at: now)
+        database.isAvailable && isJournalDiskUsable && isOpen(kind, at: now) && maySpawn(at: now)
     }
 
     var aliveCount: Int { children.values.count(where: \.isAlive) }
@@ -52,19 +52,19 @@ extension SupervisorPlan {
     func activeCount(_ kind: ChildKind) -> Int { children.values.count { $0.isActive && $0.kind == kind } }
 
     private func maySpawn(at now: ContinuousClock.Instant) -> Bool {
-        guard let lastSpawnAt else { return true }
-        return isStartUp(now) || lastSpawnAt.advanced(by: Self.spawnInterval) <= now
+        guard let last = spawns.last else { return true }
+        return isStartUp(now) || last.advanced(by: Self.spawnInterval) <= now
     }
 
     /// Whether a kind that has work and no child may have its first one now.
     private func mayStartFirst(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
         guard activeCount(kind) == 0, work.contains(where: { $0.kind == kind }) else { return false }
-        return (lastSpawnAt.map { $0.advanced(by: Self.firstChildInterval) <= now } ?? true)
-            && (lastSpawns[kind].map { $0.advanced(by: Self.spawnInterval) <= now } ?? true)
+        return (spawns.last.map { $0.advanced(by: Self.firstChildInterval) <= now } ?? true)
+            && (spawns.lastOfKind[kind].map { $0.advanced(by: Self.spawnInterval) <= now } ?? true)
     }
 
     private func isStartUp(_ now: ContinuousClock.Instant) -> Bool {
-        startedAt.map { now < $0.advanced(by: Self.startUpBurst) } ?? false
+        database.firstSeen.map { now < $0.advanced(by: Self.startUpBurst) } ?? false
     }
 
     func isOpen(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
@@ -139,23 +139,23 @@ extension SupervisorPlan {
         // One at a time: the place of a child that is leaving already is the next one to be free.
         guard !children.values.contains(where: \.isLeaving) else { return }
         for offer in starving.sorted(by: { $0.priority > $1.priority }) {
-            if let victim = victim(for: offer, at: now) {
+            if let preempted = childToPreempt(for: offer, at: now) {
                 actions.append(
-                    .log(.info, "Child \(victim) makes room for \(offer.kind), which has work and no child.")
+                    .log(.info, "Child \(preempted) makes room for \(offer.kind), which has work and no child.")
                 )
-                setBack(victim, at: now)
-                askToDrain(victim, at: now, &actions)
+                backOff(preempted, at: now)
+                askToDrain(preempted, at: now, &actions)
                 // What it has loaded can be sent by the next child of its kind; somebody waits for its place, and at a slow gateway
                 // the rest of its parts takes the whole drain time.
-                children[victim]?.isHurried = true
-                actions.append(.command(generation: victim, .hurry, detail: nil))
+                children[preempted]?.isShuttingDownFast = true
+                actions.append(.command(generation: preempted, .fastShutdown, detail: nil))
                 return
             }
         }
     }
 
     /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
-    private func victim(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
+    private func childToPreempt(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
         let active = children.values.filter { $0.phase == .running }.sorted { $0.generation < $1.generation }
         // One that could send nothing before takes no place from others, but from those that find out whether a gateway is back: there
         // may be more of them than places, and each has its turn.
@@ -164,7 +164,7 @@ extension SupervisorPlan {
             return idle.generation
         }
         // A place in which nothing is sent costs nobody anything; the youngest is the one that gave the least so far.
-        if let barren = active.last(where: { $0.isBarren }) { return barren.generation }
+        if let stalled = active.last(where: { $0.isStalled }) { return stalled.generation }
         let since = starvingSince[offer.kind] ?? now
         let hasWaited = since.advanced(by: Self.rotationTime) <= now
         let candidates = active.filter { hasWaited || priority(of: $0.kind) < offer.priority }
@@ -175,13 +175,13 @@ extension SupervisorPlan {
     }
 
     /// A child that leaves because it could send nothing is no reason for the next of its kind to take a place again at once.
-    private mutating func setBack(_ victim: Int32, at now: ContinuousClock.Instant) {
-        guard let child = children[victim], child.isBarren else { return }
-        setBacks[child.kind, default: SetBack()].gaveWay(wasProbing: child.isProbing, at: now)
+    private mutating func backOff(_ preempted: Int32, at now: ContinuousClock.Instant) {
+        guard let child = children[preempted], child.isStalled else { return }
+        backOffs[child.kind, default: SetBack()].gaveWay(wasProbing: child.isProbing, at: now)
     }
 
     func isStandingBack(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
-        setBacks[kind]?.isStandingBack(at: now) ?? false
+        backOffs[kind]?.isStandingBack(at: now) ?? false
     }
 
     /// The urgency of what a kind's children have to do; a kind that is not on offer works on its last parts.
@@ -250,7 +250,7 @@ enum EarlyDeath: Sendable, Equatable {
 /// Keeps a kind of child that could send nothing from taking places from others over and over.
 ///
 /// While a place is free it gets one as ever; only to ask another child to leave for it has to wait. The time doubles with each
-/// child that gave way in a row, and the first message that is settled ends it.
+/// child that gave way in a row, and the first message that is resolved ends it.
 struct SetBack: Sendable, Equatable {
     static let firstPause = Duration.seconds(10)
     /// As long as the longest interval between two probes of an application's circuit.

@@ -15,7 +15,7 @@ struct SupervisorPlan: Sendable {
     var settingsEpoch = 0
     var throttles: [ChildKind: SpawnThrottle] = [:]
     /// Kinds whose children gave way because they could send nothing.
-    var setBacks: [ChildKind: SetBack] = [:]
+    var backOffs: [ChildKind: SetBack] = [:]
     /// Kinds whose last child found their circuit open; none is kept in stock for them until they have work again.
     var openCircuits: Set<ChildKind> = []
     /// What the last look showed of accounts and applications.
@@ -28,17 +28,10 @@ struct SupervisorPlan: Sendable {
     var kinds: [ChildKind] = []
     /// Kinds that have a child, if there is a place for it, whether or not there is work.
     var standing: [ChildKind] = []
-    /// False until the database has answered once: children could do nothing without it.
-    private(set) var isDatabaseAvailable = false
-    /// Since when the database has been away, if it was there before.
-    private(set) var databaseAwaySince: ContinuousClock.Instant?
+    var database = DatabaseView()
+    var spawns = SpawnTimes()
     /// False while nothing can be written to the disk of the journals: a child could do nothing there.
     var isJournalDiskUsable = true
-    /// When the database answered for the first time, from which on children can be of use.
-    var startedAt: ContinuousClock.Instant?
-    var lastSpawnAt: ContinuousClock.Instant?
-    /// The same by kind.
-    var lastSpawns: [ChildKind: ContinuousClock.Instant] = [:]
     /// Kinds whose last child left a gateway in trouble, and until when their next one may come to probe it.
     var probesSoon: [ChildKind: ContinuousClock.Instant] = [:]
     var ending = Ending.no
@@ -51,7 +44,7 @@ struct SupervisorPlan: Sendable {
     enum Ending: Sendable, Equatable {
         case no
         case draining(since: ContinuousClock.Instant, saidAt: ContinuousClock.Instant)
-        case hurrying(since: ContinuousClock.Instant, saidAt: ContinuousClock.Instant)
+        case fastShutdown(since: ContinuousClock.Instant, saidAt: ContinuousClock.Instant)
         case finished
     }
 
@@ -79,10 +72,10 @@ struct SupervisorPlan: Sendable {
         case .childEnded(let generation, let termination, let outOfMemory):
             childEnded(generation, termination, outOfMemory, at: now, &actions)
         case .childNotRegistered(let generation): childNotRegistered(generation, at: now)
-        case .childSettled(let generation): children[generation] = nil
+        case .childRecovered(let generation): children[generation] = nil
         case .drain: drain(at: now, &actions)
         case .drainRequested: if ending == .no { drain(at: now, &actions) }
-        case .hurry: hurry(at: now, &actions)
+        case .fastShutdown: fastShutdown(at: now, &actions)
         case .restartDue: restart(&actions)
         case .reload(let new): reload(new.spawn, &actions)
         }
@@ -102,12 +95,12 @@ struct SupervisorPlan: Sendable {
     }
 
     mutating func databaseAnswered(_ available: Bool, at now: ContinuousClock.Instant) {
-        isDatabaseAvailable = available
-        if available, startedAt == nil { startedAt = now }
+        database.isAvailable = available
+        if available, database.firstSeen == nil { database.firstSeen = now }
         if available {
-            databaseAwaySince = nil
-        } else if startedAt != nil, databaseAwaySince == nil {
-            databaseAwaySince = now
+            database.awaySince = nil
+        } else if database.firstSeen != nil, database.awaySince == nil {
+            database.awaySince = now
         }
     }
 
@@ -165,13 +158,13 @@ enum SupervisorEvent: Sendable, Equatable {
     /// A child could not be registered in the database, so it was not started.
     case childNotRegistered(generation: Int32)
     /// A dead child's exit is recorded, its journal replayed and its parts released.
-    case childSettled(generation: Int32)
-    /// Asked to end in order; asked again, it hurries.
+    case childRecovered(generation: Int32)
+    /// Asked to end in order; asked again, it shuts down fast.
     case drain
     /// The database's row of this host asks it to end in order; said again and again, and heard once.
     case drainRequested
     /// Asked to end now.
-    case hurry
+    case fastShutdown
     /// The time of day has come at which children are replaced.
     case restartDue
     /// The settings have been read again.
@@ -187,10 +180,10 @@ enum SupervisorAction: Sendable, Equatable {
     /// Send a signal to a child.
     case signal(generation: Int32, Int32)
     /// Record a dead child's end, replay its journal, release its parts.
-    case settle(generation: Int32, ChildEnd)
+    case recover(generation: Int32, ChildEnd)
     /// Say something to the operator.
     case log(Logger.Level, String)
-    /// Every child is gone and settled: end the supervisor.
+    /// Every child is gone and recovered: end the supervisor.
     case finish
 }
 
@@ -201,4 +194,20 @@ struct WorkOnOffer: Sendable, Equatable {
     var readyParts: Int
     /// The highest priority among them; larger is more urgent.
     var priority: Int
+}
+
+/// Whether the database is there, as far as a plan has to know.
+struct DatabaseView: Sendable {
+    /// False until it has answered once: children could do nothing without it.
+    var isAvailable = false
+    /// Since when it has been away, if it was there before.
+    var awaySince: ContinuousClock.Instant?
+    /// When it answered for the first time, from which on children can be of use.
+    var firstSeen: ContinuousClock.Instant?
+}
+
+/// When children were started last.
+struct SpawnTimes: Sendable {
+    var last: ContinuousClock.Instant?
+    var lastOfKind: [ChildKind: ContinuousClock.Instant] = [:]
 }

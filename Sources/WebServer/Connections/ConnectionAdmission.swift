@@ -79,7 +79,7 @@ final class ClientAdmission: Sendable {
 
 /// Counts the connections of one port, and keeps some for the API.
 ///
-/// Who will use the API nobody knows before the first request, so the last connections are given out on trial: what is no request to
+/// Who will use the API nobody knows before the first request, so the last connections are given out on probation: what is no request to
 /// the API (or for the health pages) is refused there, and a connection stays only if a key of its is accepted. Half of them are for
 /// addresses from which accepted keys came before.
 final class PortAdmission: Sendable {

@@ -44,7 +44,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private static let mostUnanswered = 256
 
     /// How long a client may take for the first request on a connection that is kept for the API, TLS included.
-    private static let trialNanoseconds: Int64 = 3_000_000_000
+    private static let probationNanoseconds: Int64 = 3_000_000_000
 
     init(
         limits: ConnectionPhase.Limits,
@@ -56,7 +56,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         self.ticket = ticket
         self.isForAPI = isForAPI
         var limits = limits
-        if !ticket.isOrdinary() { limits.header = min(limits.header, Self.trialNanoseconds) }
+        if !ticket.isOrdinary() { limits.header = min(limits.header, Self.probationNanoseconds) }
         phase = ConnectionPhase(limits: limits, now: Self.now)
     }
 

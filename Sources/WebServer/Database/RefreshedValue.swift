@@ -17,7 +17,7 @@ final class RefreshedValue<Value: Sendable>: Sendable {
     private struct Waiter {
         let continuation: CheckedContinuation<Bool, Never>
         /// Until when he waits for a database that is away.
-        let patience: ContinuousClock.Instant
+        let timeout: ContinuousClock.Instant
     }
 
     private let state: Mutex<State>
@@ -54,12 +54,12 @@ final class RefreshedValue<Value: Sendable>: Sendable {
 
     /// Reads it again; false if that was not possible.
     ///
-    /// - Parameter patience: how long to wait for a database that is away; what else is wrong is told at once.
-    func refresh(patience: Duration = .zero) async -> Bool {
-        let deadline = ContinuousClock.now + patience
+    /// - Parameter timeout: how long to wait for a database that is away; what else is wrong is told at once.
+    func refresh(timeout: Duration = .zero) async -> Bool {
+        let deadline = ContinuousClock.now + timeout
         return await withCheckedContinuation { continuation in
             let starts = state.withLock { state in
-                state.waiters.append(Waiter(continuation: continuation, patience: deadline))
+                state.waiters.append(Waiter(continuation: continuation, timeout: deadline))
                 defer { state.isReading = true }
                 return !state.isReading
             }
@@ -91,9 +91,9 @@ final class RefreshedValue<Value: Sendable>: Sendable {
                 onFailure(error)
             }
             let now = ContinuousClock.now
-            let patient = isAway ? waiters.filter { $0.patience > now } : []
+            let patient = isAway ? waiters.filter { $0.timeout > now } : []
             if !patient.isEmpty { state.withLock { $0.waiters = patient + $0.waiters } }
-            for waiter in waiters where !isAway || waiter.patience <= now {
+            for waiter in waiters where !isAway || waiter.timeout <= now {
                 waiter.continuation.resume(returning: succeeded)
             }
             try? await Task.sleep(for: pause)

@@ -80,7 +80,7 @@ struct RegistrationEndpoint: Sendable {
                 )
                 let refusal: UserKeyProof.Refusal?
                 switch await proofs.claim(registration.userKeyProof, application: application.id, &placed) {
-                case .settled(let reason): refusal = reason
+                case .decided(let reason): refusal = reason
                 case .unavailable: return .unreadableProofKey
                 }
                 return answer(await writer.submit(placed), refusal)
@@ -90,8 +90,8 @@ struct RegistrationEndpoint: Sendable {
         }
     }
 
-    private func answer(_ verdict: RegistrationVerdict, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
-        switch verdict {
+    private func answer(_ decision: RegistrationDecision, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
+        switch decision {
         case .stored: refusal.map { .registeredUnproven($0) } ?? .registered
         case .refused: .refusedValue
         case .unavailable: .databaseAway
@@ -102,7 +102,7 @@ struct RegistrationEndpoint: Sendable {
 /// The applications that devices may register with, by integration key.
 final class ApplicationDirectory: Sendable {
     /// What a key stands for.
-    enum Finding: Sendable {
+    enum Result: Sendable {
         case known(RegistrableApplication)
         case unknown
         /// It is none that is known here, and the database cannot be asked.
@@ -110,11 +110,11 @@ final class ApplicationDirectory: Sendable {
     }
 
     private let applications: RefreshedValue<[String: RegistrableApplication]>
-    private let patience: Duration
+    private let timeout: Duration
 
-    /// - Parameter patience: how long a database that is away is waited for.
-    init(store: Store, patience: Duration, onFailure: @escaping @Sendable (any Error) -> Void) {
-        self.patience = patience
+    /// - Parameter timeout: how long a database that is away is waited for.
+    init(store: Store, timeout: Duration, onFailure: @escaping @Sendable (any Error) -> Void) {
+        self.timeout = timeout
         applications = RefreshedValue(
             [:],
             read: {
@@ -135,10 +135,10 @@ final class ApplicationDirectory: Sendable {
     }
 
     /// Looks a key up; the database is asked only about one that is not known.
-    func find(_ key: String) async -> Finding {
+    func find(_ key: String) async -> Result {
         if let application = applications.current[key] { return .known(application) }
-        guard await applications.refresh(patience: patience) else { return .unavailable }
-        return applications.current[key].map(Finding.known) ?? .unknown
+        guard await applications.refresh(timeout: timeout) else { return .unavailable }
+        return applications.current[key].map(Result.known) ?? .unknown
     }
 
     /// Reads all of them again, since their declarations may have changed.

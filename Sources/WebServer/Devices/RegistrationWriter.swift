@@ -11,7 +11,7 @@ final class RegistrationWriter: Sendable {
     private let limit: Duration
     private let counters: WebCounters
     private let logger: Logger
-    private let group = Mutex<GroupCommitter<PlacedRegistration, RegistrationVerdict>?>(nil)
+    private let group = Mutex<GroupCommitter<PlacedRegistration, RegistrationDecision>?>(nil)
     /// A statement that the database has not answered yet, though its time is over.
     private let stuck = Mutex<Attempt<RegistrationReport>?>(nil)
 
@@ -25,18 +25,18 @@ final class RegistrationWriter: Sendable {
         self.counters = counters
         self.logger = logger
         limit = .seconds(settings.timeoutSec)
-        let committer = GroupCommitter<PlacedRegistration, RegistrationVerdict>(
+        let committer = GroupCommitter<PlacedRegistration, RegistrationDecision>(
             batchSize: settings.batchSize,
             capacity: settings.maxWaiting,
             delay: .milliseconds(settings.batchDelayMs)
         ) { [weak self] registrations in
             guard let self else { return [] }
             let deadline = ContinuousClock.now + self.limit
-            var verdicts: [RegistrationVerdict] = []
+            var decisions: [RegistrationDecision] = []
             for group in PlacedRegistration.groups(registrations) {
-                verdicts += await self.store(PlacedRegistration.completed(group), until: deadline)
+                decisions += await self.store(PlacedRegistration.completed(group), until: deadline)
             }
-            return verdicts
+            return decisions
         }
         group.withLock { $0 = committer }
     }
@@ -45,7 +45,7 @@ final class RegistrationWriter: Sendable {
     var waiting: Int { group.withLock { $0?.waiting ?? 0 } }
 
     /// Waits until the registration is committed, or cannot be.
-    func submit(_ registration: PlacedRegistration) async -> RegistrationVerdict {
+    func submit(_ registration: PlacedRegistration) async -> RegistrationDecision {
         guard let committer = group.withLock({ $0 }) else { return .unavailable }
         return await committer.submit(registration) ?? .unavailable
     }
@@ -53,7 +53,7 @@ final class RegistrationWriter: Sendable {
     private func store(
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant
-    ) async -> [RegistrationVerdict] {
+    ) async -> [RegistrationDecision] {
         var conflicts = 0
         while true {
             let failure: any Error
@@ -103,7 +103,7 @@ final class RegistrationWriter: Sendable {
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant,
         because error: any Error
-    ) async -> [RegistrationVerdict] {
+    ) async -> [RegistrationDecision] {
         guard registrations.count > 1 else {
             logger.warning("The database refuses a registration: \(error)")
             return [.refused]
@@ -116,7 +116,7 @@ final class RegistrationWriter: Sendable {
 }
 
 /// What became of a registration.
-enum RegistrationVerdict: Sendable, Hashable {
+enum RegistrationDecision: Sendable, Hashable {
     /// It is committed.
     case stored
     /// The database refuses a value of it, whatever is done.

@@ -26,8 +26,8 @@ struct TrackingEndpoint: Sendable {
             address: exchange.client,
             userAgent: request.headerFields[.userAgent] ?? ""
         )
-        writer.submit(hit) { verdict in
-            switch verdict {
+        writer.submit(hit) { decision in
+            switch decision {
             case .stored, .spooled: answer(.tracked)
             case .unknown, .foreign: answer(.unknownMessage)
             case .unavailable: answer(.storageFull)

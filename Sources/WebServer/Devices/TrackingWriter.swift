@@ -41,7 +41,7 @@ final class TrackingWriter: Sendable {
     let counters: WebCounters
     let logger: Logger
     let state = Mutex(State())
-    private let group = Mutex<GroupCommitter<Item, TrackingVerdict>?>(nil)
+    private let group = Mutex<GroupCommitter<Item, TrackingDecision>?>(nil)
 
     init(
         store: Store,
@@ -61,7 +61,7 @@ final class TrackingWriter: Sendable {
         self.counters = counters
         self.logger = logger
         limit = .milliseconds(settings.databaseTimeoutMs)
-        let committer = GroupCommitter<Item, TrackingVerdict>(
+        let committer = GroupCommitter<Item, TrackingDecision>(
             batchSize: settings.batchSize,
             capacity: settings.maxWaiting,
             delay: .milliseconds(settings.batchDelayMs)
@@ -75,27 +75,27 @@ final class TrackingWriter: Sendable {
     var waiting: Int { group.withLock { $0?.waiting ?? 0 } }
 
     /// Waits until the hit is stored, or known to be none of ours.
-    func submit(_ hit: TrackingHit) async -> TrackingVerdict {
+    func submit(_ hit: TrackingHit) async -> TrackingDecision {
         await withCheckedContinuation { continuation in
             submit(hit) { continuation.resume(returning: $0) }
         }
     }
 
     /// Tells what became of a hit when it is stored, or known to be none of ours; from whatever thread.
-    func submit(_ hit: TrackingHit, answer: @escaping @Sendable (TrackingVerdict) -> Void) {
-        if let finding = resolver.finding(hit) {
-            settle(hit, finding, answer)
+    func submit(_ hit: TrackingHit, answer: @escaping @Sendable (TrackingDecision) -> Void) {
+        if let result = resolver.result(hit) {
+            finish(hit, result, answer)
         } else {
-            Task { settle(hit, await resolver.resolve(hit), answer) }
+            Task { finish(hit, await resolver.resolve(hit), answer) }
         }
     }
 
-    private func settle(
+    private func finish(
         _ hit: TrackingHit,
-        _ finding: HitFinding,
-        _ answer: @escaping @Sendable (TrackingVerdict) -> Void
+        _ result: HitResult,
+        _ answer: @escaping @Sendable (TrackingDecision) -> Void
     ) {
-        switch finding {
+        switch result {
         case .resolved(let resolved): enqueue(.hit(hit, resolved), answer)
         case .undecided: enqueue(.hit(hit, nil), answer)
         case .unknown:
@@ -121,13 +121,13 @@ final class TrackingWriter: Sendable {
         }
     }
 
-    private func enqueue(_ item: Item, _ answer: @escaping @Sendable (TrackingVerdict) -> Void) {
+    private func enqueue(_ item: Item, _ answer: @escaping @Sendable (TrackingDecision) -> Void) {
         guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
         committer.submit(item) { answer($0 ?? .unavailable) }
     }
 
     /// One transaction.
-    private func store(_ items: [Item]) async -> [TrackingVerdict] {
+    private func store(_ items: [Item]) async -> [TrackingDecision] {
         var hits: [TrackingHit] = []
         var resolved: [ResolvedHit] = []
         for case .hit(let hit, let known) in items {
@@ -149,7 +149,7 @@ final class TrackingWriter: Sendable {
         return keep(TrackingSpoolRecord(position: position, hits: hits), dropped, for: items)
     }
 
-    private func answers(_ items: [Item], hits: Int, unknown: Set<Int>) -> [TrackingVerdict] {
+    private func answers(_ items: [Item], hits: Int, unknown: Set<Int>) -> [TrackingDecision] {
         counters.add { numbers in
             numbers.hits += hits - unknown.count
             numbers.expired += unknown.count
@@ -167,7 +167,7 @@ final class TrackingWriter: Sendable {
         _ record: TrackingSpoolRecord,
         _ dropped: DroppedHits,
         for items: [Item]
-    ) -> [TrackingVerdict] {
+    ) -> [TrackingDecision] {
         do {
             try spool.append(record)
             if !dropped.isEmpty { state.withLock { $0.spooledDrops[record.position] = dropped } }
@@ -277,10 +277,10 @@ final class HitResolver: Sendable {
     var current: TrackingKeyring { keys.current }
 
     /// Resolves a hit; the database is asked only for an id that no key makes, and only of a day whose key may not be here.
-    func resolve(_ hit: TrackingHit) async -> HitFinding {
-        if let finding = finding(hit) { return finding }
+    func resolve(_ hit: TrackingHit) async -> HitResult {
+        if let result = result(hit) { return result }
         guard await keys.refresh() else { return .undecided }
-        return finding(hit) ?? .unknown
+        return result(hit) ?? .unknown
     }
 
     /// Reads the keys again; false if that was not possible.
@@ -290,13 +290,13 @@ final class HitResolver: Sendable {
     }
 
     /// What a hit is by the keys that are here; nil if newer ones may tell more.
-    func finding(_ hit: TrackingHit) -> HitFinding? {
-        HitFinding(hit, keys.current)
+    func result(_ hit: TrackingHit) -> HitResult? {
+        HitResult(hit, keys.current)
     }
 }
 
 /// What became of a hit.
-enum TrackingVerdict: Sendable, Hashable {
+enum TrackingDecision: Sendable, Hashable {
     /// It is in the database.
     case stored
     /// It is on disk, and goes to the database as soon as that is back.

@@ -8,9 +8,9 @@ import Synchronization
 /// Says what the user key of a registration is worth, by what its service asks for.
 final class UserKeyProofs: Sendable {
     /// What was found out.
-    enum Finding {
+    enum Result {
         /// The claim is set; why it is not proven, if its service asks for a proof.
-        case settled(UserKeyProof.Refusal?)
+        case decided(UserKeyProof.Refusal?)
         /// It cannot be found out now: a key cannot be opened, or the database was never read.
         case unavailable
     }
@@ -63,16 +63,16 @@ final class UserKeyProofs: Sendable {
         _ token: String?,
         application: Int32,
         _ registration: inout PlacedRegistration
-    ) async -> Finding {
+    ) async -> Result {
         if trust.current.services[application] == nil {
             guard await trust.refresh() else { return .unavailable }
         }
         guard let (service, wanted) = trust.current.services[application] else { return .unavailable }
         switch wanted {
-        case .open: return .settled(nil)
+        case .open: return .decided(nil)
         case .server:
             registration.claim = .server
-            return .settled(nil)
+            return .decided(nil)
         case .signed: break
         }
         do throws(UserKeyProof.Refusal) {
@@ -80,13 +80,13 @@ final class UserKeyProofs: Sendable {
             if registration.userKey.isEmpty { registration.userKey = user }
             guard registration.userKey == user else { throw UserKeyProof.Refusal.otherUser }
             registration.claim = .proven
-            return .settled(nil)
+            return .decided(nil)
         } catch {
             registration.claim = .unproven
             // A device of which nobody is logged in needs no proof.
-            guard !registration.userKey.isEmpty || token != nil else { return .settled(nil) }
+            guard !registration.userKey.isEmpty || token != nil else { return .decided(nil) }
             note(error)
-            return .settled(error)
+            return .decided(error)
         }
     }
 

@@ -90,7 +90,7 @@ struct WebHealthReport: Sendable {
 struct HealthEndpoint: Sendable {
     let health: WebHealth
 
-    /// The process runs and answers; nothing else is asked, since ending it would mend nothing else.
+    /// The process runs and answers; nothing else is asked, since ending it would fix nothing else.
     func live(_ request: Request) -> WebAnswer {
         guard request.method == .get || request.method == .head else { return .wrongMethod(allowed: "GET, HEAD") }
         return .healthy

@@ -71,7 +71,7 @@ public final class WebServer: Sendable {
         let onFailure: @Sendable (any Error) -> Void = { logger.warning("The database cannot be read: \($0)") }
         directory = ApplicationDirectory(
             store: stores.reading,
-            patience: .seconds(settings.registration.timeoutSec),
+            timeout: .seconds(settings.registration.timeoutSec),
             onFailure: onFailure
         )
         proofs = UserKeyProofs(store: stores.reading, keyring: setup.keyring, counters: counters, logger: logger)
@@ -144,13 +144,13 @@ public final class WebServer: Sendable {
         await keeping.value
         await finish()
         log.cancel()
-        await Self.wait(for: log, atMost: Self.logPatience)
+        await Self.wait(for: log, atMost: Self.logTimeout)
         try? await group.shutdownGracefully()
         try result.get()
     }
 
     /// Its access log, when it ends, is written in less; if nobody reads the pipe it goes to, the rest is lost.
-    private static let logPatience = Duration.seconds(2)
+    private static let logTimeout = Duration.seconds(2)
 
     private static func wait(for task: Task<Void, Never>, atMost time: Duration) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)

@@ -386,18 +386,18 @@ struct ApplicationTestCommand: PushMTACommand {
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let findings = try await StoreSession.run(loaded.values) { store in
+        let results = try await StoreSession.run(loaded.values) { store in
             let row = try await self.row(store)
             let probe = GatewayProbe(settings: loaded.values, store: store)
             return try await probe.run(row, try await self.account(of: row, store), token: token, alert: alert)
         }
-        var table = Table(["step", "verdict", "finding"])
-        for finding in findings {
-            table.add([.text(finding.step), .text(finding.verdict.rawValue), .text(finding.text)])
+        var table = Table(["step", "result", "detail"])
+        for result in results {
+            table.add([.text(result.step), .text(result.result.rawValue), .text(result.text)])
         }
         table.show(json: json)
-        let isRight = findings.last?.verdict != .failed && !findings.contains { $0.verdict == .failed }
-        guard isRight, !findings.isEmpty else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+        let isRight = results.last?.result != .failed && !results.contains { $0.result == .failed }
+        guard isRight, !results.isEmpty else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
     }
 
     private func row(_ store: Store) async throws -> ApplicationRow {
@@ -477,7 +477,7 @@ struct ApplicationResumeCommand: PushMTACommand {
             }
         }
         for host in ended.hosts {
-            let words = host.lastWords.isEmpty ? "" : ": \(host.lastWords)"
+            let words = host.stderrTail.isEmpty ? "" : ": \(host.stderrTail)"
             lines.append(
                 "Host \(TerminalText.line(host.name)) starts children for it at once; the last one there died before its first "
                     + "message (\(host.exitReason))\(TerminalText.line(words))"

@@ -110,7 +110,7 @@ struct CSVReader {
         defer { startRecord() }
         guard !isEmpty else { return nil }
         endField()
-        // Who mends the file looks at all of its lines.
+        // Who fixes the file looks at all of its lines.
         let place = problem != nil && line > firstLine ? " (lines \(firstLine) to \(line))" : ""
         return CSVRecord(line: firstLine, fields: fields, problem: problem.map { $0 + place })
     }

@@ -45,14 +45,14 @@ struct SubscriptionImportCommand: PushMTACommand {
                 try await store.importSubscriptions(application: application, rows: source, skipMalformed: true) {
                     done in
                     reached.withLock { $0 = done }
-                    bar.show(bytes: source.findings.bytes, subscriptions: done.created + done.updated)
+                    bar.show(bytes: source.report.bytes, subscriptions: done.created + done.updated)
                 }
             }
         } catch {
             bar.finish()
             let done = reached.withLock { $0 }
             if done.lastLine > 0 {
-                tell(done, source.findings)
+                tell(done, source.report)
                 StandardError.write(
                     "pushmta: the import ends behind line \(done.lastLine): until there \(Self.numbers(done)). That stays; the same file may be imported again.\n"
                 )
@@ -60,8 +60,8 @@ struct SubscriptionImportCommand: PushMTACommand {
             throw error
         }
         bar.finish()
-        tell(report, source.findings)
-        let skipped = source.findings.faultyLines + report.skipped
+        tell(report, source.report)
+        let skipped = source.report.faultyLines + report.skipped
         let replaced = report.replaced > 0 ? ", \(report.replaced) lines replaced by a later one of the same token" : ""
         StandardOutput.line("\(Self.numbers(report)), \(skipped) lines left out\(replaced)")
         if skipped > 0 { throw ExitCode(CommandFailure.Code.data.rawValue) }
@@ -72,9 +72,9 @@ struct SubscriptionImportCommand: PushMTACommand {
     }
 
     /// Names the first lines that were left out, and those that a later one has replaced.
-    private func tell(_ report: ImportReport, _ findings: SubscriptionFile.Findings) {
-        let faults = (findings.faults + report.problems).sorted { $0.line < $1.line }
-        tell(faults.prefix(SubscriptionFile.keptFaults), of: findings.faultyLines + report.skipped, "")
+    private func tell(_ report: ImportReport, _ fileReport: SubscriptionFile.FileReport) {
+        let faults = (fileReport.faults + report.problems).sorted { $0.line < $1.line }
+        tell(faults.prefix(SubscriptionFile.keptFaults), of: fileReport.faultyLines + report.skipped, "")
         tell(report.replacements[...], of: report.replaced, " with a token of a later one")
     }
 

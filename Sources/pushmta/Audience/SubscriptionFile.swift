@@ -14,7 +14,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     static let keptFaults = 100
 
     /// What reading has brought to light so far.
-    struct Findings: Sendable {
+    struct FileReport: Sendable {
         /// Bytes read.
         var bytes: Int64 = 0
         /// Lines that cannot be imported.
@@ -27,7 +27,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     let path: String
     /// The size of the file in bytes.
     let size: Int64
-    private let state = Mutex(Findings())
+    private let state = Mutex(FileReport())
 
     /// Opens nothing yet.
     ///
@@ -52,7 +52,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     }
 
     /// What reading has brought to light so far.
-    var findings: Findings { state.withLock { $0 } }
+    var report: FileReport { state.withLock { $0 } }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: self) }
 
@@ -109,10 +109,10 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     }
 
     private func note(_ fault: ImportFault, line: Int) {
-        state.withLock { findings in
-            findings.faultyLines += 1
-            if findings.faults.count < Self.keptFaults {
-                findings.faults.append(ImportProblem(line: line, problem: fault.text))
+        state.withLock { fileReport in
+            fileReport.faultyLines += 1
+            if fileReport.faults.count < Self.keptFaults {
+                fileReport.faults.append(ImportProblem(line: line, problem: fault.text))
             }
         }
     }

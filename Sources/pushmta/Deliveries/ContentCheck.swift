@@ -7,7 +7,7 @@ import Store
 /// Says whether a content can be sent: by its schema, and by compiling it for each application that it is to go to.
 struct ContentCheck {
     /// What was found about a content that is right.
-    struct Finding: Sendable {
+    struct Result: Sendable {
         /// The form of payload that it was compiled for.
         let format: PayloadFormat
         /// The application's name; nil when none was named.
@@ -35,15 +35,15 @@ struct ContentCheck {
     }
 
     /// Compiles the content for the present protocol of each platform that it speaks to.
-    func findings() throws -> [Finding] {
+    func results() throws -> [Result] {
         try content.platforms.map { platform in
-            try finding(content, platform == .ios ? .apns : .fcmV1, messageIDFormat: .uuid, application: nil)
+            try result(content, platform == .ios ? .apns : .fcmV1, messageIDFormat: .uuid, application: nil)
         }
     }
 
     /// Compiles the content for applications, each over its own account.
-    func findings(applications names: [String], _ store: Store) async throws -> [Finding] {
-        var findings: [Finding] = []
+    func results(applications names: [String], _ store: Store) async throws -> [Result] {
+        var results: [Result] = []
         var problems: [ContentProblem] = []
         let credentials = try await store.credentials()
         for name in names {
@@ -54,8 +54,8 @@ struct ContentCheck {
                 let unknown = application.problems(content: text)
                 if !unknown.isEmpty { throw ContentError(problems: unknown) }
                 let completed = try PushContent(json: application.completed(content: text))
-                findings.append(
-                    try finding(completed, format, messageIDFormat: application.messageIDFormat, application: name) {
+                results.append(
+                    try result(completed, format, messageIDFormat: application.messageIDFormat, application: name) {
                         template in
                         // What the gateway would say of each message.
                         let credential = credentials.first { $0.id == application.credentialID }
@@ -70,16 +70,16 @@ struct ContentCheck {
             }
         }
         guard problems.isEmpty else { throw ContentError(problems: problems) }
-        return findings
+        return results
     }
 
-    private func finding(
+    private func result(
         _ content: PushContent,
         _ format: PayloadFormat,
         messageIDFormat: MessageIDFormat,
         application: String?,
         checking check: (LocalisedTemplate) throws -> Void = { _ in }
-    ) throws -> Finding {
+    ) throws -> Result {
         let template = try LocalisedTemplate.compile(
             content: content,
             format: format,
@@ -89,7 +89,7 @@ struct ContentCheck {
         )
         try check(template)
         let types = format.platform == .ios ? Set(template.templates.map(\.attributes.pushType)) : []
-        return Finding(
+        return Result(
             format: format,
             application: application,
             size: template.templates.map(\.minimumPayloadSize).max() ?? 0,
@@ -103,15 +103,15 @@ struct ContentCheck {
 /// What a check of a content found, for people or for programs.
 enum ContentCheckReport {
     /// A content that is right.
-    static func show(_ findings: [ContentCheck.Finding], _ content: PushContent, file: String, json: Bool) {
+    static func show(_ results: [ContentCheck.Result], _ content: PushContent, file: String, json: Bool) {
         var table = Table(["application", "format", "smallest_payload", "limit", "fields"])
-        for finding in findings {
+        for result in results {
             table.add([
-                Cell(finding.application), .text(finding.format.rawValue), Cell(finding.size), Cell(finding.limit),
-                .text(finding.fields.joined(separator: ", ")),
+                Cell(result.application), .text(result.format.rawValue), Cell(result.size), Cell(result.limit),
+                .text(result.fields.joined(separator: ", ")),
             ])
         }
-        let notices = Set(findings.flatMap(\.notices)).sorted()
+        let notices = Set(results.flatMap(\.notices)).sorted()
         guard !json else {
             let locales = Cell.list(content.locales.map { .text($0) })
             return StandardOutput.line(

@@ -152,7 +152,7 @@ struct DeliveryPauseCommand: PushMTACommand {
         commandName: "pause",
         abstract: "Pause a delivery: nothing more of it leaves until it is resumed.",
         discussion: """
-            It takes effect within a second; what is on the wire is settled and recorded. The validity runs on. Ctrl-C ends the \
+            It takes effect within a second; what is on the wire is resolved and recorded. The validity runs on. Ctrl-C ends the \
             wait and not the pause.
             """
     )
@@ -205,7 +205,7 @@ struct DeliveryStopCommand: PushMTACommand {
         commandName: "stop",
         abstract: "Stop a delivery for good: what has not left never will.",
         discussion: """
-            It takes effect within a second; what is on the wire is settled and recorded, everything else is canceled. Ctrl-C \
+            It takes effect within a second; what is on the wire is resolved and recorded, everything else is canceled. Ctrl-C \
             ends the wait and not the stop.
             """
     )
@@ -293,12 +293,12 @@ struct DeliveryControl: Sendable {
     /// - Throws: `CommandFailure` if the delivery leaves the state, as somebody else resumed or ended it; exit status 130 if a
     ///   signal ends the wait.
     func waitUntilQuiet(_ state: DeliveryState) async throws {
-        let settled = try await UntilSignal.run { try await quiet(state) }
-        guard let settled else {
+        let resolved = try await UntilSignal.run { try await quiet(state) }
+        guard let resolved else {
             StandardError.write("\nThe wait is over, delivery \(id) stays \(state.rawValue).\n")
             throw ExitCode(CommandFailure.interruptedStatus)
         }
-        StandardOutput.line("Nothing of delivery \(id) is on the wire. \(Self.words(settled))")
+        StandardOutput.line("Nothing of delivery \(id) is on the wire. \(Self.words(resolved))")
     }
 
     private func quiet(_ state: DeliveryState) async throws -> DeliveryProgress {
@@ -334,7 +334,7 @@ struct DeliveryControl: Sendable {
         var words = "Sent \(progress.sent), pending \(progress.pending)"
         if progress.canceled > 0 { words += ", canceled \(progress.canceled)" }
         words += " of \(progress.target)"
-        words += progress.partsClaimed > 0 ? "; parts that are being settled: \(progress.partsClaimed)." : "."
+        words += progress.partsClaimed > 0 ? "; parts that are being resolved: \(progress.partsClaimed)." : "."
         return words
     }
 }

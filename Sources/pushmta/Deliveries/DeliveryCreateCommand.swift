@@ -177,7 +177,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         try await target.check(applications: names, store)
         do {
             // What --check refuses would fail after the start, where nobody sees it.
-            _ = try await ContentCheck(ContentText(text: content)).findings(applications: names, store)
+            _ = try await ContentCheck(ContentText(text: content)).results(applications: names, store)
         } catch let error as ContentError {
             throw CommandFailure(.data, "The content is not right: \(error)")
         }
@@ -198,13 +198,13 @@ struct DeliveryCreateCommand: PushMTACommand {
     private func examine(_ file: String, _ loaded: LoadedSettings) async throws {
         do {
             let check = try ContentCheck(ContentText(file: file))
-            let findings =
+            let results =
                 applications.isEmpty && target.service == nil
-                ? try check.findings()
+                ? try check.results()
                 : try await StoreSession.run(loaded.values) { store in
-                    try await check.findings(applications: target.applications(applications, store), store)
+                    try await check.results(applications: target.applications(applications, store), store)
                 }
-            ContentCheckReport.show(findings, check.content, file: file, json: json)
+            ContentCheckReport.show(results, check.content, file: file, json: json)
         } catch let error as ContentError {
             ContentCheckReport.show(error, file: file, json: json)
             throw ExitCode(CommandFailure.Code.data.rawValue)

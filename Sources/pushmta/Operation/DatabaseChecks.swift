@@ -58,10 +58,10 @@ struct DatabaseChecks: Sendable {
     /// What is to be said of the roles of the schema and their rights.
     static func rights(_ missing: SchemaRights) -> [CheckResult] {
         guard missing.roles.isEmpty else {
-            let finding =
+            let detail =
                 "some are missing. An administrator of the cluster runs: \(missing.roles.joined(separator: " ")) Then run pushmta migrate, which gives them their rights."
             return [
-                CheckResult("roles", .failed, finding),
+                CheckResult("roles", .failed, detail),
                 CheckResult("rights of roles", .skipped, "the roles are needed first"),
             ]
         }
@@ -95,8 +95,8 @@ struct DatabaseChecks: Sendable {
             let text = found.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
             guard wrong.isEmpty else {
                 let names = wrong.map(\.name).joined(separator: ", ")
-                let finding = "\(text). Turn \(names) on: what was committed may be lost in a crash."
-                return [CheckResult("durability", .failed, finding)]
+                let detail = "\(text). Turn \(names) on: what was committed may be lost in a crash."
+                return [CheckResult("durability", .failed, detail)]
             }
             return [
                 CheckResult("durability", .ok, text), Self.failOver(found, replicas: try await store.replicaCount()),
@@ -117,13 +117,13 @@ struct DatabaseChecks: Sendable {
                 "commits wait for \(standbys): a replica that takes over has all of them"
             )
         }
-        let finding =
+        let detail =
             "commits wait for no replica: one that takes over may lack the last of them, and messages be sent twice or lost"
-        guard replicas > 0 else { return CheckResult("fail-over", .ok, finding) }
+        guard replicas > 0 else { return CheckResult("fail-over", .ok, detail) }
         return CheckResult(
             "fail-over",
             .warning,
-            "\(finding). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one is to take over."
+            "\(detail). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one is to take over."
         )
     }
 
@@ -187,12 +187,12 @@ struct DatabaseChecks: Sendable {
     /// What is to be said of a credential that opens: it may be near its end, or over.
     static func expiry(_ subject: String, _ text: String, secondsLeft: Double?, application: String) -> CheckResult {
         guard let secondsLeft else { return CheckResult(subject, .ok, text) }
-        let finding = "\(text), \(ExpiryNotice.text(secondsLeft: secondsLeft))"
-        guard let notice = ExpiryNotice(secondsLeft: secondsLeft) else { return CheckResult(subject, .ok, finding) }
+        let detail = "\(text), \(ExpiryNotice.text(secondsLeft: secondsLeft))"
+        guard let notice = ExpiryNotice(secondsLeft: secondsLeft) else { return CheckResult(subject, .ok, detail) }
         return CheckResult(
             subject,
             notice == .over ? .failed : .warning,
-            "\(finding): get a new one and set it with `pushmta credential set \(application) --key FILE`"
+            "\(detail): get a new one and set it with `pushmta credential set \(application) --key FILE`"
         )
     }
 

@@ -27,19 +27,19 @@ struct DoctorCommand: PushMTACommand {
         results += CredentialKeyFileCheck(settings: loaded.values).results
         results += [WebCertificateNotice.check(loaded.values.web)].compactMap(\.self)
         results += await DatabaseChecks(settings: loaded.values).results()
-        var table = Table(["check", "verdict", "finding"])
+        var table = Table(["check", "result", "detail"])
         for result in results {
-            table.add([.text(result.subject), .text(result.verdict.rawValue), .text(result.finding)])
+            table.add([.text(result.subject), .text(result.result.rawValue), .text(result.detail)])
         }
         table.show(json: json)
-        if results.contains(where: { $0.verdict == .failed }) { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+        if results.contains(where: { $0.result == .failed }) { throw ExitCode(CommandFailure.Code.negative.rawValue) }
     }
 }
 
 /// What one check of the doctor found.
 struct CheckResult: Sendable {
     /// How it went.
-    enum Verdict: String, Sendable {
+    enum Result: String, Sendable {
         case ok
         /// It works, but an operator should know.
         case warning
@@ -51,15 +51,15 @@ struct CheckResult: Sendable {
     /// What was checked.
     let subject: String
     /// How it went.
-    let verdict: Verdict
+    let result: Result
     /// What was found and, if it is not right, what to do.
-    let finding: String
+    let detail: String
 
     /// The result of a check.
-    init(_ subject: String, _ verdict: Verdict, _ finding: String) {
+    init(_ subject: String, _ result: Result, _ detail: String) {
         self.subject = subject
-        self.verdict = verdict
-        self.finding = finding
+        self.result = result
+        self.detail = detail
     }
 }
 

@@ -84,7 +84,7 @@ struct StatusAlarm: Sendable {
     private static func alarms(of host: HostRow) -> [StatusAlarm] {
         let subject = "host \(host.report.name)"
         var alarms: [StatusAlarm] = []
-        let silence = "it has said nothing for \(Int(host.beatAgeSeconds)) s"
+        let silence = "it has said nothing for \(Int(host.heartbeatAgeSeconds)) s"
         switch host.liveness {
         case .late: alarms.append(StatusAlarm(subject: subject, text: silence))
         case .gone:
@@ -114,8 +114,8 @@ struct StatusAlarm: Sendable {
     private static func alarm(of child: ChildOverview) -> StatusAlarm? {
         guard child.liveness == .late || child.liveness == .gone else { return nil }
         return StatusAlarm(
-            subject: "child \(child.beat.childID)",
-            text: "it has said nothing for \(Int(child.beatAgeSeconds)) s"
+            subject: "child \(child.heartbeat.childID)",
+            text: "it has said nothing for \(Int(child.heartbeatAgeSeconds)) s"
         )
     }
 

@@ -10,14 +10,14 @@ struct StatusCommand: PushMTACommand {
         commandName: "status",
         abstract: "Show alarms, hosts, children, applications, waiting work and running deliveries.",
         discussion: """
-            A host or child is late when its last beat is older than 5 s and gone when it is older than 15 s, by the database's \
+            A host or child is late when its last heartbeat is older than 5 s and gone when it is older than 15 s, by the database's \
             clock. The exit status is 0 whatever is shown.
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
-    @Flag(help: "Also show the children that ended lately, with the reason and their last words.")
+    @Flag(help: "Also show the children that ended lately, with the reason and their tail of its standard error.")
     var ended = false
 
     @Flag(help: "Print JSON.")
@@ -144,7 +144,7 @@ enum HostTable {
     /// The table of some hosts.
     static func table(_ hosts: [HostRow]) -> Table {
         var table = Table([
-            "host", "name", "pid", "version", "state", "health", "version_mixed", "beat_age", "children",
+            "host", "name", "pid", "version", "state", "health", "version_mixed", "heartbeat_age", "children",
             "max_children",
             "unknown", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "load", "resident_mib",
             "journal_free_mib", "alarm",
@@ -158,7 +158,7 @@ enum HostTable {
         return [
             .text(report.id), .text(report.name), Cell(report.pid), .text(report.version),
             .text(report.state.rawValue), .text(host.health), .flag(host.isVersionMixed),
-            .number(host.beatAgeSeconds), Cell(report.children), Cell(report.maxChildren), .integer(host.unknown),
+            .number(host.heartbeatAgeSeconds), Cell(report.children), Cell(report.maxChildren), .integer(host.unknown),
             .integer(host.resentAfterAmbiguity), .integer(report.journalReplayed), .integer(host.lateOutcomes),
             .number(report.load), .number(Cell.mebibytes(report.residentBytes)),
             .number(Cell.mebibytes(report.journalFreeBytes)), .text(report.alarm),
@@ -174,19 +174,22 @@ struct ChildTable: Sendable {
     /// Those that run.
     func running(_ children: [ChildOverview]) -> Table {
         var table = Table([
-            "child", "host", "pid", "application", "account", "connector", "state", "health", "beat_age", "delivery",
+            "child", "host", "pid", "application", "account", "connector", "state", "health", "heartbeat_age",
+            "delivery",
             "parts_held", "connections", "streams", "sent", "failed", "retried", "unknown", "resent_after_ambiguity",
             "journal_replayed", "late_outcomes", "rate", "p50_ms", "p99_ms", "resident_mib", "last_error",
         ])
         for child in children {
-            let beat = child.beat
+            let heartbeat = child.heartbeat
             table.add(
                 place(child) + [
-                    .text(beat.state.rawValue), .text(child.health), .number(child.beatAgeSeconds),
-                    Cell(beat.deliveryID), Cell(beat.partsHeld), Cell(beat.connections), Cell(beat.streamsInFlight),
+                    .text(heartbeat.state.rawValue), .text(child.health), .number(child.heartbeatAgeSeconds),
+                    Cell(heartbeat.deliveryID), Cell(heartbeat.partsHeld), Cell(heartbeat.connections),
+                    Cell(heartbeat.streamsInFlight),
                 ] + counts(child) + [
-                    .number(beat.rate), .number(beat.latencyP50Milliseconds), .number(beat.latencyP99Milliseconds),
-                    .number(Cell.mebibytes(beat.residentBytes)), .text(beat.lastError),
+                    .number(heartbeat.rate), .number(heartbeat.latencyP50Milliseconds),
+                    .number(heartbeat.latencyP99Milliseconds),
+                    .number(Cell.mebibytes(heartbeat.residentBytes)), .text(heartbeat.lastError),
                 ]
             )
         }
@@ -199,12 +202,12 @@ struct ChildTable: Sendable {
             "child", "host", "pid", "application", "account", "connector", "exit_reason", "exit_detail", "sent",
             "failed",
             "retried", "unknown", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "last_error",
-            "last_words",
+            "stderr_tail",
         ])
         for child in children {
             table.add(
                 place(child) + [Cell(child.exitReason), .text(child.exitDetail)] + counts(child)
-                    + [.text(child.beat.lastError), .text(child.lastWords)]
+                    + [.text(child.heartbeat.lastError), .text(child.stderrTail)]
             )
         }
         return table
@@ -213,16 +216,17 @@ struct ChildTable: Sendable {
     private func place(_ child: ChildOverview) -> [Cell] {
         let host = hosts.first { $0.report.id == child.row.hostID }?.report.name
         return [
-            .integer(child.beat.childID), .text(host ?? child.row.hostID), Cell(child.beat.pid),
+            .integer(child.heartbeat.childID), .text(host ?? child.row.hostID), Cell(child.heartbeat.pid),
             .text(child.applicationName), .text(child.accountName), .text(child.row.connector.rawValue),
         ]
     }
 
     private func counts(_ child: ChildOverview) -> [Cell] {
-        let beat = child.beat
+        let heartbeat = child.heartbeat
         return [
-            .integer(beat.sent), .integer(beat.failed), .integer(beat.retried), .integer(beat.unknown),
-            .integer(beat.resentAfterAmbiguity), .integer(child.journalReplayed), .integer(beat.lateOutcomes),
+            .integer(heartbeat.sent), .integer(heartbeat.failed), .integer(heartbeat.retried),
+            .integer(heartbeat.unknown),
+            .integer(heartbeat.resentAfterAmbiguity), .integer(child.journalReplayed), .integer(heartbeat.lateOutcomes),
         ]
     }
 }
@@ -270,13 +274,14 @@ enum FeedbackTable {
     /// The table of some workers.
     static func table(_ workers: [FeedbackWorkerRow]) -> Table {
         var table = Table([
-            "worker", "host", "pid", "version", "state", "beat_age", "last_action", "token_events", "messages_counted",
+            "worker", "host", "pid", "version", "state", "heartbeat_age", "last_action", "token_events",
+            "messages_counted",
             "hits_counted", "hits_loaded", "waiting_spools",
         ])
         for worker in workers {
             table.add([
                 .text(worker.id), .text(worker.host), Cell(worker.pid), .text(worker.version), .text(worker.state),
-                .number(worker.beatAgeSeconds), .text(worker.lastAction), .integer(worker.tokenEvents),
+                .number(worker.heartbeatAgeSeconds), .text(worker.lastAction), .integer(worker.tokenEvents),
                 .integer(worker.messagesCounted), .integer(worker.hitsCounted),
                 .integer(worker.hitsLoaded), Cell(worker.waitingSpools),
             ])
@@ -288,7 +293,7 @@ enum FeedbackTable {
 /// Whether a host or child still says that it lives, as the views `pushmta.mta_host` and `pushmta.mta_child` judge.
 enum Liveness: Sendable {
     case alive
-    /// It has missed beats.
+    /// It has missed heartbeats.
     case late
     /// It has been silent for so long that others take over.
     case gone

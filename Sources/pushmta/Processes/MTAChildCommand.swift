@@ -36,7 +36,7 @@ struct MTAChildCommand: AsyncParsableCommand {
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
             let watcher = Task {
                 for await signal in signals {
-                    if signal == .sigint { child.drain() } else { child.hurry() }
+                    if signal == .sigint { child.drain() } else { child.fastShutdown() }
                 }
             }
             let reason = await child.run()

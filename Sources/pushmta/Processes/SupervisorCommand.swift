@@ -77,8 +77,8 @@ struct SupervisorDrainCommand: PushMTACommand {
         commandName: "drain",
         abstract: "Let a supervisor end in order, and wait until it has.",
         discussion: """
-            Its children claim nothing new, settle what they hold and end; the other hosts go on with the rest. Without --host it \
-            is the supervisor that has the folder mta.workingPath of this machine; asked a second time, that one hurries: what \
+            Its children claim nothing new, resolve what they hold and end; the other hosts go on with the rest. Without --host it \
+            is the supervisor that has the folder mta.workingPath of this machine; asked a second time, that one shuts down fast: what \
             has not left is given back. Ctrl-C ends the wait and not the drain.
             """
     )
@@ -207,7 +207,7 @@ struct RemoteDrain: Sendable {
             guard row.liveness != .gone else {
                 throw CommandFailure(
                     .negative,
-                    "\(name) has said nothing for \(Int(row.beatAgeSeconds)) s and did not say that it ended: look at that "
+                    "\(name) has said nothing for \(Int(row.heartbeatAgeSeconds)) s and did not say that it ended: look at that "
                         + "host. The other hosts take over what it held."
                 )
             }
@@ -261,8 +261,8 @@ final class HostRemainder: Sendable {
     /// The sum over some children.
     static func text(_ children: [ChildOverview]) -> String {
         guard !children.isEmpty else { return "no child is left" }
-        let streams = children.reduce(0) { $0 + Int($1.beat.streamsInFlight) }
-        let parts = children.reduce(0) { $0 + Int($1.beat.partsHeld) }
+        let streams = children.reduce(0) { $0 + Int($1.heartbeat.streamsInFlight) }
+        let parts = children.reduce(0) { $0 + Int($1.heartbeat.partsHeld) }
         return "children \(children.count), messages on the wire \(streams), parts held \(parts)"
     }
 }

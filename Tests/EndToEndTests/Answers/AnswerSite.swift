@@ -15,7 +15,7 @@ struct AnswerSite: Sendable {
     /// Far more than anything takes, as the machine may be busy.
     private static let limit = Duration.seconds(120)
 
-    let trial: TrialSite
+    let testSite: TestSite
     let store: Store
     let settings: Settings
     let simulator: SimulatorReport
@@ -25,24 +25,24 @@ struct AnswerSite: Sendable {
     static func with(_ body: (AnswerSite) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
-        let trial = try TrialSite(folder: folder.path + "/site", programs: beside)
+        let testSite = try TestSite(folder: folder.path + "/site", programs: beside)
         do {
-            try await trial.prepare()
-            var settings = try trial.writeSettings(children: 12)
+            try await testSite.prepare()
+            var settings = try testSite.writeSettings(children: 12)
             settings.mta.child.requestTimeoutSec = 3
             // Each answer that concerns an application needs a child of its own.
             settings.mta.child.idleChildTimeoutSec = 2
             // A supervisor without work applies what was said of tokens when it looks again.
             settings.mta.master.dataBasePoolPeriodSec = 1
-            try trial.host.write(settings)
+            try testSite.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
-            let simulator = try await trial.startSimulator()
-            try await trial.startSupervisor()
+            let simulator = try await testSite.startSimulator()
+            try await testSite.startSupervisor()
             let database = try await PostgresConnection.connect(StoreSession.configuration(settings, role: "test"))
             try await StoreSession.run(settings, role: "test") { store in
                 _ = try await store.createService(name: "answers", label: "Answers")
                 let site = AnswerSite(
-                    trial: trial,
+                    testSite: testSite,
                     store: store,
                     settings: settings,
                     simulator: simulator,
@@ -54,12 +54,12 @@ struct AnswerSite: Sendable {
             }
             await database.close()
         } catch {
-            try? await trial.stop()
-            try? trial.remove()
+            try? await testSite.stop()
+            try? testSite.remove()
             throw error
         }
-        try await trial.stop()
-        try trial.remove()
+        try await testSite.stop()
+        try testSite.remove()
     }
 
     private func createAccount(_ gateway: AnswerGateway) async throws {
@@ -139,7 +139,7 @@ struct AnswerSite: Sendable {
         try await control.post("/devices", #"{"tokens":["\#(token)"]\#(device.map { "," + $0 } ?? "")}"#)
     }
 
-    /// Starts a delivery that tries each message so often again, and reports what is in doubt.
+    /// Starts a delivery that tries each message so often again, and reports what is ambiguous.
     func send(
         _ application: String,
         retries: Int32 = 0,

@@ -11,24 +11,24 @@ import Testing
     @Test func spoolsThatWaitAreTold() async throws {
         let database = try await TestDatabase.create(.migrated)
         let store = try await Store.connect(database.configuration())
-        var beat = FeedbackBeat(
+        var heartbeat = FeedbackHeartbeat(
             worker: "6f9619ff-8b86-4011-b42d-00cf4fc964ff",
             host: "tracking-1",
             pid: 1,
             version: "1"
         )
-        _ = try await store.feedbackBeat(beat)
-        try await store.noteFeedbackSpools(beat)
+        _ = try await store.feedbackHeartbeat(heartbeat)
+        try await store.noteFeedbackSpools(heartbeat)
         #expect(SpoolNotice.all(try await store.feedbackWorkers()).isEmpty)
-        beat.waitingSpools = 2
-        try await store.noteFeedbackSpools(beat)
+        heartbeat.waitingSpools = 2
+        try await store.noteFeedbackSpools(heartbeat)
         let snapshot = try await StatusSnapshot(store: store, includeEnded: false)
         let alarms = try #require(snapshot.tables.first { $0.name == "alarms" }).table
         #expect(alarms.text.contains("tracking-1"))
         let results = await FeedbackCheck.results(store)
-        #expect(results.contains { $0.verdict == .warning && $0.subject.contains("tracking-1") })
+        #expect(results.contains { $0.result == .warning && $0.subject.contains("tracking-1") })
         // A worker that has ended says nothing of now.
-        try await store.feedbackStop(worker: beat.worker)
+        try await store.feedbackStop(worker: heartbeat.worker)
         #expect(SpoolNotice.all(try await store.feedbackWorkers()).isEmpty)
         await store.close()
     }

@@ -194,8 +194,8 @@ import Testing
         )
         #expect(wrong.errors.contains(noKey))
         let doctor = try await run("doctor", "--json", expect: 1).rows()
-        let finding = doctor.first { $0["check"] as? String == "credential of shop-ios" }?["finding"] as? String
-        #expect(finding?.contains("credential set shop-ios") == true)
+        let result = doctor.first { $0["check"] as? String == "credential of shop-ios" }?["detail"] as? String
+        #expect(result?.contains("credential set shop-ios") == true)
     }
 
     @Test func aSealingKeyIsNeverOverwritten() async throws {

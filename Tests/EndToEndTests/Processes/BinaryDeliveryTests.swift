@@ -85,7 +85,7 @@ import Testing
             _ = try await add(site, subscribers: 6_000)
             let id = try await site.send(to: Self.application)
             // More than another connector's window (4,000): silence lasts 5 s, and so long all of them are open.
-            try await site.wait { try await site.store.children().contains { $0.beat.streamsInFlight > 4_000 } }
+            try await site.wait { try await site.store.children().contains { $0.heartbeat.streamsInFlight > 4_000 } }
             let end = try await site.progress(id, within: Self.limit)
             #expect(end.state == .finished && end.sent == 6_000 && end.failed == 0 && end.unknown == 0)
             let outcomes = try await site.store.outcomeRows(delivery: id)
@@ -93,7 +93,7 @@ import Testing
             // The gateway ends without a word: the operator sees how many only silence had accepted.
             try await SimulatorControl(site.simulator).post("/disconnect", #"{"gateway":"apns-binary"}"#)
             try await site.wait("the child's word of 6,000 messages") {
-                try await site.store.children().contains { Self.tellsOfSixThousand($0.beat.lastError) }
+                try await site.store.children().contains { Self.tellsOfSixThousand($0.heartbeat.lastError) }
             }
             try await site.wait("the application's word of 6,000 messages") {
                 try await site.store.applicationHealth().contains {
@@ -125,12 +125,12 @@ import Testing
             let before = try await site.progress(try await site.send(to: Self.application))
             #expect(before.state == .finished && before.failed == 0 && before.sent == 30)
             #expect(try await site.store.feedbackServices().isEmpty)
-            try await site.trial.startFeedback()
+            try await site.testSite.startFeedback()
             try await site.wait {
                 let rows = try await site.store.subscriptions(application: Self.application)
                 return Set(rows.filter { !$0.enabled }.map(\.pushToken)) == Set(gone)
             }
-            let doctor = try await Program.pushmta().run(["doctor", "--config", site.trial.settingsFile])
+            let doctor = try await Program.pushmta().run(["doctor", "--config", site.testSite.settingsFile])
             #expect(doctor.output.contains("it has named 4 tokens in all"), "\(doctor.output)")
             let after = try await site.progress(try await site.send(to: Self.application))
             #expect(after.state == .finished && after.failed == 0 && after.sent == 26)

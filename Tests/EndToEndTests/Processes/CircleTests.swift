@@ -69,7 +69,7 @@ import Testing
     @Test func whatIsDeliveredComesBackAsReceiptsAndClicks() async throws {
         let folder = try TemporaryFolder()
         let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
-        let site = try TrialSite(folder: folder.path + "/site", programs: beside)
+        let site = try TestSite(folder: folder.path + "/site", programs: beside)
         do {
             try await circle(site)
         } catch {
@@ -81,7 +81,7 @@ import Testing
         try site.remove()
     }
 
-    private func circle(_ site: TrialSite) async throws {
+    private func circle(_ site: TestSite) async throws {
         try await site.prepare()
         let settings = try site.writeSettings(children: 2, webPort: try await FreePort.any())
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
@@ -90,10 +90,10 @@ import Testing
         try await site.startFeedback()
         _ = try await site.startWeb(settings)
         try await StoreSession.run(settings, role: "test") { store in
-            let names = try await TrialAudience(store: store, settings: settings, simulator: simulator).create()
+            let names = try await TestAudience(store: store, settings: settings, simulator: simulator).create()
             let applications = try await store.registrableApplications()
             let control = SimulatorControl(simulator)
-            let devices = TrialDevices(site: site, control: control)
+            let devices = TestDevices(site: site, control: control)
             try await devices.register(applications, count: Self.devices, at: settings.web.port)
             // Everybody clicks on what he sees.
             try await control.post(
@@ -112,8 +112,8 @@ import Testing
         _ kind: Kind,
         to application: String,
         _ store: Store,
-        _ devices: TrialDevices,
-        _ site: TrialSite
+        _ devices: TestDevices,
+        _ site: TestSite
     ) async throws {
         let id = try await create(kind, to: application, store)
         try await store.startDelivery(id)
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// What a marketing system reads.
-    private func checkStatistics(_ kind: Kind, delivery id: Int64, _ expected: Int64, _ site: TrialSite) async throws {
+    private func checkStatistics(_ kind: Kind, delivery id: Int64, _ expected: Int64, _ site: TestSite) async throws {
         let name = PostgresApplicationName(role: "test", host: "test", pid: ProcessInfo.processInfo.processIdentifier)
         let connection = try await PostgresConnection.connect(
             PostgresConfiguration(site.database, applicationName: name)

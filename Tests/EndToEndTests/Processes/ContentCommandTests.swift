@@ -61,9 +61,9 @@ import Testing
         )
         let checked = try await program.run(["delivery", "create", "--check", good, "--json"], environment: nowhere)
         #expect(checked.status == 0, "\(checked.errors)")
-        let finding = try checked.json()
-        #expect(finding["ok"] as? Bool == true && finding["locales"] as? [String] == ["fr"])
-        let format = try #require((finding["formats"] as? [[String: Any]])?.first)
+        let result = try checked.json()
+        #expect(result["ok"] as? Bool == true && result["locales"] as? [String] == ["fr"])
+        let format = try #require((result["formats"] as? [[String: Any]])?.first)
         #expect(format["fields"] as? String == "firstName" && format["limit"] as? Int == 4_096)
 
         let bad = try folder.write(#"{"ios":{"titel":"Hi","badge":-1},"locales":{"fr":{"ios":{}}}}"#, to: "bad.json")

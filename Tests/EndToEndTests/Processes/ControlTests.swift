@@ -32,7 +32,7 @@ import Testing
             let paused = try await site.store.deliveryProgress(id)
             #expect(paused.state == .paused && paused.partsClaimed == 0 && isBalanced(paused))
             #expect(paused.sent > 0 && paused.pending > 0)
-            #expect(try await site.trial.counters(site.simulator).accepted == paused.sent)
+            #expect(try await site.testSite.counters(site.simulator).accepted == paused.sent)
             try await site.run("delivery", "pause", String(id))
 
             let resumed = try await site.run("delivery", "resume", String(id))
@@ -40,7 +40,7 @@ import Testing
             try await site.slowDown(streams: 1_000, milliseconds: 0)
             let finished = try await site.progress(id)
             #expect(finished.state == .finished && finished.sent == Self.messages && isBalanced(finished))
-            let count = try await site.trial.counters(site.simulator)
+            let count = try await site.testSite.counters(site.simulator)
             #expect(count.accepted == Self.messages && count.duplicates == 0)
             for words in [["pause"], ["stop"], ["resume"]] {
                 let late = try await site.run("delivery", words[0], String(id), expect: 65)
@@ -57,7 +57,7 @@ import Testing
             #expect(ending.output.contains("Nothing of delivery \(id) is on the wire"))
             let stopped = try await site.progress(id) { $0.finishedAt != nil }
             #expect(stopped.state == .stopped && stopped.pending == 0 && stopped.canceled > 0 && isBalanced(stopped))
-            #expect(try await site.trial.counters(site.simulator).accepted == stopped.sent)
+            #expect(try await site.testSite.counters(site.simulator).accepted == stopped.sent)
             #expect(try await site.run("delivery", "resume", String(id), expect: 65).errors.contains("stopped"))
         }
     }

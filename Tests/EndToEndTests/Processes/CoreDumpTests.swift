@@ -28,14 +28,14 @@ import Testing
 
     @Test func supervisorAndChildrenLeaveNone() async throws {
         try await DeliverySite.with(subscribers: 10) { site in
-            try await site.trial.supervisor.stop()
-            let run = "exec '\(site.trial.programs.pushmta)' supervisor run --config '\(site.trial.settingsFile)'"
-            try await site.trial.supervisor.start("/bin/sh", ["-c", "\(Self.allow) && \(run)"])
+            try await site.testSite.supervisor.stop()
+            let run = "exec '\(site.testSite.programs.pushmta)' supervisor run --config '\(site.testSite.settingsFile)'"
+            try await site.testSite.supervisor.start("/bin/sh", ["-c", "\(Self.allow) && \(run)"])
             let id = try await site.send(to: site.application)
             #expect(try await site.progress(id).sent == 10)
-            let children = try await site.store.children().map(\.beat.pid)
+            let children = try await site.store.children().map(\.heartbeat.pid)
             #expect(!children.isEmpty)
-            let supervisor = try #require(site.trial.supervisor.running)
+            let supervisor = try #require(site.testSite.supervisor.running)
             for process in [supervisor.id] + children {
                 #expect(try Self.problems(ofProcess: process) == [])
             }

@@ -16,7 +16,7 @@ import Testing
         _ file: KeyPath<SimulatorReport.APNsCredentials, String?>
     ) throws -> [String] {
         let apns = site.simulator.credentials.apns
-        let passphrase = site.trial.folder + "/passphrase"
+        let passphrase = site.testSite.folder + "/passphrase"
         let text = try #require(apns.certificatePassphrase) + "\n"
         try text.write(toFile: passphrase, atomically: true, encoding: .utf8)
         return ["--key", try #require(apns[keyPath: file]), "--passphrase-file", passphrase]
@@ -43,7 +43,7 @@ import Testing
         expect status: Int32 = 0
     ) async throws -> Program.Ending {
         let ending = try await Program.pushmta().run(
-            words + ["--config", site.trial.settingsFile],
+            words + ["--config", site.testSite.settingsFile],
             environment: environment
         )
         #expect(ending.status == status, "\(words): \(ending.output) \(ending.errors)")
@@ -91,7 +91,7 @@ import Testing
             for words in [[], ["--token", token], ["--token", token, "--alert", "Hello \"you\""]] {
                 let steps = try await run(site, ["app", "test", name, "--json"] + words).rows()
                 #expect(steps.map { $0["step"] as? String } == ["credential", "connection", "message"])
-                #expect(steps.allSatisfy { $0["verdict"] as? String == "ok" })
+                #expect(steps.allSatisfy { $0["result"] as? String == "ok" })
             }
             try await SimulatorControl(site.simulator).post(
                 "/devices",
@@ -124,8 +124,8 @@ import Testing
             #expect(expired.errors.contains("has expired on"))
             let sandbox = try await run(site, set + certificate(site, \.otherCertificateFile), expect: 65)
             #expect(sandbox.errors.contains("for the sandbox environment and the application is of the production one"))
-            let old = try await old(try certificate(site, \.certificateFile), folder: site.trial.folder)
-            let noModules = ["OPENSSL_MODULES": site.trial.folder]
+            let old = try await old(try certificate(site, \.certificateFile), folder: site.testSite.folder)
+            let noModules = ["OPENSSL_MODULES": site.testSite.folder]
             let noLegacy = try await run(site, set + old, environment: noModules, expect: 65)
             #expect(noLegacy.errors.contains("OpenSSL has in its legacy provider only"))
             let account = ["--key", site.simulator.credentials.fcm.serviceAccountFile]
@@ -207,7 +207,7 @@ import Testing
             #expect(try await site.progress(try await site.send(to: name)).sent == 20)
 
             // The same key, handed over by systemd.
-            let folder = site.trial.folder + "/systemd"
+            let folder = site.testSite.folder + "/systemd"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try FileManager.default.moveItem(
                 atPath: site.settings.credentialKeyFile,
@@ -222,7 +222,7 @@ import Testing
             try await run(site, ["app", "test", name] + words, environment: systemd)
             let refused = try await run(site, ["credential", "rotate-key"] + words, environment: systemd, expect: 78)
             #expect(refused.errors.contains("--output FILE"))
-            let output = site.trial.folder + "/new-keys"
+            let output = site.testSite.folder + "/new-keys"
             try await run(site, ["credential", "rotate-key", "--output", output] + words, environment: systemd)
             #expect(try CredentialKeyring(text: String(contentsOfFile: output, encoding: .utf8)).keyIDs[1] == last)
         }

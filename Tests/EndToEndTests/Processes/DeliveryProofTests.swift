@@ -36,7 +36,7 @@ import Testing
             try await site.run("delivery", "proof", String(id), "--to", "nobody", expect: 65)
             try await site.run("delivery", "proof", "99", expect: 65)
             let bad = try await site.store.createDelivery(
-                NewDelivery(label: "bad", applications: [site.application], content: #"{"ios":{"title":"{{"}}"#)
+                NewDelivery(label: "bad", applications: [site.application], content: #"{"ios":{"title":"{{#a}}x"}}"#)
             )
             let refused = try await site.run("delivery", "proof", String(bad), expect: 65)
             #expect(refused.errors.contains("never closed"))

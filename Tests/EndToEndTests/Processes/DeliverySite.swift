@@ -14,11 +14,11 @@ struct DeliverySite: Sendable {
     static let limit = Duration.seconds(60)
 
     /// The processes.
-    let trial: TrialSite
+    let testSite: TestSite
     /// Its database.
     let store: Store
     /// Makes applications and subscribers.
-    let audience: TrialAudience
+    let audience: TestAudience
     /// The settings of its processes.
     let settings: Settings
     /// The gateways.
@@ -42,31 +42,31 @@ struct DeliverySite: Sendable {
     ) async throws {
         let folder = try TemporaryFolder()
         let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
-        let trial = try TrialSite(folder: folder.path + "/site", programs: beside)
+        let testSite = try TestSite(folder: folder.path + "/site", programs: beside)
         var pooler: TestPooler?
         defer { pooler?.stop() }
         do {
-            try await trial.prepare()
-            var settings = try trial.writeSettings(children: children)
+            try await testSite.prepare()
+            var settings = try testSite.writeSettings(children: children)
             if let pooling {
-                let server = (trial.cluster.folder, trial.cluster.port, PrivateCluster.role)
+                let server = (testSite.cluster.folder, testSite.cluster.port, PrivateCluster.role)
                 let made = try await TestPooler(pooling, to: server)
-                settings.database.url = made.connectionString(database: TrialSite.databaseName)
+                settings.database.url = made.connectionString(database: TestSite.databaseName)
                 pooler = made
             }
             settings.mta.master.dataBasePoolPeriodSec = poolPeriod
             configure(&settings)
-            try trial.host.write(settings)
+            try testSite.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
-            let simulator = try await trial.startSimulator()
-            try await trial.startSupervisor()
+            let simulator = try await testSite.startSimulator()
+            try await testSite.startSupervisor()
             try await StoreSession.run(settings, role: "test") { store in
-                let audience = TrialAudience(store: store, settings: settings, simulator: simulator)
+                let audience = TestAudience(store: store, settings: settings, simulator: simulator)
                 let names = try await audience.create([.ios])
                 try await audience.seed(names, count: subscribers)
                 try await body(
                     DeliverySite(
-                        trial: trial,
+                        testSite: testSite,
                         store: store,
                         audience: audience,
                         settings: settings,
@@ -76,12 +76,12 @@ struct DeliverySite: Sendable {
                 )
             }
         } catch {
-            try? await trial.stop()
-            try? trial.remove()
+            try? await testSite.stop()
+            try? testSite.remove()
             throw error
         }
-        try await trial.stop()
-        try trial.remove()
+        try await testSite.stop()
+        try testSite.remove()
     }
 
     /// Starts a delivery to an application.
@@ -117,7 +117,7 @@ struct DeliverySite: Sendable {
     /// Runs a command of the product with the site's settings.
     @discardableResult
     func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await Program.pushmta().run(arguments + ["--config", trial.settingsFile])
+        let ending = try await Program.pushmta().run(arguments + ["--config", testSite.settingsFile])
         #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
         return ending
     }

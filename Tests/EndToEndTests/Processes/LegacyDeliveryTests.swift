@@ -42,7 +42,7 @@ import Testing
     }
 
     private func run(_ site: DeliverySite, _ words: [String]) async throws {
-        let ending = try await Program.pushmta().run(words + ["--config", site.trial.settingsFile])
+        let ending = try await Program.pushmta().run(words + ["--config", site.testSite.settingsFile])
         #expect(ending.status == 0, "\(words): \(ending.output) \(ending.errors)")
     }
 

@@ -20,7 +20,7 @@ import Darwin
         let words = ["delivery", "create", "--continuous", "--label", "codes", "--app", site.application, "--start"]
         let content = #"{"ios":{"title":"Code {{code}}"},"missing":"exclude"}"#
         let made = try await Program.pushmta().run(
-            words + ["--content", content, "--config", site.trial.settingsFile]
+            words + ["--content", content, "--config", site.testSite.settingsFile]
         )
         #expect(made.status == 0, "\(made.errors)")
         let id = try #require(Int64(made.output.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -47,7 +47,7 @@ import Darwin
             var ids: [String] = []
             for repetition in 0..<2 {
                 let sent = try await Program.pushmta().run(
-                    words + ["--variables", #"{"code":"17"}"#, "--json", "--config", site.trial.settingsFile]
+                    words + ["--variables", #"{"code":"17"}"#, "--json", "--config", site.testSite.settingsFile]
                 )
                 let row = try #require(try sent.rows().first, "\(sent.errors)")
                 ids.append(try #require(row["id"] as? String))
@@ -59,7 +59,7 @@ import Darwin
 
             try await site.slowDown(streams: 1_000, milliseconds: 0)
             #expect(try await site.progress(bulk).sent == messages)
-            let count = try await site.trial.counters(site.simulator)
+            let count = try await site.testSite.counters(site.simulator)
             #expect(count.accepted == messages + 1 && count.duplicates == 0)
 
             // What cannot be rendered is the child's to say, as for every delivery.
@@ -101,14 +101,16 @@ import Darwin
                 try await site.wait("a child that sends") {
                     try await site.store.message(sent[number].id)?.status == .sent
                 }
-                for child in try await site.store.children() where child.beat.pid > 0 { kill(child.beat.pid, SIGKILL) }
+                for child in try await site.store.children() where child.heartbeat.pid > 0 {
+                    kill(child.heartbeat.pid, SIGKILL)
+                }
             }
             let day = try #require(sent.first).deliveryID
             // A child that the supervisor never heard of a message from is not replaced for a minute.
             let end = try await site.progress(day, within: .seconds(150)) { $0.pending == 0 }
             #expect(end.target == Int64(messages) && end.sent == Int64(messages))
             #expect(try await site.store.snapshot(delivery: day).faults == [])
-            let count = try await site.trial.counters(site.simulator)
+            let count = try await site.testSite.counters(site.simulator)
             #expect(count.accepted == Int64(messages))
             // What was on the wire when a child was killed is sent again, and nothing else.
             #expect(count.acceptedTimes - count.accepted <= end.resentAfterAmbiguity)

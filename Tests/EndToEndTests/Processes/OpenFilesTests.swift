@@ -64,12 +64,12 @@ import Testing
     /// A low limit that a process may raise is none: it starts, and its children have the raised one.
     @Test func aLimitThatMayBeRaisedIsRaised() async throws {
         try await DeliverySite.with(subscribers: 100) { site in
-            try await site.trial.supervisor.stop()
+            try await site.testSite.supervisor.stop()
             let words = [
                 "-c",
-                "ulimit -Sn 24 && exec '\(site.trial.programs.pushmta)' supervisor run --config '\(site.trial.settingsFile)'",
+                "ulimit -Sn 24 && exec '\(site.testSite.programs.pushmta)' supervisor run --config '\(site.testSite.settingsFile)'",
             ]
-            try await site.trial.supervisor.start("/bin/sh", words)
+            try await site.testSite.supervisor.start("/bin/sh", words)
             let id = try await site.send(to: site.application)
             #expect(try await site.progress(id).sent == 100)
         }

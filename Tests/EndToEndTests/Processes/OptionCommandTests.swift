@@ -226,12 +226,12 @@ import Testing
     @Test func aKeyFileForOthersIsAWarning() async throws {
         let key = folder.path + "/credential.key"
         try await run("credential create-key \(key)")
-        func finding() async throws -> String? {
+        func result() async throws -> String? {
             let rows = try await run("doctor --json").rows()
-            return rows.first { $0["check"] as? String == "credential key file" }?["verdict"] as? String
+            return rows.first { $0["check"] as? String == "credential key file" }?["result"] as? String
         }
-        #expect(try await finding() == "ok")
+        #expect(try await result() == "ok")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-        #expect(try await finding() == "warning")
+        #expect(try await result() == "warning")
     }
 }

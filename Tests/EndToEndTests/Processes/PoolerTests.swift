@@ -12,7 +12,7 @@ import Testing
     /// Migration, doctor, a delivery with its outcomes, pause and resume over LISTEN: all of it through the pooler.
     @Test func sessionModeWorksFromEndToEnd() async throws {
         try await DeliverySite.with(subscribers: 2_000, pooling: .session) { site in
-            let doctor = try await Program.pushmta().run(["doctor", "--config", site.trial.settingsFile])
+            let doctor = try await Program.pushmta().run(["doctor", "--config", site.testSite.settingsFile])
             #expect(doctor.output.contains("reachable") && !doctor.output.contains("pool_mode"), "\(doctor.output)")
             let id = try await site.send(to: site.application)
             #expect(try await site.progress(id).sent == 2_000)
@@ -20,7 +20,7 @@ import Testing
             try await site.run("delivery", "pause", String(second), "--wait")
             try await site.run("delivery", "resume", String(second))
             #expect(try await site.progress(second).sent == 2_000)
-            let counters = try await site.trial.counters(site.simulator)
+            let counters = try await site.testSite.counters(site.simulator)
             #expect(counters.accepted == 4_000 && counters.duplicates == 0)
         }
     }

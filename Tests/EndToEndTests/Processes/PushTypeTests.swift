@@ -18,7 +18,7 @@ import Testing
 
     @discardableResult
     private func run(_ site: DeliverySite, _ words: [String], expect status: Int32 = 0) async throws -> String {
-        let ending = try await Program.pushmta().run(words + ["--config", site.trial.settingsFile])
+        let ending = try await Program.pushmta().run(words + ["--config", site.testSite.settingsFile])
         #expect(ending.status == status, "\(words): \(ending.output) \(ending.errors)")
         return ending.output + ending.errors
     }
@@ -46,7 +46,7 @@ import Testing
     private func certified(_ site: DeliverySite) async throws -> String {
         let name = try await site.add("certified", account: site.application)
         let apns = site.simulator.credentials.apns
-        let passphrase = site.trial.folder + "/passphrase"
+        let passphrase = site.testSite.folder + "/passphrase"
         try #require(apns.certificatePassphrase).write(toFile: passphrase, atomically: true, encoding: .utf8)
         let file = try #require(apns.certificateFile)
         try await run(site, ["credential", "set", name, "--key", file, "--passphrase-file", passphrase])
@@ -66,7 +66,7 @@ import Testing
                 (Self.activity, "push type liveactivity has the topic \(topic).push-type.liveactivity, and"),
                 (Self.location, "APNs takes push type location with a token key only"),
             ]
-            let file = site.trial.folder + "/content.json"
+            let file = site.testSite.folder + "/content.json"
             for (content, reason) in reasons {
                 try content.write(toFile: file, atomically: true, encoding: .utf8)
                 let check = try await run(site, ["delivery", "create", "--check", file, "--app", name], expect: 65)

@@ -24,7 +24,7 @@ import Testing
 
     /// Whether any process of the site runs.
     private func isAnythingUp() async throws -> Bool {
-        let site = try TrialSite(folder: folder.path + "/site")
+        let site = try TestSite(folder: folder.path + "/site")
         let processes = [site.simulator, site.supervisor, site.web, site.feedback]
         if processes.contains(where: { $0.running != nil }) { return true }
         return await site.cluster.isRunning()
@@ -32,7 +32,7 @@ import Testing
 
     /// Removes the site's cluster, which lies outside the folder.
     private func removeCluster() throws {
-        try TrialSite(folder: folder.path + "/site").remove()
+        try TestSite(folder: folder.path + "/site").remove()
     }
 
     private func check(_ ending: Program.Ending, messages: Int) throws -> String {
@@ -88,7 +88,7 @@ import Testing
 
     @Test func whatSomebodyHasAddedIsNotDeleted() async throws {
         _ = try check(try await quickstart(["run", "--json", "--messages", "20"]), messages: 20)
-        let site = try TrialSite(folder: folder.path + "/site")
+        let site = try TestSite(folder: folder.path + "/site")
         // The sample alone goes without a question.
         _ = try check(try await quickstart(["run", "--json", "--messages", "30"]), messages: 30)
         try await site.cluster.start()
@@ -155,7 +155,7 @@ import Testing
         let config = ["--config", folder.path + "/site/pushmta.yaml", "--json"]
         let doctor = try await program.run(["doctor"] + config)
         #expect(doctor.status == 0, "\(doctor.output)")
-        #expect(try doctor.rows().allSatisfy { $0["verdict"] as? String == "ok" }, "\(doctor.output)")
+        #expect(try doctor.rows().allSatisfy { $0["result"] as? String == "ok" }, "\(doctor.output)")
         let status = try await program.run(["status"] + config).json()
         #expect((status["hosts"] as? [Any])?.count == 1)
         #expect(try await program.run(["app", "list"] + config).rows().count == 2)

@@ -14,9 +14,9 @@ import Testing
         try await DeliverySite.with(subscribers: 500) { site in
             let (key, aside) = (site.settings.credentialKeyFile, site.settings.credentialKeyFile + ".aside")
             // The ones that run have the credential.
-            try await site.trial.supervisor.stop()
+            try await site.testSite.supervisor.stop()
             try FileManager.default.moveItem(atPath: key, toPath: aside)
-            try await site.trial.startSupervisor()
+            try await site.testSite.startSupervisor()
             let id = try await site.send(to: site.application)
             // Several are started at once: the last of them, too.
             try await site.wait("the end of all children") {

@@ -11,7 +11,7 @@ import Testing
 /// What an application, its account and its credential must have in common is asked for before anything is sent.
 @Suite struct RouteCommandTests {
     private func run(_ site: DeliverySite, _ words: String..., expect status: Int32 = 0) async throws -> String {
-        let ending = try await Program.pushmta().run(words + ["--config", site.trial.settingsFile])
+        let ending = try await Program.pushmta().run(words + ["--config", site.testSite.settingsFile])
         #expect(ending.status == status, "\(words): \(ending.output) \(ending.errors)")
         return ending.output + ending.errors
     }
@@ -24,7 +24,7 @@ import Testing
 
     private func certificate(_ site: DeliverySite) throws -> [String] {
         let apns = site.simulator.credentials.apns
-        let passphrase = site.trial.folder + "/passphrase"
+        let passphrase = site.testSite.folder + "/passphrase"
         try #require(apns.certificatePassphrase).write(toFile: passphrase, atomically: true, encoding: .utf8)
         return ["--key", try #require(apns.certificateFile), "--passphrase-file", passphrase]
     }
@@ -46,7 +46,7 @@ import Testing
                 "--bundle-id", "com.example.app", "--account",
             ]
             for (account, status) in [("apple", Int32(65)), ("test", 0)] {
-                let ending = try await Program.pushmta().run(added + [account, "--config", site.trial.settingsFile])
+                let ending = try await Program.pushmta().run(added + [account, "--config", site.testSite.settingsFile])
                 #expect(ending.status == status, "\(ending.errors)")
             }
             // What was stored before anybody checked it.
@@ -58,7 +58,7 @@ import Testing
             #expect(doctor.contains("which is for sandbox: there every push token is a bad one"))
             let content = #"{"ios":{"title":"x"}}"#
             let words = ["delivery", "create", "--label", "x", "--app", own, "--content", content, "--start"]
-            let create = try await Program.pushmta().run(words + ["--config", site.trial.settingsFile])
+            let create = try await Program.pushmta().run(words + ["--config", site.testSite.settingsFile])
             #expect(create.status == 65 && create.errors.contains("created and not started"), "\(create.errors)")
             let failed = try await site.progress(try await site.send(to: own))
             #expect(failed.state == .failed && failed.stateReason.contains("which is for sandbox"))
@@ -80,7 +80,7 @@ import Testing
         try await DeliverySite.with { site in
             let name = try await site.add("certified", account: site.application)
             let set = try await Program.pushmta().run(
-                ["credential", "set", name] + certificate(site) + ["--config", site.trial.settingsFile]
+                ["credential", "set", name] + certificate(site) + ["--config", site.testSite.settingsFile]
             )
             #expect(set.status == 0, "\(set.errors)")
             let other = try await run(site, "app", "set", name, "--bundle-id", "com.other.app", expect: 65)
@@ -106,7 +106,7 @@ import Testing
             let apns = site.simulator.credentials.apns
             let both =
                 ["--key", try #require(apns.universalCertificateFile)] + (try certificate(site).dropFirst(2))
-            let config = ["--config", site.trial.settingsFile]
+            let config = ["--config", site.testSite.settingsFile]
             let set = try await Program.pushmta().run(["credential", "set", name] + both + config)
             #expect(set.status == 0, "\(set.errors)")
             let add =

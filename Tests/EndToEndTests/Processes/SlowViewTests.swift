@@ -95,7 +95,7 @@ import Testing
                 #expect(done.state == .finished && done.sent == 200 && done.waitingReason.isEmpty)
                 #expect(done.resentAfterAmbiguity == 0 && done.lateOutcomes == 0)
             }
-            #expect(try await site.trial.counters(site.simulator).accepted == 800, "nothing is sent twice")
+            #expect(try await site.testSite.counters(site.simulator).accepted == 800, "nothing is sent twice")
         }
     }
 

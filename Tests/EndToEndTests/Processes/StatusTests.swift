@@ -34,7 +34,7 @@ import Testing
         try #require(status[table] as? [[String: Any]], "\(table)")
     }
 
-    /// Makes a host whose last beat is so many seconds old, and returns its id.
+    /// Makes a host whose last heartbeat is so many seconds old, and returns its id.
     private func addHost(_ name: String, version: String = "1.0", age: Double = 0, alarm: String = "") async throws
         -> String
     {
@@ -53,7 +53,7 @@ import Testing
             )
         )
         try await sql(
-            "UPDATE pushmta_engine.mta_host SET last_beat = now() - \(age) * interval '1 s' WHERE id = '\(id)'"
+            "UPDATE pushmta_engine.mta_host SET last_heartbeat = now() - \(age) * interval '1 s' WHERE id = '\(id)'"
         )
         return id
     }
@@ -127,10 +127,17 @@ import Testing
         )
         let living = try await store.insertChild(row)
         let dead = try await store.insertChild(row)
-        var beat = ChildBeat(childID: living, pid: 7, state: .working, sent: 5, unknown: 2, resentAfterAmbiguity: 3)
-        beat.lateOutcomes = 4
-        try await store.beatChild(beat)
-        try await store.childExited(dead, reason: "signalled", detail: "signal 9", lastWords: "one\ntwo")
+        var heartbeat = ChildHeartbeat(
+            childID: living,
+            pid: 7,
+            state: .working,
+            sent: 5,
+            unknown: 2,
+            resentAfterAmbiguity: 3
+        )
+        heartbeat.lateOutcomes = 4
+        try await store.recordChildHeartbeat(heartbeat)
+        try await store.childExited(dead, reason: "signalled", detail: "signal 9", stderrTail: "one\ntwo")
         let status = try await run("status", "--json", "--ended").json()
         let child = try #require(try rows("children", of: status).first)
         #expect(child["application"] as? String == "shop-ios" && child["host"] as? String == "alpha")
@@ -138,7 +145,7 @@ import Testing
         #expect(child["unknown"] as? Int == 2 && child["resent_after_ambiguity"] as? Int == 3)
         #expect(child["late_outcomes"] as? Int == 4)
         let ended = try #require(try rows("ended_children", of: status).first)
-        #expect(ended["exit_reason"] as? String == "signalled" && ended["last_words"] as? String == "one\ntwo")
+        #expect(ended["exit_reason"] as? String == "signalled" && ended["stderr_tail"] as? String == "one\ntwo")
         let text = try await run("status", "--ended").output
         #expect(text.contains("one | two"))
     }
@@ -169,10 +176,10 @@ import Testing
 
     @Test func onlyAReplicaThatNobodyWaitsForIsWorthAWarning() {
         let none = [(name: "synchronous_standby_names", value: "")]
-        #expect(DatabaseChecks.failOver(none, replicas: 0).verdict == .ok)
-        #expect(DatabaseChecks.failOver(none, replicas: 1).verdict == .warning)
+        #expect(DatabaseChecks.failOver(none, replicas: 0).result == .ok)
+        #expect(DatabaseChecks.failOver(none, replicas: 1).result == .warning)
         let named = [(name: "synchronous_standby_names", value: "b")]
-        #expect(DatabaseChecks.failOver(named, replicas: 1).verdict == .ok)
+        #expect(DatabaseChecks.failOver(named, replicas: 1).result == .ok)
     }
 
     @Test func theDoctorTellsOfRolesAndRightsThatAreMissing() async throws {
@@ -190,8 +197,8 @@ import Testing
         #expect(well.output.contains("complete") && !well.output.contains("pushmta_monitoring"), "\(well)")
         await connection.close()
         let rights = DatabaseChecks.rights(SchemaRights(roles: ["CREATE ROLE pushmta_web NOLOGIN;"], grants: []))
-        #expect(rights.map(\.verdict) == [.failed, .skipped])
-        #expect(rights.first?.finding.contains("CREATE ROLE pushmta_web NOLOGIN;") == true)
+        #expect(rights.map(\.result) == [.failed, .skipped])
+        #expect(rights.first?.detail.contains("CREATE ROLE pushmta_web NOLOGIN;") == true)
     }
 
     @Test func aUserIsForgottenOnRequest() async throws {

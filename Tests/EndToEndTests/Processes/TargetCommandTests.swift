@@ -132,10 +132,10 @@ import Testing
         #expect(columns.map { $0["kind"] as? String } == ["text", "number"])
         #expect(try await run("mapping list --json").rows().count == 2)
         let doctor = try await run("doctor --json", expect: 1).rows()
-        let verdicts = ["people", "slow"].map { name in
-            doctor.first { $0["check"] as? String == "target mapping \(name)" }?["verdict"] as? String
+        let decisions = ["people", "slow"].map { name in
+            doctor.first { $0["check"] as? String == "target mapping \(name)" }?["result"] as? String
         }
-        #expect(verdicts == ["ok", "warning"])
+        #expect(decisions == ["ok", "warning"])
         try await run("service set shop --mapping people")
         #expect(try await run("service set shop --mapping nobody", expect: 65).errors.contains("mapping list"))
         let shown = try await run("service show shop --json").json()

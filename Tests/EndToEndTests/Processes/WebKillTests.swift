@@ -12,7 +12,7 @@ import Testing
 /// Web process and PostgreSQL die under load: whatever a device was told to be done is in the database afterwards.
 @Suite(.serialized) struct WebKillTests {
     /// What dies, time and again.
-    enum Victim: CaseIterable {
+    enum Target: CaseIterable {
         case web, postgres
     }
 
@@ -22,13 +22,13 @@ import Testing
     /// Far more than anything takes, as the machine may be busy.
     private static let limit = Duration.seconds(180)
 
-    @Test(arguments: Victim.allCases)
-    func whatWasAnsweredIsThere(_ victim: Victim) async throws {
+    @Test(arguments: Target.allCases)
+    func whatWasAnsweredIsThere(_ target: Target) async throws {
         let folder = try TemporaryFolder()
         let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
-        let site = try TrialSite(folder: folder.path + "/site", programs: beside)
+        let site = try TestSite(folder: folder.path + "/site", programs: beside)
         do {
-            try await run(site, victim)
+            try await run(site, target)
         } catch {
             try? await site.stop()
             try? site.remove()
@@ -38,7 +38,7 @@ import Testing
         try site.remove()
     }
 
-    private func run(_ site: TrialSite, _ victim: Victim) async throws {
+    private func run(_ site: TestSite, _ target: Target) async throws {
         try await site.prepare()
         let settings = try site.writeSettings(children: 2, webPort: try await FreePort.any())
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
@@ -46,18 +46,18 @@ import Testing
         try await site.startSupervisor()
         _ = try await site.startWeb(settings)
         let names = try await StoreSession.run(settings, role: "test") { store in
-            try await TrialAudience(store: store, settings: settings, simulator: simulator).create([.ios])
+            try await TestAudience(store: store, settings: settings, simulator: simulator).create([.ios])
         }
         let control = SimulatorControl(simulator)
 
-        let registered = try await registrations(site, settings, control, names[0], victim)
+        let registered = try await registrations(site, settings, control, names[0], target)
         let known = try await StoreSession.run(settings, role: "test") { store in
             try await store.subscriptions(application: names[0], limit: Int(Self.devices) + 1).count
         }
         #expect(Int64(known) >= registered.registered, "answered with 200 and not in the database: \(registered)")
         #expect(Int64(known) <= Self.devices)
 
-        let reported = try await receipts(site, settings, control, names[0], victim)
+        let reported = try await receipts(site, settings, control, names[0], target)
         // Hits that only a spool holds are loaded by a web process that lives, within seconds.
         try await eventually("the hits of \(reported)", within: Self.limit) {
             let hits = try? await StoreSession.run(settings, role: "test") { store in
@@ -67,13 +67,13 @@ import Testing
         }
     }
 
-    /// Has devices register while the victim dies.
+    /// Has devices register while the process dies.
     private func registrations(
-        _ site: TrialSite,
+        _ site: TestSite,
         _ settings: Settings,
         _ control: SimulatorControl,
         _ application: String,
-        _ victim: Victim
+        _ target: Target
     ) async throws -> FleetReport {
         let key = try await StoreSession.run(settings, role: "test") { store in
             try await store.registrableApplications().first { $0.name == application }?.integrationKey
@@ -83,16 +83,16 @@ import Testing
             "/fleet/devices",
             #"{"integration_key":"\#(try #require(key))","platform":"ios","count":\#(Self.devices)}"#
         )
-        return try await killing(victim, site, settings, control, of: Self.devices)
+        return try await killing(target, site, settings, control, of: Self.devices)
     }
 
-    /// Delivers to those that are registered, and has the victim die while they tell of it.
+    /// Delivers to those that are registered, and has the process die while they tell of it.
     private func receipts(
-        _ site: TrialSite,
+        _ site: TestSite,
         _ settings: Settings,
         _ control: SimulatorControl,
         _ application: String,
-        _ victim: Victim
+        _ target: Target
     ) async throws -> (delivery: Int64, received: Int64) {
         let id = try await StoreSession.run(settings, role: "test") { store in
             let id = try await store.createDelivery(
@@ -101,14 +101,14 @@ import Testing
             try await store.startDelivery(id)
             return id
         }
-        let end = try await killing(victim, site, settings, control, of: nil, delivery: id)
+        let end = try await killing(target, site, settings, control, of: nil, delivery: id)
         return (id, end.received)
     }
 
-    /// Kills the victim each time that another part of the work is done, until all of it is.
+    /// Kills the process each time that another part of the work is done, until all of it is.
     private func killing(
-        _ victim: Victim,
-        _ site: TrialSite,
+        _ target: Target,
+        _ site: TestSite,
         _ settings: Settings,
         _ control: SimulatorControl,
         of work: Int64?,
@@ -125,7 +125,7 @@ import Testing
                 ? now.received + now.failed - before.failed : now.registered + now.failed - before.failed
             if killed < Self.kills, done >= (killed + 1) * total / (Self.kills + 2) {
                 killed += 1
-                try await kill(victim, site, settings)
+                try await kill(target, site, settings)
             }
             guard now.waiting == 0, killed == Self.kills else { return false }
             guard let delivery else { return done >= total }
@@ -140,8 +140,8 @@ import Testing
         return try await report(control)
     }
 
-    private func kill(_ victim: Victim, _ site: TrialSite, _ settings: Settings) async throws {
-        switch victim {
+    private func kill(_ target: Target, _ site: TestSite, _ settings: Settings) async throws {
+        switch target {
         case .web:
             try await site.web.kill()
             _ = try await site.startWeb(settings)

@@ -78,8 +78,8 @@ final class Probe: HTTP2ClientDelegate {
     var ambiguous: Int { completions.count { if case .ambiguous = $0.result { true } else { false } } }
 
     /// Waits until that many requests have ended.
-    func settled(_ count: Int) async throws {
-        try await wait(for: "\(count) settled requests") { $0.completions.count >= count }
+    func resolved(_ count: Int) async throws {
+        try await wait(for: "\(count) resolved requests") { $0.completions.count >= count }
     }
 
     /// Waits until that is the limit of concurrent streams.

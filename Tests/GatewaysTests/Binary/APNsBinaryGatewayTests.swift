@@ -49,7 +49,7 @@ struct APNsBinaryGatewayTests {
             let outcome = try #require(fixture.collector.outcomes(1)[0])
             switch row.reason {
             case "Shutdown":
-                // Nothing was taken, and so it names no message: this one is sent again without a doubt.
+                // Nothing was taken, and so it names no message: this one is sent again for certain.
                 #expect(outcome.outcomeClass == .unprocessed && outcome.reason == "Discarded")
                 #expect(outcome.outcomeClass == row.outcomeClass && !outcome.isCollateral)
             case "NoErrors":
@@ -71,7 +71,7 @@ struct APNsBinaryGatewayTests {
         }
     }
 
-    @Test("An error packet settles all before it and throws away what is behind; the next connection takes that")
+    @Test("An error packet resolves all before it and throws away what is behind; the next connection takes that")
     func errorPacket() async throws {
         try await Fixture.run { fixture in
             fixture.simulator.setDevice(Fixture.token(1 << 32 | 100), to: .badDeviceToken)
@@ -117,7 +117,7 @@ struct APNsBinaryGatewayTests {
         }
     }
 
-    @Test("A connection that breaks without a word leaves what it had in doubt, and no more")
+    @Test("A connection that breaks without a word leaves what it had ambiguous, and no more")
     func silentEnd() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()

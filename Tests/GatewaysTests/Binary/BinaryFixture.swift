@@ -76,14 +76,14 @@ extension Fixture {
 }
 
 extension Collector {
-    /// Submits a batch and, as a child does, again what came back unprocessed or in doubt as soon as it is back, until all
+    /// Submits a batch and, as a child does, again what came back unprocessed or ambiguous as soon as it is back, until all
     /// messages have another outcome.
     ///
-    /// - Returns: the final outcome of each row, and how many rows were ever in doubt.
+    /// - Returns: the final outcome of each row, and how many rows were ever ambiguous.
     func deliver(
         _ batch: GatewayRequestBatch,
         through gateway: any Gateway,
-        doubtsAreSentAgain: Bool = true
+        ambiguousAreSentAgain: Bool = true
     ) async -> (outcomes: [Outcome], doubts: Int) {
         var final = [Outcome?](repeating: nil, count: batch.count)
         var doubts = 0
@@ -98,9 +98,9 @@ extension Collector {
             var again: [Int32] = []
             for (round, outcome) in arrivals {
                 guard let row = rounds[round]?[Int(outcome.index)] else { continue }
-                let isDoubt = outcome.outcomeClass == .ambiguous
-                if isDoubt { doubts += 1 }
-                if outcome.outcomeClass == .unprocessed || isDoubt && doubtsAreSentAgain {
+                let isAmbiguous = outcome.outcomeClass == .ambiguous
+                if isAmbiguous { doubts += 1 }
+                if outcome.outcomeClass == .unprocessed || isAmbiguous && ambiguousAreSentAgain {
                     again.append(row)
                 } else {
                     final[Int(row)] = outcome

@@ -49,7 +49,7 @@ struct BinaryModelTests {
         ProcessInfo.processInfo.environment["PUSHMTA_MODEL_RUNS"].flatMap(Int.init) ?? 300
     }
 
-    @Test("No message is lost or settled twice, and what is said of each is true")
+    @Test("No message is lost or resolved twice, and what is said of each is true")
     func random() {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -68,7 +68,7 @@ struct BinaryModelTests {
             #expect(world.accepted.isDisjoint(with: world.refused))
             for message in world.accepted { #expect((world.taken[message] ?? 0) >= 1, "\(message) was never taken") }
             if world.doubts == 0 {
-                #expect(world.taken.values.allSatisfy { $0 == 1 }, "twice without a doubt")
+                #expect(world.taken.values.allSatisfy { $0 == 1 }, "twice for certain")
                 #expect(world.refused.allSatisfy { world.taken[$0] == nil })
             }
             #expect(world.tooLate == 0)
@@ -191,10 +191,10 @@ struct BinaryModelTests {
     private func step(_ world: inout World, _ event: State.Event) {
         for action in world.state.handle(event, now: world.now) {
             switch action {
-            case .settle(let settled): for one in settled { settle(&world, one) }
-            case .judged(let verdict):
-                world.tooLate += verdict.tooLate
-                world.unproved += verdict.unproved
+            case .resolve(let resolved): for one in resolved { resolve(&world, one) }
+            case .judged(let decision):
+                world.tooLate += decision.tooLate
+                world.unproved += decision.unproved
             case .unproved(let number): world.unproved += number
             case .close(let reason):
                 // The channel is gone a moment later; nothing is read any more.
@@ -203,10 +203,10 @@ struct BinaryModelTests {
         }
     }
 
-    private func settle(_ world: inout World, _ settled: BinarySettled<Int>) {
-        let message = settled.message
-        #expect(world.open.remove(message) != nil, "\(message) is settled twice")
-        switch settled.fate {
+    private func resolve(_ world: inout World, _ resolved: BinaryResolved<Int>) {
+        let message = resolved.message
+        #expect(world.open.remove(message) != nil, "\(message) is resolved twice")
+        switch resolved.fate {
         case .taken:
             #expect((world.taken[message] ?? 0) > 0, "\(message) is said to be taken")
             world.accepted.insert(message)
@@ -219,7 +219,7 @@ struct BinaryModelTests {
         case .discarded:
             if world.doubts == 0 { #expect(world.taken[message] == nil, "\(message) is thrown away and was taken") }
             world.waiting.append(message)
-        case .inDoubt:
+        case .ambiguous:
             world.doubts += 1
             world.waiting.append(message)
         }

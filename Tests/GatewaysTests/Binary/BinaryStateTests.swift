@@ -19,7 +19,7 @@ struct BinaryStateTests {
 
     private func fates(_ actions: [State.Action]) -> [Int: BinaryFate] {
         var fates: [Int: BinaryFate] = [:]
-        for case .settle(let settled) in actions { for one in settled { fates[one.message] = one.fate } }
+        for case .resolve(let resolved) in actions { for one in resolved { fates[one.message] = one.fate } }
         return fates
     }
 
@@ -27,8 +27,8 @@ struct BinaryStateTests {
         [8, status] + (0..<4).map { UInt8(truncatingIfNeeded: identifier >> UInt32(24 - $0 * 8)) }
     }
 
-    private func verdict(_ actions: [State.Action]) -> State.Verdict? {
-        for case .judged(let verdict) in actions { return verdict }
+    private func decision(_ actions: [State.Action]) -> State.Decision? {
+        for case .judged(let decision) in actions { return decision }
         return nil
     }
 
@@ -45,7 +45,7 @@ struct BinaryStateTests {
                 0: .taken, 1: .taken, 2: .refused(8), 3: .discarded(isFree: true), 4: .discarded(isFree: true),
             ]
         )
-        let found = try #require(verdict(actions))
+        let found = try #require(decision(actions))
         #expect(found.hasProgress && found.tooLate == 0)
         #expect(closes(actions) && state.phase == .ending && state.open == 0 && state.isProved)
         #expect(state.handle(.closed, now: 2_001 * millisecond).isEmpty)
@@ -78,14 +78,14 @@ struct BinaryStateTests {
         var state = sent(4)
         let actions = state.handle(.received(packet(10, 0)), now: 2_000 * millisecond)
         #expect(fates(actions).count == 4 && fates(actions).values.allSatisfy { $0 == .discarded(isFree: false) })
-        let found = try #require(verdict(actions))
+        let found = try #require(decision(actions))
         #expect(!found.hasProgress && found.tooLate == 0 && found.unproved == 0)
         #expect(closes(actions) && !state.isProved)
         // What had been presumed by then was not taken either.
         var late = sent(4)
         _ = late.handle(.tick, now: 4_100 * millisecond)
         #expect(fates(late.handle(.tick, now: 4_200 * millisecond)).count == 4)
-        #expect(try #require(verdict(late.handle(.received(packet(10, 0)), now: 4_300 * millisecond))).tooLate == 4)
+        #expect(try #require(decision(late.handle(.received(packet(10, 0)), now: 4_300 * millisecond))).tooLate == 4)
     }
 
     @Test("A connection that ends tells how many messages had been presumed on it without a proof")
@@ -100,13 +100,13 @@ struct BinaryStateTests {
         // A packet that names one behind them proves them.
         let word = proved.handle(.received(packet(8, 5)), now: 4_400 * millisecond)
         #expect(fates(word) == [3: .taken, 4: .refused(8)])
-        #expect(try #require(verdict(word)).unproved == 0)
+        #expect(try #require(decision(word)).unproved == 0)
         #expect(unproved(proved.handle(.closed, now: 4_500 * millisecond)) == 0)
         // One that names none of the connection's proves nothing.
         let nonsense = riddle.handle(.received(packet(8, 99)), now: 4_400 * millisecond)
-        #expect(try #require(verdict(nonsense)).unproved == 3)
+        #expect(try #require(decision(nonsense)).unproved == 3)
         // A late one says itself which were not.
-        let told = try #require(verdict(late.handle(.received(packet(8, 2)), now: 4_400 * millisecond)))
+        let told = try #require(decision(late.handle(.received(packet(8, 2)), now: 4_400 * millisecond)))
         #expect(told.tooLate == 2 && told.unproved == 0)
         // An end that was decided here says nothing about the gateway.
         _ = drained.handle(.acknowledged(.max), now: 4_400 * millisecond)
@@ -134,7 +134,7 @@ struct BinaryStateTests {
         var silent = state
         #expect(
             fates(silent.handle(.closed, now: 9_000 * millisecond)).values.allSatisfy {
-                $0 == .inDoubt(.connectionLost)
+                $0 == .ambiguous(.connectionLost)
             }
         )
         #expect(
@@ -149,12 +149,12 @@ struct BinaryStateTests {
         var state = sent(3)
         #expect(
             fates(state.handle(.received(packet(0, 2)), now: 2_000 * millisecond))
-                == [0: .taken, 1: .taken, 2: .inDoubt(.connectionLost)]
+                == [0: .taken, 1: .taken, 2: .ambiguous(.connectionLost)]
         )
     }
 
     @Test(
-        "An identifier that the connection has not given out leaves all in doubt",
+        "An identifier that the connection has not given out leaves all ambiguous",
         arguments: [0, 6, .max] as [UInt32]
     )
     func unknownIdentifier(_ identifier: UInt32) throws {
@@ -162,16 +162,18 @@ struct BinaryStateTests {
             var state = sent(5)
             let actions = state.handle(.received(packet(status, identifier)), now: 2_000 * millisecond)
             #expect(fates(actions).count == 5)
-            #expect(fates(actions).values.allSatisfy { $0 == .inDoubt(.unknownIdentifier) })
-            #expect(try #require(verdict(actions)).hasProgress == false)
+            #expect(fates(actions).values.allSatisfy { $0 == .ambiguous(.unknownIdentifier) })
+            #expect(try #require(decision(actions)).hasProgress == false)
         }
     }
 
-    @Test("A connection that ends without a word leaves all in doubt")
+    @Test("A connection that ends without a word leaves all ambiguous")
     func lost() {
         var state = sent(3)
         #expect(
-            fates(state.handle(.closed, now: 2_000 * millisecond)).values.allSatisfy { $0 == .inDoubt(.connectionLost) }
+            fates(state.handle(.closed, now: 2_000 * millisecond)).values.allSatisfy {
+                $0 == .ambiguous(.connectionLost)
+            }
         )
         #expect(state.phase == .closed && state.open == 0 && state.room(100) == 0)
         #expect(state.handle(.closed, now: 2_000 * millisecond).isEmpty)
@@ -210,7 +212,9 @@ struct BinaryStateTests {
         let actions = state.handle(.tick, now: 31_000 * millisecond)
         #expect(closes(actions) && state.phase == .ending)
         #expect(
-            fates(state.handle(.closed, now: 31_001 * millisecond)) == [1: .inDoubt(.timeout), 2: .inDoubt(.timeout)]
+            fates(state.handle(.closed, now: 31_001 * millisecond)) == [
+                1: .ambiguous(.timeout), 2: .ambiguous(.timeout),
+            ]
         )
     }
 
@@ -224,26 +228,28 @@ struct BinaryStateTests {
         let actions = state.handle(.received(packet(8, 2)), now: 4_400 * millisecond)
         #expect(fates(actions) == [10: .discarded(isFree: false), 11: .discarded(isFree: false)])
         #expect(
-            try #require(verdict(actions))
+            try #require(decision(actions))
                 == .init(packet: .init(status: 8, identifier: 2), hasProgress: false, tooLate: 2, unproved: 0)
         )
         // Status 10 names a good one: those behind it were taken for accepted wrongly.
         let shutdown = other.handle(.received(packet(10, 3)), now: 4_400 * millisecond)
-        #expect(try #require(verdict(shutdown)).tooLate == 0, "the presumption was right")
+        #expect(try #require(decision(shutdown)).tooLate == 0, "the presumption was right")
         #expect(fates(shutdown).values.allSatisfy { $0 == .discarded(isFree: false) })
     }
 
-    @Test("Nonsense from the gateway ends the connection with all in doubt")
+    @Test("Nonsense from the gateway ends the connection with all ambiguous")
     func nonsense() {
         var state = sent(2)
         let actions = state.handle(.received([72, 84, 84, 80]), now: 2_000 * millisecond)
         #expect(closes(actions) && fates(actions).isEmpty)
         #expect(
-            fates(state.handle(.closed, now: 2_001 * millisecond)).values.allSatisfy { $0 == .inDoubt(.connectionLost) }
+            fates(state.handle(.closed, now: 2_001 * millisecond)).values.allSatisfy {
+                $0 == .ambiguous(.connectionLost)
+            }
         )
     }
 
-    @Test("Half a packet and the end: in doubt, whatever it would have said")
+    @Test("Half a packet and the end: ambiguous, whatever it would have said")
     func tornPacket() {
         var state = sent(2)
         #expect(state.handle(.received([8, 8, 0]), now: 2_000 * millisecond).isEmpty)

@@ -75,7 +75,7 @@ struct BinaryVolumeTests {
         }
     }
 
-    @Test("Connections that break, error packets and shutdowns together: only what is in doubt can come twice")
+    @Test("Connections that break, error packets and shutdowns together: only what is ambiguous can come twice")
     func chaos() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()

@@ -126,7 +126,7 @@ struct FCMLegacyTroubleTests {
         }
     }
 
-    @Test("Shutdown settles every message, what is on the wire by its answer")
+    @Test("Shutdown resolves every message, what is on the wire by its answer")
     func shutdown() async throws {
         try await Fixture.run { fixture in
             try fixture.setLegacyFaults { $0.latency = .fixed(milliseconds: 30) }

@@ -21,7 +21,7 @@ final class Collector: GatewayDelegate {
 
     private let state = Mutex(State())
 
-    func departing(_ departures: [GatewayDeparture]) -> Bool {
+    func aboutToSend(_ departures: [GatewayDeparture]) -> Bool {
         var answer = true
         change { state in
             for departure in departures {
@@ -49,7 +49,7 @@ final class Collector: GatewayDelegate {
         return counts
     }
 
-    func settled(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
+    func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
         #expect(outcomes.count == latencyMicroseconds.count)
         change { state in
             state.calls += 1
@@ -72,7 +72,7 @@ final class Collector: GatewayDelegate {
     /// Outcomes that came for a message which had one already.
     var twice: [Outcome] { state.withLock { $0.twice } }
 
-    /// How often `settled` was called.
+    /// How often `resolved` was called.
     var calls: Int { state.withLock { $0.calls } }
 
     /// All events so far.

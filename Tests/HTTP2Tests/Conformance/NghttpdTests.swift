@@ -30,14 +30,14 @@ import Testing
             let batch = TestBatch.make(500, tag: Int64(tag), path: tag % 2 == 0 ? "/nowhere/" : "/found/")
             test.client.submit(batch)
         }
-        let seen = try await test.probe.settled(count)
+        let seen = try await test.probe.resolved(count)
         for tag in 0..<batches { #expect(seen.counts(Int64(tag), 500).allSatisfy { $0 == 1 }) }
         #expect(seen.answered == count)
-        for settled in seen.settled {
-            guard case .response(let response) = settled.result else { continue }
-            let isFound = settled.tag % 2 == 1 && settled.index < 10 && settled.index % 2 == 0
+        for resolved in seen.resolved {
+            guard case .response(let response) = resolved.result else { continue }
+            let isFound = resolved.tag % 2 == 1 && resolved.index < 10 && resolved.index % 2 == 0
             #expect(response.status == (isFound ? 200 : 404))
-            if isFound { #expect(String(decoding: response.body, as: UTF8.self) == "document \(settled.index)") }
+            if isFound { #expect(String(decoding: response.body, as: UTF8.self) == "document \(resolved.index)") }
         }
         #expect(seen.limits.allSatisfy { $0 == limit })
         await test.client.shutdown()

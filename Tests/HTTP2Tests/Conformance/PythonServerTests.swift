@@ -28,7 +28,7 @@ import Testing
 
         func send(_ count: Int, body: (Int) -> String = { "{\"number\":\($0)}" }) async throws -> ClientProbe.Seen {
             test.client.submit(TestBatch.make(count, body: body))
-            let seen = try await test.probe.settled(count)
+            let seen = try await test.probe.resolved(count)
             #expect(seen.counts(1, count).allSatisfy { $0 == 1 })
             return seen
         }
@@ -145,7 +145,7 @@ import Testing
         let pair = try await Pair(mode, connections: 2)
         let body = String(repeating: "0123456789", count: 30)
         let seen = try await pair.send(mode == "huge" ? 20 : 150) { _ in body }
-        #expect(seen.responses.count == seen.settled.count)
+        #expect(seen.responses.count == seen.resolved.count)
         #expect(seen.responses.allSatisfy { $0.status == status && $0.body.count == bytes })
         if mode == "continuation" { #expect(seen.responses.allSatisfy { $0.retryAfter == "3" }) }
         if mode == "bighead" { #expect(seen.responses.allSatisfy { $0.retryAfter == "7" }) }

@@ -32,7 +32,7 @@ import Testing
         for stream in stride(from: 35, to: 44, by: 2) as StrideTo<UInt32> { client.serverSays(Frame.status200(stream)) }
         #expect(client.connection.streamsInFlight == 0)
         client.serverSays(Frame.settings([(Frame.maxConcurrentStreams, 1_000)]))
-        #expect(client.connection.streamsInFlight == 50 - client.seen.settled.count)
+        #expect(client.connection.streamsInFlight == 50 - client.seen.resolved.count)
         #expect(client.seen.limits == [1, 20, 5, 0, 1_000])
     }
 
@@ -78,7 +78,7 @@ import Testing
         client.serverSays(bytes)
         client.connection.tick(.now())
         #expect(client.connection.state == .closed)
-        #expect(client.seen.settled.count == 2)
+        #expect(client.seen.resolved.count == 2)
         #expect(client.seen.ambiguous == 2)
     }
 
@@ -102,7 +102,7 @@ import Testing
             }
             client.connection.close("over")
             client.channel.embeddedEventLoop.run()
-            #expect(client.seen.settled.count == 5 - client.pool.status.queued, "seed \(seed)")
+            #expect(client.seen.resolved.count == 5 - client.pool.status.queued, "seed \(seed)")
             #expect(client.seen.counts(1, 5).allSatisfy { $0 <= 1 }, "seed \(seed)")
         }
     }

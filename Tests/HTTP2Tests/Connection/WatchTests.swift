@@ -52,7 +52,7 @@ import Testing
         client.serverSays(Frame(kind: .ping, flags: Frame.acknowledgement, payload: ping.payload).bytes)
         client.connection.tick(.now() + .seconds(14))
         #expect(client.connection.state == .ready)
-        #expect(client.seen.settled.isEmpty)
+        #expect(client.seen.resolved.isEmpty)
     }
 
     @Test func anUnansweredPingEndsTheConnection() throws {
@@ -92,7 +92,7 @@ import Testing
         client.submit(1)
         client.connection.tick(later(61))
         client.serverSays(Frame.status200(1))
-        #expect(client.seen.settled.count == 1)
+        #expect(client.seen.resolved.count == 1)
         #expect(client.connection.state == .ready)
     }
 
@@ -125,7 +125,7 @@ import Testing
         client.serverSays(Frame.settings([(Frame.maxConcurrentStreams, 10), (Frame.initialWindowSize, 4)]))
         client.submit(1) { _ in "a body that does not fit the window" }
         client.serverSays(Frame.status(413, 1))
-        #expect(client.seen.settled.isEmpty)
+        #expect(client.seen.resolved.isEmpty)
         client.connection.tick(later(61))
         #expect(client.seen.responses.map(\.status) == [413])
         #expect(client.connection.streamsInFlight == 0)

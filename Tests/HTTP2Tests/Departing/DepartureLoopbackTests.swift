@@ -22,14 +22,14 @@ import Testing
             LoopbackServer.accept(connection, requests)
         }
         let test = try await TestClient(port: server.port, tls: tls, connections: 2)
-        let settled = Mutex(0)
+        let resolved = Mutex(0)
         let tooMany = Mutex(0)
-        test.probe.onCompleted { completions in settled.withLock { $0 += completions.count } }
-        test.probe.onDeparting { departures in
+        test.probe.onCompleted { completions in resolved.withLock { $0 += completions.count } }
+        test.probe.onAboutToSend { departures in
             let size = departures.reduce(0) { $0 + $1.range.count }
             let open = announced.withLock { announced in
                 announced += size
-                return announced - settled.withLock { $0 }
+                return announced - resolved.withLock { $0 }
             }
             // Two connections with 50 streams each.
             if size > 50 || open > 100 { tooMany.withLock { $0 += 1 } }
@@ -37,7 +37,7 @@ import Testing
         }
         try await test.probe.seen.wait(for: "two connections") { $0.openings == 2 && $0.limits.count >= 2 }
         for tag in 1...4 as ClosedRange<Int64> { test.client.submit(TestBatch.make(1_000, tag: tag)) }
-        let seen = try await test.probe.settled(4_000)
+        let seen = try await test.probe.resolved(4_000)
         #expect(seen.answered == 4_000)
         for tag in 1...4 as ClosedRange<Int64> { #expect(seen.announcements(tag, 1_000).allSatisfy { $0 == 1 }) }
         #expect(early.withLock { $0 } == 0)
@@ -54,7 +54,7 @@ import Testing
         print("refused after \(allowed) calls")
         let calls = Mutex(0)
         let left = Mutex(0)
-        test.probe.onDeparting { departures in
+        test.probe.onAboutToSend { departures in
             let call = calls.withLock {
                 $0 += 1
                 return $0
@@ -64,7 +64,7 @@ import Testing
             return true
         }
         for tag in 1...3 as ClosedRange<Int64> { test.client.submit(TestBatch.make(1_000, tag: tag)) }
-        let seen = try await test.probe.settled(3_000)
+        let seen = try await test.probe.resolved(3_000)
         for tag in 1...3 as ClosedRange<Int64> { #expect(seen.counts(tag, 1_000).allSatisfy { $0 == 1 }) }
         #expect(seen.answered == left.withLock { $0 })
         #expect(seen.answered + seen.unprocessed == 3_000)
@@ -73,12 +73,12 @@ import Testing
         try await server.stop()
     }
 
-    /// What is refused while the client ends is settled before the end.
-    @Test func aRefusalAtTheEndIsSettled() async throws {
+    /// What is refused while the client ends is resolved before the end.
+    @Test func aRefusalAtTheEndIsResolved() async throws {
         let server = try await LoopbackServer()
         let test = try await TestClient(port: server.port)
         try await test.probe.seen.wait(for: "a connection") { $0.openings == 1 }
-        test.probe.onDeparting { _ in false }
+        test.probe.onAboutToSend { _ in false }
         test.client.submit(TestBatch.make(500))
         await test.client.shutdown()
         #expect(test.seen.counts(1, 500).allSatisfy { $0 == 1 })

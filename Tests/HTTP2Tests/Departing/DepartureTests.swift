@@ -11,7 +11,7 @@ import Testing
         try client.open(limit: 10)
         let before = Observed<[(streams: Int, bytes: Int)]>([])
         let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
-        client.probe.onDeparting { _ in
+        client.probe.onAboutToSend { _ in
             let client = bound.value
             let bytes = (try? client.channel.readOutbound(as: ByteBuffer.self))?.readableBytes ?? 0
             before.update { $0.append((client.connection.streamsInFlight, bytes)) }
@@ -65,7 +65,7 @@ import Testing
         client.submit(10, tag: 1)
         _ = try client.clientSaid()
         client.submit(10, tag: 2)
-        client.probe.onDeparting { _ in false }
+        client.probe.onAboutToSend { _ in false }
         client.serverSays(Frame.status200(1))
         #expect(client.seen.departures.last?.map(\.range) == [0..<1])
         #expect(client.seen.answered == 1)
@@ -73,21 +73,21 @@ import Testing
         #expect(client.seen.failures == [HTTP2Failure.Cause](repeating: .cancelled, count: 10))
         #expect(client.seen.counts(2, 10).allSatisfy { $0 == 1 })
         #expect(try client.clientSaid().filter { $0.kind == .headers }.isEmpty)
-        // The connection is well: what is on it is settled, and what comes later leaves.
-        client.probe.onDeparting { _ in true }
+        // The connection is well: what is on it is resolved, and what comes later leaves.
+        client.probe.onAboutToSend { _ in true }
         client.serverSays(Frame.status200(3))
         client.submit(2, tag: 3)
         #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 2)
     }
 
-    /// A batch that is refused in the very call that submits it is not settled before that call has returned.
+    /// A batch that is refused in the very call that submits it is not resolved before that call has returned.
     @Test func refusalDoesNotComeFromInsideOfSubmit() throws {
         let client = try EmbeddedConnection()
         try client.open()
-        client.probe.onDeparting { _ in false }
+        client.probe.onAboutToSend { _ in false }
         client.pool.submit(TestBatch.make(5))
         #expect(client.seen.departures.count == 1)
-        #expect(client.seen.settled.isEmpty)
+        #expect(client.seen.resolved.isEmpty)
         client.channel.embeddedEventLoop.run()
         #expect(client.seen.unprocessed == 5)
     }
@@ -98,7 +98,7 @@ import Testing
         try client.open()
         let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
         let asked = Observed(0)
-        client.probe.onDeparting { _ in
+        client.probe.onAboutToSend { _ in
             asked.update { $0 += 1 }
             return asked.value > 2_000
         }
@@ -115,7 +115,7 @@ import Testing
         let client = try EmbeddedConnection()
         try client.open()
         let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
-        client.probe.onDeparting { departures in
+        client.probe.onAboutToSend { departures in
             if departures[0].batch.tag == 1 { bound.value.pool.submit(TestBatch.make(3, tag: 2)) }
             return true
         }
@@ -128,7 +128,7 @@ import Testing
         let client = try EmbeddedConnection()
         try client.open()
         let bound = NIOLoopBound(client, eventLoop: client.channel.embeddedEventLoop)
-        client.probe.onDeparting { departures in
+        client.probe.onAboutToSend { departures in
             if departures[0].batch.tag == 1 { bound.value.pool.submit(TestBatch.make(3, tag: 2)) }
             return false
         }

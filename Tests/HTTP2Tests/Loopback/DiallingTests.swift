@@ -18,7 +18,7 @@ import Testing
             let seen = try await test.probe.seen.wait(for: "three failed attempts") { $0.failedDials.count >= 3 }
             #expect(seen.failedDials.prefix(3).map(\.attempt) == [1, 2, 3])
             #expect(seen.failedDials.allSatisfy { $0.delay <= 500 && !$0.reason.isEmpty })
-            #expect(seen.settled.isEmpty)
+            #expect(seen.resolved.isEmpty)
             let server: LoopbackServer
             do {
                 server = try await LoopbackServer(port: port)
@@ -26,7 +26,7 @@ import Testing
                 await test.client.shutdown()
                 throw error
             }
-            let answered = try await test.probe.settled(10)
+            let answered = try await test.probe.resolved(10)
             #expect(answered.answered == 10)
             await test.client.shutdown()
             try await server.stop()
@@ -68,7 +68,7 @@ import Testing
         #expect(test.seen.unprocessed == 3)
     }
 
-    @Test func shutdownSettlesWhatIsOnTheWire() async throws {
+    @Test func shutdownResolvesWhatIsOnTheWire() async throws {
         let held = Observed<[HeldStream]>([])
         let server = try await LoopbackServer { connection, requests in
             let bound = NIOLoopBound(connection, eventLoop: connection.eventLoop)
@@ -116,7 +116,7 @@ import Testing
             calls.withLock { $0.depth -= 1 }
         }
         client.submit(TestBatch.make(1, tag: 0))
-        let seen = try await test.probe.settled(100)
+        let seen = try await test.probe.resolved(100)
         #expect(seen.unprocessed == 100)
         #expect(calls.withLock { $0.deepest } == 1, "a call inside of a call, again and again, is the end of the stack")
         try await server.stop()
@@ -155,10 +155,10 @@ import Testing
         let test = try await TestClient(port: server.port, tls: true, connections: 2)
         for tag in 1...6 as ClosedRange<Int64> {
             test.client.submit(TestBatch.make(200, tag: tag))
-            try await test.probe.settled(Int(tag - 1) * 200 + 20)
+            try await test.probe.resolved(Int(tag - 1) * 200 + 20)
             test.client.retireConnections()
         }
-        let seen = try await test.probe.settled(1_200)
+        let seen = try await test.probe.resolved(1_200)
         #expect(seen.answered == 1_200)
         let after = try await test.probe.seen.wait(for: "new connections") { $0.openings >= 4 }
         #expect(after.failedDials.isEmpty)
@@ -171,7 +171,7 @@ import Testing
         let test = try await TestClient(port: silent.localAddress?.port ?? 0)
         test.client.submit(TestBatch.make(50))
         test.client.cancelQueued()
-        let seen = try await test.probe.settled(50)
+        let seen = try await test.probe.resolved(50)
         #expect(seen.unprocessed == 50)
         #expect(seen.failures.allSatisfy { $0 == .cancelled })
         #expect(await test.client.status()?.queued == 0)
@@ -216,7 +216,7 @@ import Testing
         }
         let test = try await TestClient(port: server.port) { $0.maximumBackOffMilliseconds = 600_000 }
         test.client.submit(TestBatch.make(1))
-        let seen = try await test.probe.seen.wait(for: "a pause") { !$0.failedDials.isEmpty && !$0.settled.isEmpty }
+        let seen = try await test.probe.seen.wait(for: "a pause") { !$0.failedDials.isEmpty && !$0.resolved.isEmpty }
         #expect(seen.goAways.map(\.debugData) == ["{\"reason\":\"BadCertificate\"}"])
         #expect(seen.unprocessed == 1)
         await test.client.shutdown()
@@ -232,7 +232,7 @@ import Testing
         let test = try await TestClient(port: server.port)
         for round in 1...20 as ClosedRange<Int> {
             test.client.submit(TestBatch.make(1, tag: Int64(round)))
-            try await test.probe.settled(round)
+            try await test.probe.resolved(round)
         }
         #expect(test.seen.answered == 20)
         #expect(test.seen.failedDials.isEmpty)
@@ -281,10 +281,10 @@ import Testing
         let server = try await BreakingServer(.afterSettings)
         let test = try await TestClient(port: server.port, tls: true) { $0.maximumBackOffMilliseconds = 600_000 }
         test.client.submit(TestBatch.make(1))
-        try await test.probe.seen.wait(for: "the first one's end") { $0.settled.count == 1 }
+        try await test.probe.seen.wait(for: "the first one's end") { $0.resolved.count == 1 }
         test.client.submit(TestBatch.make(1, tag: 2))
         let seen = try await test.probe.seen.wait(for: "more failures") { $0.failedDials.count >= 4 }
-        #expect(seen.settled.count == 1, "the second message is still here")
+        #expect(seen.resolved.count == 1, "the second message is still here")
         await test.client.shutdown()
         #expect(test.seen.unprocessed == 1)
         try await server.stop()
@@ -303,7 +303,7 @@ import Testing
                 throw error
             }
             test.client.retryNow()
-            #expect(try await test.probe.settled(3).answered == 3)
+            #expect(try await test.probe.resolved(3).answered == 3)
             await test.client.shutdown()
             try await server.stop()
         }

@@ -6,22 +6,22 @@ import Testing
 /// Our client and our server over real sockets.
 @Suite struct LoopbackTests {
     @Test(arguments: [false, true])
-    func thousandsOfRequestsAreSettledOnce(_ tls: Bool) async throws {
+    func thousandsOfRequestsAreResolvedOnce(_ tls: Bool) async throws {
         let server = try await LoopbackServer(tls: tls, script: LoopbackServer.echoOdd)
         let test = try await TestClient(port: server.port, tls: tls, connections: 3)
         try await test.probe.seen.wait(for: "three connections") { $0.openings == 3 }
         for tag in 1...5 as ClosedRange<Int64> { test.client.submit(TestBatch.make(1_000, tag: tag)) }
-        let seen = try await test.probe.settled(5_000)
+        let seen = try await test.probe.resolved(5_000)
         for tag in 1...5 as ClosedRange<Int64> { #expect(seen.counts(tag, 1_000).allSatisfy { $0 == 1 }) }
-        for settled in seen.settled {
-            guard case .response(let response) = settled.result else {
-                Issue.record("request \(settled.tag).\(settled.index) has no answer: \(settled.result)")
+        for resolved in seen.resolved {
+            guard case .response(let response) = resolved.result else {
+                Issue.record("request \(resolved.tag).\(resolved.index) has no answer: \(resolved.result)")
                 continue
             }
-            let isOdd = settled.index % 2 == 1
+            let isOdd = resolved.index % 2 == 1
             #expect(response.status == (isOdd ? 400 : 200))
-            #expect(response.retryAfter == (isOdd ? "\(settled.index)" : nil))
-            let body = isOdd ? "{\"aps\":{\"alert\":\"number \(settled.index)\"}}" : ""
+            #expect(response.retryAfter == (isOdd ? "\(resolved.index)" : nil))
+            let body = isOdd ? "{\"aps\":{\"alert\":\"number \(resolved.index)\"}}" : ""
             #expect(String(decoding: response.body, as: UTF8.self) == body)
         }
         #expect(server.seen.value.opened == 3)
@@ -49,10 +49,10 @@ import Testing
             }
         }
         for tag in 1...8 as ClosedRange<Int64> { client.submit(TestBatch.make(100, tag: tag) { _ in body }) }
-        let seen = try await test.probe.settled(20_000)
+        let seen = try await test.probe.resolved(20_000)
         // In the order of submission a request has its number; streams that are open together may end in any order.
-        let furthest = seen.settled.enumerated().map { position, settled in
-            position - (Int(settled.tag - 1) * 100 + Int(settled.index))
+        let furthest = seen.resolved.enumerated().map { position, resolved in
+            position - (Int(resolved.tag - 1) * 100 + Int(resolved.index))
         }.max()
         #expect(try #require(furthest) < 1_000)
         await test.client.shutdown()
@@ -63,7 +63,7 @@ import Testing
         let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 3))
         let test = try await TestClient(port: server.port, initialLimit: 1)
         test.client.submit(TestBatch.make(500))
-        let seen = try await test.probe.settled(500)
+        let seen = try await test.probe.resolved(500)
         #expect(seen.answered == 500)
         #expect(server.seen.value.mostStreams <= 3)
         await test.client.shutdown()
@@ -95,9 +95,9 @@ import Testing
                 )
             )
         }
-        let seen = try await test.probe.settled(1_999)
+        let seen = try await test.probe.resolved(1_999)
         #expect(seen.answered == 1_999)
-        #expect(Set(seen.settled.map(\.tag)).count == 1_999)
+        #expect(Set(seen.resolved.map(\.tag)).count == 1_999)
         await test.client.shutdown()
         try await server.stop()
     }
@@ -119,7 +119,7 @@ import Testing
             if first { client.submit(TestBatch.make(400, tag: 2)) }
         }
         client.submit(TestBatch.make(1))
-        try await test.probe.settled(401)
+        try await test.probe.resolved(401)
         let shares = server.seen.value.perConnection.values
         #expect(shares.count == 4)
         #expect(shares.allSatisfy { $0 >= 100 }, "\(shares)")
@@ -136,7 +136,7 @@ import Testing
         }
         let test = try await TestClient(port: server.port)
         test.client.submit(TestBatch.make(3_000))
-        let seen = try await test.probe.settled(3_000)
+        let seen = try await test.probe.resolved(3_000)
         #expect(seen.counts(1, 3_000).allSatisfy { $0 == 1 })
         #expect(seen.ambiguous == 0)
         await test.client.shutdown()
@@ -156,7 +156,7 @@ import Testing
         }
         let test = try await TestClient(port: server.port, tls: tls, connections: 2)
         test.client.submit(TestBatch.make(1_000))
-        let seen = try await test.probe.settled(1_000)
+        let seen = try await test.probe.resolved(1_000)
         #expect(seen.counts(1, 1_000).allSatisfy { $0 == 1 })
         #expect(seen.answered + seen.ambiguous == 1_000)
         #expect(seen.ambiguous > 0)
@@ -213,7 +213,7 @@ import Testing
         }
         let test = try await TestClient(port: server.port)
         test.client.submit(TestBatch.make(900))
-        let seen = try await test.probe.settled(900)
+        let seen = try await test.probe.resolved(900)
         #expect(seen.unprocessed == 300)
         #expect(seen.answered == 600)
         #expect(seen.counts(1, 900).allSatisfy { $0 == 1 })
@@ -225,7 +225,7 @@ import Testing
         let server = try await LoopbackServer()
         let test = try await TestClient(port: server.port, connections: 2) { $0.lastStreamID = 101 }
         test.client.submit(TestBatch.make(1_000))
-        let seen = try await test.probe.settled(1_000)
+        let seen = try await test.probe.resolved(1_000)
         #expect(seen.answered == 1_000)
         #expect(seen.counts(1, 1_000).allSatisfy { $0 == 1 })
         #expect(server.seen.value.perConnection.values.allSatisfy { $0 <= 50 })
@@ -246,7 +246,7 @@ import Testing
             $0.timeoutsBeforeRetirement = .max
         }
         test.client.submit(TestBatch.make(60))
-        let seen = try await test.probe.settled(60)
+        let seen = try await test.probe.resolved(60)
         #expect(seen.counts(1, 60).allSatisfy { $0 == 1 })
         // On a slow machine an answer may come too late as well.
         #expect(seen.ambiguous >= 12)
@@ -270,7 +270,7 @@ import Testing
         let test = try await TestClient(port: server.port, tls: true)
         let body = String(repeating: "x", count: 4_096)
         test.client.submit(TestBatch.make(2_000) { _ in body })
-        let seen = try await test.probe.settled(2_000)
+        let seen = try await test.probe.resolved(2_000)
         #expect(seen.responses.allSatisfy { $0.status == 200 })
         await test.client.shutdown()
         try await server.stop()
@@ -285,7 +285,7 @@ import Testing
         }
         let test = try await TestClient(port: server.port, tls: tls)
         test.client.submit(TestBatch.make(1))
-        let seen = try await test.probe.settled(1)
+        let seen = try await test.probe.resolved(1)
         #expect(seen.answered == 1)
         await test.client.shutdown()
         try await server.stop()
@@ -297,7 +297,7 @@ import Testing
         let server = try await LoopbackServer(tls: tls)
         let test = try await TestClient(port: server.port, tls: tls, connections: 2, host: "localhost")
         test.client.submit(TestBatch.make(100))
-        let seen = try await test.probe.settled(100)
+        let seen = try await test.probe.resolved(100)
         #expect(seen.answered == 100)
         await test.client.shutdown()
         try await server.stop()

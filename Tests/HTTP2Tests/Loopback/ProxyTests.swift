@@ -16,7 +16,7 @@ import Testing
             $0.proxy = HTTP2Proxy(host: "127.0.0.1", port: proxy.port)
         }
         test.client.submit(TestBatch.make(500))
-        let seen = try await test.probe.settled(500)
+        let seen = try await test.probe.resolved(500)
         #expect(seen.answered == 500)
         #expect(server.seen.value.requests == 500)
         let asked = proxy.asked.value
@@ -36,7 +36,7 @@ import Testing
             $0.proxy = HTTP2Proxy(host: "127.0.0.1", port: proxy.port, login: "Aladdin", password: "open sesame")
         }
         test.client.submit(TestBatch.make(3))
-        #expect(try await test.probe.settled(3).answered == 3)
+        #expect(try await test.probe.resolved(3).answered == 3)
         // The example of RFC 7617 section 2.
         let head = try #require(proxy.asked.value.first)
         #expect(head.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
@@ -67,7 +67,7 @@ import Testing
             #expect(dial.reason.contains(reason), "\(dial.reason)")
             #expect(!dial.reason.contains("secret"))
         }
-        #expect(seen.openings == 0 && seen.settled.isEmpty)
+        #expect(seen.openings == 0 && seen.resolved.isEmpty)
         await test.client.shutdown()
         #expect(test.seen.unprocessed == 2)
         try await proxy.stop()
@@ -149,7 +149,7 @@ import Testing
             $0.tls?.identity = HTTP2TLSIdentity(certificateChain: chain, privateKey: key)
         }
         test.client.submit(TestBatch.make(4))
-        #expect(try await test.probe.settled(4).answered == 4)
+        #expect(try await test.probe.resolved(4).answered == 4)
         #expect(shown.value == [try chain[0].toDERBytes()])
         await test.client.shutdown()
         // Without one, the server wants nothing of the client.

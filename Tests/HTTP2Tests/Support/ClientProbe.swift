@@ -3,7 +3,7 @@ import Synchronization
 
 /// A client's owner that writes down all that it is told.
 final class ClientProbe: HTTP2ClientDelegate {
-    struct Settled: Sendable {
+    struct Resolved: Sendable {
         var tag: Int64
         var index: Int32
         var latencyMicroseconds: UInt32
@@ -11,7 +11,7 @@ final class ClientProbe: HTTP2ClientDelegate {
     }
 
     struct Seen: Sendable {
-        var settled: [Settled] = []
+        var resolved: [Resolved] = []
         var events: [HTTP2ConnectionEvent] = []
         var answered = 0
         var unprocessed = 0
@@ -29,19 +29,19 @@ final class ClientProbe: HTTP2ClientDelegate {
             return counts
         }
 
-        /// How often each request of a batch was settled.
+        /// How often each request of a batch was resolved.
         func counts(_ tag: Int64, _ size: Int) -> [Int] {
             var counts = [Int](repeating: 0, count: size)
-            for one in settled where one.tag == tag { counts[Int(one.index)] += 1 }
+            for one in resolved where one.tag == tag { counts[Int(one.index)] += 1 }
             return counts
         }
 
         var responses: [HTTP2Response] {
-            settled.compactMap { if case .response(let response) = $0.result { response } else { nil } }
+            resolved.compactMap { if case .response(let response) = $0.result { response } else { nil } }
         }
 
         var failures: [HTTP2Failure.Cause] {
-            settled.compactMap {
+            resolved.compactMap {
                 switch $0.result {
                 case .response: nil
                 case .unprocessed(let failure), .ambiguous(let failure): failure.cause
@@ -74,8 +74,8 @@ final class ClientProbe: HTTP2ClientDelegate {
 
     private let decision = Mutex<(@Sendable ([HTTP2Departure]) -> Bool)?>(nil)
 
-    /// What to answer `departing`, after it has been written down.
-    func onDeparting(_ decision: @escaping @Sendable ([HTTP2Departure]) -> Bool) {
+    /// What to answer `aboutToSend`, after it has been written down.
+    func onAboutToSend(_ decision: @escaping @Sendable ([HTTP2Departure]) -> Bool) {
         self.decision.withLock { $0 = decision }
     }
 
@@ -89,7 +89,7 @@ final class ClientProbe: HTTP2ClientDelegate {
         eventReaction.withLock { $0 = reaction }
     }
 
-    func departing(_ requests: [HTTP2Departure]) -> Bool {
+    func aboutToSend(_ requests: [HTTP2Departure]) -> Bool {
         seen.update { $0.departures.append(requests.map { ($0.batch.tag, $0.range) }) }
         return decision.withLock { $0 }?(requests) ?? true
     }
@@ -97,8 +97,8 @@ final class ClientProbe: HTTP2ClientDelegate {
     func completed(_ completions: [HTTP2Completion]) {
         seen.update { seen in
             for completion in completions {
-                seen.settled.append(
-                    Settled(
+                seen.resolved.append(
+                    Resolved(
                         tag: completion.batch.tag,
                         index: completion.index,
                         latencyMicroseconds: completion.latencyMicroseconds,
@@ -120,9 +120,9 @@ final class ClientProbe: HTTP2ClientDelegate {
         eventReaction.withLock { $0 }?(event)
     }
 
-    /// Waits until so many requests are settled.
+    /// Waits until so many requests are resolved.
     @discardableResult
-    func settled(_ count: Int) async throws -> Seen {
-        try await seen.wait(for: "\(count) settled requests") { $0.settled.count >= count }
+    func resolved(_ count: Int) async throws -> Seen {
+        try await seen.wait(for: "\(count) resolved requests") { $0.resolved.count >= count }
     }
 }

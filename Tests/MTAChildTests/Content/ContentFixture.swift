@@ -50,7 +50,7 @@ enum ContentFixture {
             part.sequences.append(Int32(row + 1))
             part.subscriptionIDs.append(Int64(row + 100))
             part.tokens.append("5a5a\(row)".utf8)
-            part.verdicts.append(.sendable)
+            part.decisions.append(.sendable)
         }
         if delivery.fields.withLocale { part.locales = ByteColumn(locales) }
         part.fields = delivery.fields.names.map { name in

@@ -96,7 +96,7 @@ import Testing
         let preview = try #require(previewer.preview(loaded, now: 0))
         #expect(preview.problem?.hasPrefix("PayloadTooLarge") == true && preview.size > preview.limit)
         #expect(String(decoding: preview.payload, as: UTF8.self).contains(long))
-        loaded.verdicts = [.optedOut]
+        loaded.decisions = [.optedOut]
         #expect(previewer.preview(loaded, now: 0)?.problem == "opted_out")
         #expect(previewer.preview(LoadedPart(), now: 0) == nil)
     }

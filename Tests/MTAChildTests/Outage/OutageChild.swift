@@ -6,7 +6,7 @@ import PushCore
 @testable import MTAChild
 @testable import Store
 
-/// A child of a simulated outage: a real desk, and what sender, claimer, watcher, prober and gateway do around it.
+/// A child of a simulated outage: a real dispatch, and what sender, claimer, watcher, prober and gateway do around it.
 final class OutageChild {
     enum Role {
         case sending, probing, leaving
@@ -21,7 +21,7 @@ final class OutageChild {
 
     let id: Int64
     let host: Int
-    private(set) var desk: SendDesk
+    private(set) var dispatch: DispatchState
     private(set) var role: Role
     private(set) var isGone = false
     private unowned let world: OutageWorld
@@ -37,7 +37,7 @@ final class OutageChild {
     private var isConnected = true
     private var pacing = DialPacing(firstMilliseconds: 1_000, maximumMilliseconds: 5_000)
     private var nextLook: Int64 = 0
-    private var nextHurry: Int64 = 0
+    private var nextFastShutdown: Int64 = 0
     private var nextHeartbeat: Int64 = 0
     private var probeAt: Int64
     private var isProbeUnderWay = false
@@ -49,8 +49,8 @@ final class OutageChild {
         startedAt = world.time
         probeAt = world.time
         role = isProber ? .probing : .sending
-        desk = SendDesk(window: 4_000, batchSize: 1_000, applicationID: 1)
-        if isProber { desk.trouble = .probing(mayProbe: false) }
+        dispatch = DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+        if isProber { dispatch.trouble = .probing(mayProbe: false) }
     }
 
     /// The moment at which something is to be done next.
@@ -77,9 +77,9 @@ final class OutageChild {
         switch role {
         case .sending: claim()
         case .probing: probe()
-        case .leaving where world.time >= nextHurry:
-            nextHurry = world.time + 1_000
-            perform(.hurry)
+        case .leaving where world.time >= nextFastShutdown:
+            nextFastShutdown = world.time + 1_000
+            perform(.fastShutdown)
         case .leaving: break
         }
         mark()
@@ -90,7 +90,7 @@ final class OutageChild {
         for resend in resends where resend.at <= world.time { perform(.resendDue(batchID: resend.batch)) }
         resends.removeAll { $0.at <= world.time }
         store()
-        if role == .leaving, desk.isEmpty, desk.releasing.isEmpty, releases.isEmpty { isGone = true }
+        if role == .leaving, dispatch.isEmpty, dispatch.endings.releasing.isEmpty, releases.isEmpty { isGone = true }
     }
 
     /// kill -9: its supervisor reads the journal and gives its parts back.
@@ -103,13 +103,13 @@ final class OutageChild {
         }
     }
 
-    private func perform(_ event: SendDesk.Event) {
-        desk.moment = .milliseconds(world.time - startedAt)
-        for action in desk.handle(event, now: world.now) { carryOut(action) }
-        if let taken = desk.takeOutcomes() { stores.append((taken.batch, taken.windowRows)) }
+    private func perform(_ event: DispatchState.Event) {
+        dispatch.moment = .milliseconds(world.time - startedAt)
+        for action in dispatch.handle(event, now: world.now) { carryOut(action) }
+        if let taken = dispatch.storing.take() { stores.append((taken.batch, taken.windowRows)) }
     }
 
-    private func carryOut(_ action: SendDesk.Action) {
+    private func carryOut(_ action: DispatchState.Action) {
         switch action {
         case .mark(let asked): marks.append(asked)
         case .submit(let batch): submit(batch)
@@ -145,14 +145,14 @@ final class OutageChild {
         guard world.time >= nextLook else { return }
         nextLook = world.time + (role == .probing ? 1_000 : 250)
         perform(.deliveryStates([:]))
-        guard role == .sending, desk.trouble == .none else { return }
+        guard role == .sending, dispatch.trouble == .none else { return }
         perform(.troubleSeen(world.database.troubleSeen(sharers: world.senders)))
-        if desk.trouble == .left { role = .leaving }
+        if dispatch.trouble == .left { role = .leaving }
     }
 
     private func claim() {
-        guard desk.trouble == .none, !world.database.trouble.isTrouble else { return }
-        let room = 2_000 - desk.waitingMessages
+        guard dispatch.trouble == .none, !world.database.trouble.isTrouble else { return }
+        let room = 2_000 - dispatch.waitingMessages
         guard room > 0 else { return }
         for part in world.database.ready.prefix(4) {
             if let prepared = world.database.claim(part.id, by: id) { perform(.prepared(prepared)) }
@@ -162,7 +162,7 @@ final class OutageChild {
     private func mark() {
         let asked = marks
         marks = []
-        for mark in asked { perform(.marked(mark, held: Set(mark.map(\.holding.part)))) }
+        for mark in asked { perform(.marked(mark, held: Set(mark.map(\.claim.part)))) }
     }
 
     private func store() {
@@ -170,7 +170,7 @@ final class OutageChild {
         stores = []
         for (batch, windowRows) in batches {
             let report = world.database.store(batch)
-            perform(.stored(report, holdings: batch.holdings, windowRows: windowRows))
+            perform(.stored(report, claims: batch.claims, windowRows: windowRows))
         }
     }
 
@@ -179,10 +179,10 @@ final class OutageChild {
     private func probe() {
         if world.time >= nextHeartbeat, !renew() { return }
         if isProbeUnderWay {
-            if !desk.mayProbe, !desk.awaitsProbe {
+            if !dispatch.mayProbe, !dispatch.awaitsProbe {
                 guard renew() else { return }
                 pause()
-            } else if desk.mayProbe, desk.hasNothingToProbe, !claimProbe() {
+            } else if dispatch.mayProbe, dispatch.hasNothingToProbe, !claimProbe() {
                 pause()
             }
         } else if world.time >= probeAt {
@@ -194,18 +194,18 @@ final class OutageChild {
 
     private func pause() {
         isProbeUnderWay = false
-        let asked = desk.detector.notBefore.map { $0 - desk.moment } ?? .zero
+        let asked = dispatch.gateway.detector.notBefore.map { $0 - dispatch.moment } ?? .zero
         probeAt = world.time + ProbePace.pause(notBefore: asked, using: &world.random).milliseconds
     }
 
     /// - Returns: false if there is nothing to probe with.
     private func claimProbe() -> Bool {
-        guard desk.hasNothingToProbe else { return true }
+        guard dispatch.hasNothingToProbe else { return true }
         if let part = world.database.claimProbe(by: id) {
             perform(.prepared(part))
             return true
         }
-        if desk.parts.isEmpty {
+        if dispatch.parts.isEmpty {
             world.database.leaveTrouble(id)
             role = .leaving
         }
@@ -216,14 +216,14 @@ final class OutageChild {
         nextHeartbeat = world.time + 5_000
         if world.database.renewProber(id) { return true }
         role = .leaving
-        perform(.hurry)
+        perform(.fastShutdown)
         return false
     }
 
     // MARK: The gateway
 
     private func submit(_ batch: GatewayRequestBatch) {
-        guard let flight = desk.flights[batch.id], let part = desk.parts[flight.holding] else {
+        guard let flight = dispatch.flights[batch.id], let part = dispatch.parts[flight.claim] else {
             return world.fail("a batch without a flight")
         }
         sequences[batch.id] = flight.rows.map { part.sequences[Int($0)] }
@@ -236,7 +236,7 @@ final class OutageChild {
         isConnected = false
         let lost = wire
         wire = []
-        settle(
+        resolve(
             lost.map {
                 Request(
                     batch: $0.batch,
@@ -266,7 +266,7 @@ final class OutageChild {
             let room = OutageWorld.streams - wire.count
             let indexes = queue.prefix(room).prefix { $0.batch.id == first.batch.id }.map(\.index)
             let departure = GatewayDeparture(batch: first.batch, ranges: indexes.map { $0..<$0 + 1 })
-            guard desk.departing([departure], now: world.now, isLeaseValid: { true }) != nil else {
+            guard dispatch.aboutToSend([departure], now: world.now, isLeaseValid: { true }) != nil else {
                 returning += queue.map { ($0.batch.id, $0.index) }
                 queue = []
                 return
@@ -288,15 +288,15 @@ final class OutageChild {
         let answered = wire.filter { $0.answeredAt <= world.time }
         guard !answered.isEmpty else { return }
         wire.removeAll { $0.answeredAt <= world.time }
-        settle(answered)
+        resolve(answered)
     }
 
-    private func settle(_ requests: [Request]) {
+    private func resolve(_ requests: [Request]) {
         var batches: [Int64] = []
         for request in requests where batches.last != request.batch { batches.append(request.batch) }
         for batch in batches {
             let outcomes = requests.filter { $0.batch == batch }.map(\.outcome)
-            perform(.settled(batchID: batch, outcomes: outcomes))
+            perform(.resolved(batchID: batch, outcomes: outcomes))
         }
     }
 
@@ -308,7 +308,7 @@ final class OutageChild {
             outcomes[batch, default: []].append(Outcome(index: index, outcomeClass: .unprocessed, neverLeft: true))
         }
         for batch in outcomes.keys.sorted() {
-            perform(.settled(batchID: batch, outcomes: outcomes[batch] ?? []))
+            perform(.resolved(batchID: batch, outcomes: outcomes[batch] ?? []))
         }
     }
 }

@@ -30,7 +30,7 @@ struct OutageDatabase {
         var token: Int64 = 0
         var owner: Int64?
         var recovery = PartRecovery()
-        /// Handed over in doubt by the part before.
+        /// Handed over as ambiguous by the part before.
         var inherited: Set<Int32> = []
     }
 
@@ -45,7 +45,7 @@ struct OutageDatabase {
     }
 
     /// The wall clock, in milliseconds since 1970; set by the owner.
-    var now = DeskFixture.start
+    var now = DispatchFixture.start
     var messages: [Int32: Message] = [:]
     var parts: [Int64: Part] = [:]
     var trouble = Trouble()
@@ -97,18 +97,18 @@ struct OutageDatabase {
         let ready = ready
         let first = ready.filter { $0.attempt == 1 }.prefix(100) + ready.prefix(100)
         let best = first.enumerated().min {
-            (hasDoubt($0.element) ? 1 : 0, $0.element.token, $0.offset)
-                < (hasDoubt($1.element) ? 1 : 0, $1.element.token, $1.offset)
+            (hasAmbiguous($0.element) ? 1 : 0, $0.element.token, $0.offset)
+                < (hasAmbiguous($1.element) ? 1 : 0, $1.element.token, $1.offset)
         }
         return best.flatMap { claim($0.element.id, by: child) }
     }
 
-    private func hasDoubt(_ part: Part) -> Bool { !part.recovery.ambiguous.isEmpty || !part.inherited.isEmpty }
+    private func hasAmbiguous(_ part: Part) -> Bool { !part.recovery.ambiguous.isEmpty || !part.inherited.isEmpty }
 
     private mutating func prepare(_ part: Part) -> PreparedPart {
         var loaded = LoadedPart()
         loaded.sequences = part.sequences
-        loaded.verdicts = part.sequences.map { _ in .sendable }
+        loaded.decisions = part.sequences.map { _ in .sendable }
         var sorter = RowSorter(
             sendsLost: true,
             known: Set(part.sequences.filter { messages[$0]?.status != nil }),
@@ -118,7 +118,7 @@ struct OutageDatabase {
         )
         lastBatch += 1
         var prepared = PreparedPart(
-            claimed: DeskFixture.claimed(
+            claimed: DispatchFixture.claimed(
                 part.id,
                 size: part.sequences.count,
                 token: part.token,
@@ -147,18 +147,18 @@ struct OutageDatabase {
             }
         }
         prepared.lost = sorter.lost
-        prepared.doubted = sorter.doubted
+        prepared.ambiguousRows = sorter.ambiguousRows
         prepared.unanswered = sorter.unanswered
         prepared.resent = sorter.resent
         if let last = rows.last {
-            let batch = DeskFixture.batch(lastBatch, rows.count)
+            let batch = DispatchFixture.batch(lastBatch, rows.count)
             prepared.slices = [.init(rows: rows, batch: batch, markThrough: last + 1)]
         }
         return prepared
     }
 
-    mutating func release(_ holding: PartToken, _ recovery: PartRecovery) {
-        guard var part = parts[holding.part], part.token == holding.token else { return }
+    mutating func release(_ claim: PartToken, _ recovery: PartRecovery) {
+        guard var part = parts[claim.part], part.token == claim.token else { return }
         part.owner = nil
         part.recovery.ambiguous += recovery.ambiguous
         part.recovery.softAnswers += recovery.softAnswers
@@ -184,8 +184,8 @@ struct OutageDatabase {
     }
 
     private mutating func close(_ closing: ClosingPart, _ report: inout StoreReport) {
-        guard let part = parts[closing.holding.part], part.token == closing.holding.token else {
-            return failures.append("part \(closing.holding.part) is closed by who does not hold it")
+        guard let part = parts[closing.claim.part], part.token == closing.claim.token else {
+            return failures.append("part \(closing.claim.part) is closed by who does not hold it")
         }
         var open = Set(part.sequences.filter { messages[$0]?.status == nil })
         for sequence in closing.ambiguous { messages[sequence]?.wasAmbiguous = true }
@@ -257,7 +257,7 @@ struct OutageDatabase {
     }
 
     /// What a child sees of it, of which so many send.
-    func troubleSeen(sharers: Int) -> SendDesk.TroubleSeen {
+    func troubleSeen(sharers: Int) -> DispatchState.TroubleSeen {
         if trouble.isTrouble { return .trouble }
         guard let opened = trouble.openedAt, opened > now - OpeningRamp.length.milliseconds else { return .none }
         return .opening(since: .milliseconds(max(0, now - opened)), sharers: sharers)

@@ -4,9 +4,9 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// An hour and a day of a gateway's outage on a manual clock: real desks, detectors, probes and ramps with default settings.
+/// An hour and a day of a gateway's outage on a manual clock: real dispatch states, detectors, probes and ramps with default settings.
 ///
-/// Times are those of the simulation. The seed repeats gateway, probes and dials; desks draw the pauses of retries themselves.
+/// Times are those of the simulation. The seed repeats gateway, probes and dials; dispatch states draw the pauses of retries themselves.
 @Suite struct OutageSimulationTests {
     /// A way of being out.
     struct Row: Sendable, CustomTestStringConvertible {

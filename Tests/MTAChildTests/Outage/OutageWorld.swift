@@ -90,13 +90,18 @@ final class OutageWorld {
 
     init(seed: UInt64) throws {
         random = SplitMix(seed: seed)
-        let end = DeskFixture.start + Self.validity
-        bulk = try DeskFixture.delivery(maxRetries: 5, validUntilMilliseconds: end)
-        single = try DeskFixture.delivery(id: 32, maxRetries: 5, schedule: .exponential, validUntilMilliseconds: end)
+        let end = DispatchFixture.start + Self.validity
+        bulk = try DispatchFixture.delivery(maxRetries: 5, validUntilMilliseconds: end)
+        single = try DispatchFixture.delivery(
+            id: 32,
+            maxRetries: 5,
+            schedule: .exponential,
+            validUntilMilliseconds: end
+        )
     }
 
     /// Milliseconds since 1970 on the database's clock.
-    var now: Int64 { DeskFixture.start + time + clockError }
+    var now: Int64 { DispatchFixture.start + time + clockError }
 
     var senders: Int { children.count { $0.role != .leaving } }
 

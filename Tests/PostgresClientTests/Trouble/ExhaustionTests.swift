@@ -29,9 +29,9 @@ import Testing
         #expect(refusal?.isRetryable == true)
         #expect(refusal?.message.contains("53300") == false)
         #expect(refusal?.message.contains("proc.c") == false)
-        let (events, continuation) = AsyncStream.makeStream(of: ConnectionKeeperEvent.self)
-        let keeper = ConnectionKeeper(configuration, onEvent: { continuation.yield($0) })
-        let waiter = Task { try await keeper.withConnection { $0.isOpen } }
+        let (events, continuation) = AsyncStream.makeStream(of: ReconnectingConnectionEvent.self)
+        let reconnecting = ReconnectingConnection(configuration, onEvent: { continuation.yield($0) })
+        let waiter = Task { try await reconnecting.withConnection { $0.isOpen } }
         for await event in events {
             guard case .attemptFailed(let error, let attempt, _) = event else { continue }
             #expect(error.sqlState == "53300")
@@ -39,7 +39,7 @@ import Testing
         }
         await held.removeLast().close()
         #expect(try await waiter.value)
-        await keeper.close()
+        await reconnecting.close()
         for connection in held { await connection.close() }
         try await cluster.stop()
     }

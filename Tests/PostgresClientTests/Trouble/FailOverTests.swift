@@ -7,8 +7,8 @@ import Testing
 @Suite struct FailOverTests {
     @Test func aServerThatBecomesReadOnlyIsLeft() async throws {
         try await TwoClusters.run { clusters in
-            let keeper = ConnectionKeeper(clusters.configuration())
-            let first = try await keeper.connection()
+            let reconnecting = ReconnectingConnection(clusters.configuration())
+            let first = try await reconnecting.connection()
             #expect(try await first.execute(TwoClusters.place).text(0, 0) == "first")
             try await TwoClusters.setReadOnly(clusters.first, true)
             // The session hears of the change between two statements.
@@ -21,11 +21,11 @@ import Testing
             #expect(error?.sqlState == "25006")
             #expect(error?.isRetryable == true && error?.isReadOnlyServer == true)
             #expect(error?.isConnectionLost == false)
-            #expect(keeper.currentConnection == nil)
-            let second = try await keeper.connection()
+            #expect(reconnecting.currentConnection == nil)
+            let second = try await reconnecting.connection()
             #expect(try await second.execute(TwoClusters.place).text(0, 0) == "second")
             try await second.execute(TwoClusters.write)
-            await keeper.close()
+            await reconnecting.close()
         }
     }
 
@@ -44,13 +44,13 @@ import Testing
         #expect(connection.isReadOnlyServer && connection.isOpen)
     }
 
-    @Test func whileNoneCanWriteTheKeeperWaits() async throws {
+    @Test func whileNoneCanWriteTheConnectionWaits() async throws {
         try await TwoClusters.run { clusters in
             try await TwoClusters.setReadOnly(clusters.first, true)
             try await TwoClusters.setReadOnly(clusters.second, true)
-            let (events, continuation) = AsyncStream.makeStream(of: ConnectionKeeperEvent.self)
-            let keeper = ConnectionKeeper(clusters.configuration(), onEvent: { continuation.yield($0) })
-            let waiter = Task { try await keeper.connection() }
+            let (events, continuation) = AsyncStream.makeStream(of: ReconnectingConnectionEvent.self)
+            let reconnecting = ReconnectingConnection(clusters.configuration(), onEvent: { continuation.yield($0) })
+            let waiter = Task { try await reconnecting.connection() }
             for await event in events {
                 guard case .attemptFailed(let error, let attempt, _) = event else { continue }
                 #expect(error.isRetryable)
@@ -60,19 +60,19 @@ import Testing
             try await TwoClusters.setReadOnly(clusters.second, false)
             let connection = try await waiter.value
             #expect(try await connection.execute(TwoClusters.place).text(0, 0) == "second")
-            await keeper.close()
+            await reconnecting.close()
         }
     }
 
     @Test func aServerThatStoppedIsPassedOver() async throws {
         try await TwoClusters.run { clusters in
-            let keeper = ConnectionKeeper(clusters.configuration())
-            let first = try await keeper.connection()
+            let reconnecting = ReconnectingConnection(clusters.configuration())
+            let first = try await reconnecting.connection()
             try await clusters.first.stop(immediately: true)
             _ = try await postgresError { _ = try await first.nextNotification(deadline: .now + .seconds(60)) }
-            let second = try await keeper.connection()
+            let second = try await reconnecting.connection()
             #expect(try await second.execute(TwoClusters.place).text(0, 0) == "second")
-            await keeper.close()
+            await reconnecting.close()
         }
     }
 

@@ -53,7 +53,7 @@ import Testing
         let other = try await database.connect(role: "administrator")
         try await other.run(script: "CREATE TABLE t (id bigint PRIMARY KEY)")
         let losses = Mutex(0)
-        let keeper = ConnectionKeeper(
+        let reconnecting = ReconnectingConnection(
             database.configuration(role: "worker"),
             onEvent: { event in
                 if case .lost = event { losses.withLock { $0 += 1 } }
@@ -75,7 +75,7 @@ import Testing
             for worker in 0..<8 as Range<Int64> {
                 group.addTask {
                     for number in 0..<300 as Range<Int64> {
-                        try await Self.repeatUntilDone(keeper, worker * 300 + number)
+                        try await Self.repeatUntilDone(reconnecting, worker * 300 + number)
                     }
                 }
             }
@@ -84,14 +84,14 @@ import Testing
         try await terminator.value
         #expect(losses.withLock { $0 } > 0)
         #expect(try await other.execute(PostgresStatement("SELECT count(*) FROM t")).int64(0, 0) == 2_400)
-        await keeper.close()
+        await reconnecting.close()
     }
 
-    private static func repeatUntilDone(_ keeper: ConnectionKeeper, _ id: Int64) async throws {
+    private static func repeatUntilDone(_ reconnecting: ReconnectingConnection, _ id: Int64) async throws {
         let statement = PostgresStatement("INSERT INTO t VALUES ($1) ON CONFLICT DO NOTHING", [.int64(id)])
         while true {
             do {
-                try await keeper.withConnection { _ = try await $0.execute(statement) }
+                try await reconnecting.withConnection { _ = try await $0.execute(statement) }
                 return
             } catch let error as PostgresError where error.isRetryable {
                 continue

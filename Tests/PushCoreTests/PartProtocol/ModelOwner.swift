@@ -32,7 +32,7 @@ struct ModelOwner: Sendable, Hashable {
     /// Refused in a way that a mix-up would explain as well: not decided, and not sent for the journal.
     var held = MessageSet.empty
     /// Not sent, or refused, and without an answer at an earlier time: they may have arrived.
-    var doubted = MessageSet.empty
+    var ambiguousRows = MessageSet.empty
     /// Read, and not yet known to be stored.
     var accepted = MessageSet.empty
     var failed = MessageSet.empty
@@ -61,7 +61,7 @@ struct ModelOwner: Sendable, Hashable {
         answeredSoft = .empty
         answeredStop = .empty
         held = .empty
-        doubted = .empty
+        ambiguousRows = .empty
         accepted = .empty
         failed = .empty
         soft = .empty
@@ -79,19 +79,19 @@ struct ModelJournal: Sendable, Hashable {
     var failed = MessageSet.empty
     var soft = MessageSet.empty
     /// Sent without an answer once, whatever came of them later: they may have arrived.
-    var doubted = MessageSet.empty
+    var ambiguousRows = MessageSet.empty
 
     /// Intents without an answer.
     var unanswered: MessageSet { intended - accepted - failed - soft }
 
     /// What may have arrived and has no final answer.
-    var ambiguous: MessageSet { (unanswered | doubted) - accepted - failed }
+    var ambiguous: MessageSet { (unanswered | ambiguousRows) - accepted - failed }
 
     mutating func cut(_ messages: MessageSet) {
         intended -= messages
         accepted -= messages
         failed -= messages
-        doubted -= messages
+        ambiguousRows -= messages
     }
 }
 
@@ -114,7 +114,7 @@ struct ModelStore: Sendable, Hashable {
     /// Decisions: outcomes that no gateway gave, the part's end, what goes to its retry part, what is canceled with it.
     var unknown = MessageSet.empty
     var soft = MessageSet.empty
-    var doubted = MessageSet.empty
+    var ambiguousRows = MessageSet.empty
     var closes = false
     var cancelsRest = false
     /// The reply: the part had another owner.

@@ -44,7 +44,7 @@ extension PartModel {
             owner.unknown = part.ambiguous & owner.pending
             owner.pending -= owner.unknown
         } else {
-            owner.doubted = part.ambiguous - known
+            owner.ambiguousRows = part.ambiguous - known
         }
         owners[index] = owner
         return []
@@ -81,7 +81,7 @@ extension PartModel {
         guard stands(parts[owner.part], token: owner.token) else { return lost(index) }
         release(owner.part, ambiguous: .empty, soft: owner.soft)
         // Counted when they became so.
-        parts[owner.part].ambiguous |= owner.doubted & (owner.pending | owner.soft)
+        parts[owner.part].ambiguous |= owner.ambiguousRows & (owner.pending | owner.soft)
         owners[index].drop()
         return [.released(part: owner.part)]
     }
@@ -198,7 +198,7 @@ extension PartModel {
         parts[index].token += 1
         var actions: [PartAction] = []
         parts[index].state = .done
-        if guards.contains(.settleDoubt) { record(parts[index].ambiguous - recorded, .unknown, &actions) }
+        if guards.contains(.resolveAmbiguous) { record(parts[index].ambiguous - recorded, .unknown, &actions) }
         canceledRest |= parts[index].messages - recorded
         actions.append(.closed(part: index))
         return actions

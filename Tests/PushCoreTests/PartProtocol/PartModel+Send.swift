@@ -66,15 +66,15 @@ extension PartModel {
         owner.answeredSoft -= soft
         owner.answeredStop -= stopped
         // A refusal of what may have arrived with an earlier attempt is no fact about the message.
-        let inDoubt = failed & owner.doubted
+        let ambiguous = failed & owner.ambiguousRows
         owner.pending |= stopped
         owner.accepted |= accepted
-        owner.failed |= failed - inDoubt
-        owner.unknown |= inDoubt
+        owner.failed |= failed - ambiguous
+        owner.unknown |= ambiguous
         owner.soft |= soft
         owner.journal.accepted |= accepted
-        owner.journal.failed |= failed - inDoubt
-        owner.journal.doubted |= inDoubt
+        owner.journal.failed |= failed - ambiguous
+        owner.journal.ambiguousRows |= ambiguous
         owner.journal.soft |= soft
         owner.journal.intended -= stopped
         owner.dropIfFinished()
@@ -122,11 +122,11 @@ extension PartModel {
         owner.answeredFailed = .empty
         owner.answeredSoft = .empty
         owner.answeredStop = .empty
-        owner.journal.doubted |= lost
+        owner.journal.ambiguousRows |= lost
         switch policy {
         case .resend:
             owner.pending |= lost
-            owner.doubted |= lost
+            owner.ambiguousRows |= lost
         case .report: owner.unknown |= lost
         }
         owner.dropIfFinished()
@@ -151,16 +151,17 @@ extension PartModel {
         let isFinished = owner.inFlight.isEmpty && (owner.pending.isEmpty || owner.cancelsRest) && !owner.isFenced
         guard isFinished || !owner.unstored.isEmpty else { return [] }
         let cancels = isFinished && owner.cancelsRest
-        let doubted = cancels && guards.contains(.settleDoubt) ? owner.doubted & (owner.pending | owner.soft) : .empty
+        let ambiguousRows =
+            cancels && guards.contains(.resolveAmbiguous) ? owner.ambiguousRows & (owner.pending | owner.soft) : .empty
         owner.store = ModelStore(
             phase: .sent,
             part: owner.part,
             token: owner.token,
             accepted: owner.accepted,
             failed: owner.failed,
-            unknown: owner.unknown | doubted,
+            unknown: owner.unknown | ambiguousRows,
             soft: isFinished && !cancels ? owner.soft : .empty,
-            doubted: owner.doubted,
+            ambiguousRows: owner.ambiguousRows,
             closes: isFinished,
             cancelsRest: cancels
         )
@@ -257,6 +258,6 @@ extension PartModel {
         guard !store.soft.isEmpty, parts[store.part].attempt < maximumAttempts else { return }
         actions.append(.handedOver(store.soft, part: parts.count))
         let attempt = parts[store.part].attempt + 1
-        parts.append(ModelPart(messages: store.soft, attempt: attempt, ambiguous: store.doubted & store.soft))
+        parts.append(ModelPart(messages: store.soft, attempt: attempt, ambiguous: store.ambiguousRows & store.soft))
     }
 }

@@ -180,7 +180,7 @@ struct PartGuards: OptionSet, Sendable, Hashable {
     static let noteAtRelease = PartGuards(rawValue: 1 << 10)
 
     /// What may have arrived gets an outcome of its own before the rest of its part gets one for all.
-    static let settleDoubt = PartGuards(rawValue: 1 << 11)
+    static let resolveAmbiguous = PartGuards(rawValue: 1 << 11)
 
     /// All measures: the protocol as it is.
     static let all = PartGuards(rawValue: (1 << 12) - 1)

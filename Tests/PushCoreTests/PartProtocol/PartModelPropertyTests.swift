@@ -34,7 +34,7 @@ import Testing
     /// Each measure of the protocol is needed: without it the same schedules break a promise.
     @Test(arguments: [
         PartGuards.token, .claimedState, .mark, .intent, .cutAfterCommit, .knownOutcomes, .uniqueOutcome,
-        .countInserted, .atomicHandOver, .journalLock, .noteAtRelease, .settleDoubt,
+        .countInserted, .atomicHandOver, .journalLock, .noteAtRelease, .resolveAmbiguous,
     ])
     func everyMeasureIsNeeded(measure: PartGuards) {
         let seed = TestRandom.seed(for: "part protocol without measure \(measure.rawValue)")

@@ -48,12 +48,12 @@ struct ResumptionTests {
         try await fixture.sql(
             """
             UPDATE pushmta_engine.mta_child SET exited_at = now(), exit_reason = 'settings',
-                last_words = E'starting\\nthe key file is missing\\n' WHERE id = \(first)
+                stderr_tail = E'starting\\nthe key file is missing\\n' WHERE id = \(first)
             """
         )
         let ended = try await store.resumeApplication(named: "shop-ios")
         #expect(ended.hosts.map(\.exitReason) == ["settings"])
-        #expect(ended.hosts.map(\.lastWords) == ["the key file is missing"])
+        #expect(ended.hosts.map(\.stderrTail) == ["the key file is missing"])
         _ = try await fixture.child()
         #expect(try await store.resumeApplication(named: "shop-ios").hosts.isEmpty, "another one runs")
     }

@@ -23,7 +23,7 @@ struct ClockStepTests {
             """
         )
         #expect(try await fixture.claim(limit: 2).isEmpty)
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         #expect(try await fixture.claim(limit: 2).count == 1)
         let wait = "SELECT count(*) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id) AND state = 'ready'"
         #expect(
@@ -40,7 +40,7 @@ struct ClockStepTests {
         let deliveries = "UPDATE pushmta_engine.delivery SET changed_at = now() + \(later), start_at = now() + \(later)"
         try await fixture.sql("\(deliveries) WHERE id = \(now)")
         try await fixture.sql("\(deliveries) + interval '1 hour' WHERE id = \(scheduled)")
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         let due = "SELECT count(*) FROM pushmta_engine.delivery WHERE state = 'pending' AND start_at <= now()"
         #expect(try await fixture.sql("\(due) AND id = \(now)") == 1)
         #expect(try await fixture.sql("\(due) AND id = \(scheduled)") == 0)
@@ -57,7 +57,7 @@ struct ClockStepTests {
             SET changed_at = now() + \(later), next_probe_at = now() + \(later) + interval '5 s'
             """
         )
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         let soon =
             "SELECT count(*) FROM pushmta_engine.application_health WHERE next_probe_at <= now() + interval '5 s'"
         #expect(try await fixture.sql(soon) == 1)
@@ -94,12 +94,12 @@ struct ClockStepTests {
             """
         )
         #expect(try await !claim(2))
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         #expect(try await claim(2))
         // The same for sending that begins again.
         try await fixture.store.endTrouble(application: application, account: account)
         try await fixture.sql("\(troubles) opened_at = opened_at + \(later), changed_at = changed_at + \(later)")
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         let opened = "SELECT count(*) FROM pushmta_engine.gateway_trouble"
         #expect(try await fixture.sql("\(opened) WHERE opened_at <= now() AND changed_at <= now()") == 1)
     }

@@ -88,7 +88,7 @@ struct ControlRaceTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("A sweep that releases a part while the delivery is stopped leaves it to be settled")
+    @Test("A sweep that releases a part while the delivery is stopped leaves it to be resolved")
     func sweep() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -101,7 +101,7 @@ struct ControlRaceTests {
             #expect(released)
         }
         #expect(try await fixture.parts(id, "waiting") == 1)
-        #expect(try await fixture.store.settleRest() == 1)
+        #expect(try await fixture.store.finishRest() == 1)
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.unknown == 7 && progress.canceled == 53 && progress.finishedAt != nil)
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
@@ -149,7 +149,7 @@ struct ControlRaceTests {
             let report = try await fixture.other.storeFacts(early)
             #expect(report.inserted == 1)
         }
-        #expect(try await fixture.store.settleRest() == 1)
+        #expect(try await fixture.store.finishRest() == 1)
         fact.append(part, loaded, rows: 3..<5, .sent)
         let report = try await fixture.other.storeFacts(fact)
         #expect(report.inserted == 1 && report.existed == 2, "4 is unknown, 5 was sent after all")
@@ -163,9 +163,9 @@ struct ControlRaceTests {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         try await fixture.sql("UPDATE pushmta_engine.delivery SET valid_until = now() - interval '1 s'")
         let holder = try await fixture.hold("SELECT 1 FROM pushmta_engine.delivery WHERE id = \(id) FOR UPDATE")
-        #expect(try await fixture.store.settleRest() == 0)
+        #expect(try await fixture.store.finishRest() == 0)
         try await holder.run(script: "ROLLBACK; BEGIN; \(StoreFixture.claimScript(id))")
-        #expect(try await fixture.store.settleRest() == 1)
+        #expect(try await fixture.store.finishRest() == 1)
         try await holder.run(script: "COMMIT")
         #expect(try await fixture.parts(id, "claimed") == 1)
     }
@@ -197,7 +197,7 @@ struct ControlRaceTests {
         let renew = "UPDATE pushmta_engine.delivery_part SET renewal = renewal + 1 WHERE id = \(part.id)"
         try await fixture.during(renew) {
             let isTaken = try await fixture.other.releasePart(token, ambiguousThroughMark: true, renewal: seen)
-            #expect(!isTaken, "its renewal was under way when the sweep lost patience")
+            #expect(!isTaken, "its renewal was under way when the sweep lost timeout")
         }
         let now = try required(try await fixture.store.leases().first).renewal
         #expect(try await fixture.other.releasePart(token, ambiguousThroughMark: true, renewal: now))

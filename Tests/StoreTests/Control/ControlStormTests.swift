@@ -82,7 +82,7 @@ struct ControlStormTests {
     private static func duties(_ fixture: StoreFixture, _ storm: Storm) async throws {
         let store = open(fixture)
         while !storm.isOver {
-            _ = try await store.settleRest(limit: 5)
+            _ = try await store.finishRest(limit: 5)
             _ = try await store.finishDeliveries()
         }
         await store.close()

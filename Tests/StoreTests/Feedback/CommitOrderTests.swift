@@ -17,7 +17,7 @@ struct CommitOrderTests {
             VALUES (1, \(subscription), 'invalid', 'Unregistered')
             """
         }
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         let rules = QuarantineSettings()
         let first = try await fixture.hold(insert(1))
         try await fixture.sql(insert(2))
@@ -58,7 +58,7 @@ struct CommitOrderTests {
             ClosingPart(part: part.id, token: part.fencingToken, restStatus: .canceled, restReason: "stopped")
         ]
         _ = try await fixture.store.storeOutcomes(batch)
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         // Who counts holds the part; who brings the answer waits, and finds it counted.
         let worker = try await fixture.hold("SELECT pushmta_engine.count_parts(100)")
         let other = fixture.other

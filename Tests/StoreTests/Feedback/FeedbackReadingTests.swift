@@ -34,20 +34,20 @@ struct FeedbackReadingTests {
         try await fixture.sql(
             "UPDATE pushmta_engine.application SET external_account_id = \(account.id), credential_id = 77 WHERE id = \(id)"
         )
-        #expect(try await fixture.beat(one))
+        #expect(try await fixture.heartbeat(one))
         return (fixture, FeedbackReading(applicationID: id, accountID: account.id))
     }
 
     @Test("Whoever acts gets a service once a period; a reader that says nothing more is dead")
     func claims() async throws {
         let (fixture, reading) = try await binary()
-        _ = try await fixture.beat(other)
+        _ = try await fixture.heartbeat(other)
         #expect(try await claim(fixture, other).isEmpty)
         #expect(try await claim(fixture, one) == [reading])
         #expect(try await claim(fixture, one).isEmpty)
         // Another worker takes over in the middle of it: the first one is reading still.
         try await fixture.store.feedbackStop(worker: one)
-        #expect(try await fixture.beat(other))
+        #expect(try await fixture.heartbeat(other))
         #expect(try await claim(fixture, other).isEmpty)
         func age(_ time: String) async throws {
             try await fixture.sql("UPDATE pushmta_engine.feedback_reading SET next_at = next_at - interval '\(time)'")

@@ -17,9 +17,9 @@ struct FeedbackWorkerTests {
     func handover() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await !fixture.store.isFeedbackWorkerActing())
-        #expect(try await fixture.beat(worker))
-        #expect(try await !fixture.beat(another))
-        #expect(try await fixture.beat(worker))
+        #expect(try await fixture.heartbeat(worker))
+        #expect(try await !fixture.heartbeat(another))
+        #expect(try await fixture.heartbeat(worker))
         #expect(try await state(fixture, worker) == "acting")
         #expect(try await state(fixture, another) == "standby")
         #expect(try await fixture.store.countHits(worker: worker, limit: 10) == 0)
@@ -27,7 +27,7 @@ struct FeedbackWorkerTests {
         #expect(try await fixture.store.isFeedbackWorkerActing())
         try await fixture.store.feedbackStop(worker: worker)
         #expect(try await !fixture.store.isFeedbackWorkerActing())
-        #expect(try await fixture.beat(another))
+        #expect(try await fixture.heartbeat(another))
         #expect(try await state(fixture, worker) == "stopped")
         #expect(try await fixture.store.feedbackWorkers().map(\.id) == [another, worker])
     }
@@ -38,12 +38,12 @@ struct FeedbackWorkerTests {
     func silence() async throws {
         let fixture = try await StoreFixture.make()
         for shift in ["- interval '16 s'", "+ interval '1 hour'"] {
-            #expect(try await fixture.beat(worker))
-            #expect(try await !fixture.beat(another))
+            #expect(try await fixture.heartbeat(worker))
+            #expect(try await !fixture.heartbeat(another))
             try await fixture.sql(
-                "UPDATE pushmta_engine.feedback_worker SET last_beat = last_beat \(shift) WHERE id = '\(worker)'"
+                "UPDATE pushmta_engine.feedback_worker SET last_heartbeat = last_heartbeat \(shift) WHERE id = '\(worker)'"
             )
-            #expect(try await fixture.beat(another))
+            #expect(try await fixture.heartbeat(another))
             let rules = QuarantineSettings()
             #expect(try await fixture.store.countOutcomes(worker: worker, messages: 10) == nil)
             #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 10, days: 1) == nil)
@@ -56,7 +56,7 @@ struct FeedbackWorkerTests {
                 """
             )
             #expect(try await fixture.store.applyTokenEvents(worker: worker, limit: 10, rules: rules) == nil)
-            #expect(try await !fixture.beat(worker))
+            #expect(try await !fixture.heartbeat(worker))
             #expect(try await fixture.store.applyTokenEvents(worker: another, limit: 10, rules: rules) == 1)
             try await fixture.store.feedbackStop(worker: another)
         }
@@ -65,10 +65,12 @@ struct FeedbackWorkerTests {
     @Test("Who takes over waits for what the one before is in the middle of")
     func fence() async throws {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat(worker))
-        try await fixture.sql("UPDATE pushmta_engine.feedback_worker SET last_beat = last_beat - interval '1 minute'")
+        #expect(try await fixture.heartbeat(worker))
+        try await fixture.sql(
+            "UPDATE pushmta_engine.feedback_worker SET last_heartbeat = last_heartbeat - interval '1 minute'"
+        )
         let working = try await fixture.hold("SELECT pushmta_engine.feedback_fence('\(worker)')")
-        let takeover = Task { try await fixture.beat(another) }
+        let takeover = Task { try await fixture.heartbeat(another) }
         try await fixture.waitForLock()
         // Its own connection waits with it.
         let rows = try await fixture.sql("SELECT count(*) FROM pushmta_engine.feedback_worker")
@@ -79,12 +81,12 @@ struct FeedbackWorkerTests {
         await working.close()
     }
 
-    @Test("Its beat does not wait for its own work")
-    func beatBesideWork() async throws {
+    @Test("Its heartbeat does not wait for its own work")
+    func heartbeatBesideWork() async throws {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat(worker))
+        #expect(try await fixture.heartbeat(worker))
         let working = try await fixture.hold("SELECT pushmta_engine.feedback_fence('\(worker)')")
-        #expect(try await fixture.beat(worker))
+        #expect(try await fixture.heartbeat(worker))
         try await working.run(script: "COMMIT")
         await working.close()
     }
@@ -187,7 +189,7 @@ struct FeedbackWorkerTests {
             SELECT 1, 1, unnest(ARRAY['invalid', 'soft_error']), now() - interval '1 hour'
             """
         )
-        _ = try await fixture.beat()
+        _ = try await fixture.heartbeat()
         backlog = try await fixture.store.feedbackBacklog()
         #expect(backlog.isWorkerActing)
         #expect(try required(backlog.oldestTokenEventSeconds) >= 3_600)

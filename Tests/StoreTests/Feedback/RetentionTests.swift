@@ -21,7 +21,7 @@ struct RetentionTests {
             SELECT pushmta_engine.ensure_partitions(d, d + 1) FROM (SELECT (now() AT TIME ZONE 'UTC')::date - 200 AS d) x
             """
         )
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         return fixture
     }
 

@@ -122,7 +122,7 @@ struct StatisticTests {
         fact.append(part, loaded, rows: 7..<8, .sent)
         #expect(try await fixture.store.storeFacts(fact).inserted == 1)
         try await fixture.store.stopDelivery(id)
-        _ = try await fixture.store.settleRest(limit: 10)
+        _ = try await fixture.store.finishRest(limit: 10)
         let counted = try await fixture.countAll()
         #expect(counted.outcomes == 2 && counted.late == 1)
         #expect(try await fixture.assertStatistics(id))
@@ -141,7 +141,7 @@ struct StatisticTests {
         _ = try await fixture.store.storeOutcomes(batch)
         try await fixture.hit(id, [(1, .received), (1, .received), (2, .received), (2, .clicked)], position: 1)
         try await fixture.hit(id, [(2, .received), (2, .clicked), (10, .received)], position: 2)
-        _ = try await fixture.beat()
+        _ = try await fixture.heartbeat()
         #expect(
             try await fixture.store.countHits(worker: StoreFixture.worker, limit: 100) == 0,
             "not before their outcomes"

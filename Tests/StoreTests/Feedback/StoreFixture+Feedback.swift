@@ -9,9 +9,9 @@ extension StoreFixture {
     /// Another worker's id.
     static let otherWorker = "22222222-8b86-4011-b42d-00cf4fc964ff"
 
-    func beat(_ worker: String = StoreFixture.worker, leaseSeconds: Int = 15) async throws -> Bool {
-        try await store.feedbackBeat(
-            FeedbackBeat(worker: worker, host: "one", pid: 7, version: "1"),
+    func heartbeat(_ worker: String = StoreFixture.worker, leaseSeconds: Int = 15) async throws -> Bool {
+        try await store.feedbackHeartbeat(
+            FeedbackHeartbeat(worker: worker, host: "one", pid: 7, version: "1"),
             leaseSeconds: leaseSeconds
         )
     }
@@ -19,7 +19,7 @@ extension StoreFixture {
     /// Counts all that can be counted; returns the number of messages, late outcomes and hits.
     @discardableResult
     func countAll() async throws -> (outcomes: Int64, late: Int64, hits: Int64) {
-        _ = try await beat()
+        _ = try await heartbeat()
         // Hits are left for a moment, for outcomes that are stored after them.
         try await sql("UPDATE pushmta_engine.tracking_uncounted SET created_at = created_at - interval '1 minute'")
         var outcomes: Int64 = 0

@@ -47,7 +47,7 @@ struct PiecemealLoadTests {
         #expect(loaded.subscriptionIDs == plain.subscriptionIDs && loaded.sequences == plain.sequences)
         #expect(
             (0..<60).allSatisfy { loaded.tokens.string($0) == plain.tokens.string($0) }
-                && loaded.verdicts == plain.verdicts
+                && loaded.decisions == plain.decisions
         )
         #expect(loaded.fields.map(\.count) == [60] && loaded.locales.count == 60)
         for (row, id) in loaded.subscriptionIDs.enumerated() {
@@ -72,7 +72,7 @@ struct PiecemealLoadTests {
         let inside = try await World.make(messages: 50, bad: [20])
         try await inside.fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = 20")
         let later = try await inside.fixture.store.loadReadable(inside.part, inside.fields)
-        #expect(later.verdicts[19] == .optedOut && later.verdicts.count(where: \.isSendable) == 49)
+        #expect(later.decisions[19] == .optedOut && later.decisions.count(where: \.isSendable) == 49)
     }
 
     @Test("More than a tenth, and more than ten, are the view's fault: nobody fails for it")

@@ -36,7 +36,7 @@ struct PreparationWaitTests {
         do {
             _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
         } catch {
-            if case .waits(let words, isTimeout: false) = store.verdict(on: error, of: job) { reason = words }
+            if case .waits(let words, isTimeout: false) = store.decision(on: error, of: job) { reason = words }
         }
         #expect(
             reason == #"the view public.person of target mapping "m" cannot be read: division by zero (SQLSTATE 22012)"#
@@ -96,8 +96,8 @@ struct PreparationWaitTests {
             message: "integer out of range",
             statement: "WITH delivery AS"
         )
-        #expect(fixture.store.verdict(on: error, of: job) == .fails("integer out of range (SQLSTATE 22003)"))
+        #expect(fixture.store.decision(on: error, of: job) == .fails("integer out of range (SQLSTATE 22003)"))
         let lost = PostgresError(code: .connection, message: "lost")
-        #expect(fixture.store.verdict(on: lost, of: job) == .passes)
+        #expect(fixture.store.decision(on: lost, of: job) == .passes)
     }
 }

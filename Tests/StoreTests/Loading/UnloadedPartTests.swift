@@ -100,7 +100,7 @@ struct UnloadedPartTests {
         let (fixture, first) = try await StoreFixture.withClaimedPart(messages: 10)
         try await fixture.store.releasePart(PartToken(part: first.id, token: 1), problem: column)
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET not_before = now() + interval '1 hour'")
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         #expect(try await fixture.claim().map(\.id) == [first.id])
     }
 

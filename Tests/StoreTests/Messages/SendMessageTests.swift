@@ -142,10 +142,10 @@ struct SendMessageTests {
     func wakeUps() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let listener = try await fixture.store.listen()
-        try await fixture.sql("UPDATE pushmta_engine.mta_host SET asleep = false, last_beat = clock_timestamp()")
+        try await fixture.sql("UPDATE pushmta_engine.mta_host SET asleep = false, last_heartbeat = clock_timestamp()")
         try await fixture.send(id)
         #expect(try await listener.nextWakeUp(deadline: .now) == nil)
-        try await fixture.sql("UPDATE pushmta_engine.mta_host SET asleep = true, last_beat = clock_timestamp()")
+        try await fixture.sql("UPDATE pushmta_engine.mta_host SET asleep = true, last_heartbeat = clock_timestamp()")
         try await fixture.send(id, to: 1)
         #expect(try await listener.nextWakeUp(deadline: .now + .seconds(20)) == .message)
         await listener.close()

@@ -64,12 +64,12 @@ struct ProofTests {
             )
         }
         let first = report(fixture.host, "one", "1")
-        #expect(try await store.beatHost(first) == false)
+        #expect(try await store.recordHostHeartbeat(first) == false)
         #expect(try await store.requestDrain(host: "one") == fixture.host)
-        #expect(try await store.beatHost(first))
+        #expect(try await store.recordHostHeartbeat(first))
         #expect(try await store.hosts().first?.isDrainRequested == true)
         try await store.registerHost(first)
-        #expect(try await store.beatHost(first) == false)
+        #expect(try await store.recordHostHeartbeat(first) == false)
         #expect(try await store.hosts().first?.isVersionMixed == false)
         let second = report("7f9619ff-8b86-4011-b42d-00cf4fc964ff", "one", "2")
         try await store.registerHost(second)
@@ -80,7 +80,7 @@ struct ProofTests {
         #expect(try await store.requestDrain(host: second.id) == second.id)
         await #expect { try await store.requestDrain(host: "two") } throws: { ($0 as? StoreError)?.code == .notFound }
         try await fixture.sql(
-            "UPDATE pushmta_engine.mta_host SET last_beat = now() - interval '20 s' WHERE version = '2'"
+            "UPDATE pushmta_engine.mta_host SET last_heartbeat = now() - interval '20 s' WHERE version = '2'"
         )
         let hosts = try await store.hosts()
         #expect(hosts.map(\.health).sorted() == ["alive", "gone"] && hosts.allSatisfy { !$0.isVersionMixed })
@@ -91,8 +91,15 @@ struct ProofTests {
         let fixture = try await StoreFixture.make()
         let children = [try await fixture.child(), try await fixture.child("shop-android")]
         for child in children {
-            try await fixture.store.beatChild(
-                ChildBeat(childID: child, pid: 1, state: .working, unknown: 2, resentAfterAmbiguity: 3, lateOutcomes: 4)
+            try await fixture.store.recordChildHeartbeat(
+                ChildHeartbeat(
+                    childID: child,
+                    pid: 1,
+                    state: .working,
+                    unknown: 2,
+                    resentAfterAmbiguity: 3,
+                    lateOutcomes: 4
+                )
             )
             try await fixture.store.addReplayed(child: child, count: 5)
         }
@@ -103,7 +110,7 @@ struct ProofTests {
         #expect(host.unknown == 4 && host.resentAfterAmbiguity == 6 && host.lateOutcomes == 8)
         #expect(host.report.journalReplayed == 10)
         let child = try required(try await fixture.store.children().first)
-        #expect(child.beat.lateOutcomes == 4 && child.journalReplayed == 5 && child.health == "alive")
+        #expect(child.heartbeat.lateOutcomes == 4 && child.journalReplayed == 5 && child.health == "alive")
         #expect(child.applicationName == "shop-android" && child.accountName == "fcm")
     }
 

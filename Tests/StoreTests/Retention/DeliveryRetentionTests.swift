@@ -21,7 +21,7 @@ struct DeliveryRetentionTests {
     /// to a retry part, which was sent by an owner that was lost; 200 days ago.
     private func ended() async throws -> (StoreFixture, Int64) {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 25)
         let id = try await fixture.startedDelivery(explicit: true)
         try await fixture.sql(
@@ -81,7 +81,7 @@ struct DeliveryRetentionTests {
     @Test("Targets of a delivery that nobody started go when each is old, and no other of it")
     func drafts() async throws {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         let id = try await fixture.startedDelivery(explicit: true)
         try await fixture.sql(
             """
@@ -156,7 +156,7 @@ struct DeliveryRetentionTests {
     @Test("Children that ended long ago go, and hosts that have none; not one that holds a part")
     func children() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         let holder = try required(
             try await fixture.sql("SELECT owner FROM pushmta_engine.delivery_part WHERE id = \(part.id)")
         )
@@ -168,7 +168,7 @@ struct DeliveryRetentionTests {
         )
         try await fixture.sql(
             """
-            INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, last_beat)
+            INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, last_heartbeat)
             SELECT gen_random_uuid(), 'old', 1, '1', 1, 'stopped', '/', now() - interval '181 days'
             """
         )

@@ -19,7 +19,7 @@ struct ForgettingTests {
     ]
 
     /// The tables of the database, of whatever schema, a row of which has a text in it: in any column, of any type.
-    private func tables(_ fixture: StoreFixture, holding text: String) async throws -> Set<String> {
+    private func tables(_ fixture: StoreFixture, claim text: String) async throws -> Set<String> {
         let connection = try await fixture.database.connect()
         let tables = try await connection.execute(
             PostgresStatement(
@@ -142,7 +142,7 @@ struct ForgettingTests {
     @Test("Nothing of the person is left in any table, and others lose nothing")
     func everywhere() async throws {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         try await people(fixture)
         let codes = try await fixture.startContinuous()
         let ada = try required(
@@ -186,8 +186,8 @@ struct ForgettingTests {
         #expect(
             try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log WHERE subscription_id IS NULL") == 1
         )
-        for trace in Self.traces { #expect(try await !tables(fixture, holding: trace).isEmpty, "\(trace)") }
-        #expect(try await tables(fixture, holding: Self.user).count >= 3)
+        for trace in Self.traces { #expect(try await !tables(fixture, claim: trace).isEmpty, "\(trace)") }
+        #expect(try await tables(fixture, claim: Self.user).count >= 3)
 
         let found = try await fixture.store.forgetUser(service: "shop", userKey: Self.user)
         #expect(found == ForgottenUser(subscriptions: 5, targets: 6, exclusions: 4, seeds: 1))
@@ -199,7 +199,7 @@ struct ForgettingTests {
         #expect(try await cleanLogs(fixture) >= 2)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.forgotten_subscription WHERE logs_are_clean") == 5)
         for trace in Self.traces {
-            #expect(try await tables(fixture, holding: trace) == [], "\(trace)")
+            #expect(try await tables(fixture, claim: trace) == [], "\(trace)")
         }
 
         // Ids are still there, and lead to nobody.
@@ -211,13 +211,13 @@ struct ForgettingTests {
             try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry WHERE user_key = 'user-bob'")
                 == 1
         )
-        #expect(try await tables(fixture, holding: "BobBrowser").count == 1)
-        #expect(try await tables(fixture, holding: "bobs code").count == 1)
+        #expect(try await tables(fixture, claim: "BobBrowser").count == 1)
+        #expect(try await tables(fixture, claim: "bobs code").count == 1)
         // What was prepared for her is not sent; he gets his message, with his variables.
         for part in try await fixture.claim(limit: 10) {
             let loaded = try await fixture.store.loadPart(part, fieldNames: ["code"])
             for (row, id) in loaded.subscriptionIDs.enumerated() where id != bob {
-                #expect(!loaded.verdicts[row].isSendable)
+                #expect(!loaded.decisions[row].isSendable)
             }
         }
         #expect(try await fixture.store.deliveryProgress(running).pending > 0)
@@ -230,7 +230,7 @@ struct ForgettingTests {
     @Test("Hits and answers that come late are dropped, those of others are not")
     func late() async throws {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
         let id = try await fixture.startedDelivery()
         try await fixture.prepare()
@@ -251,8 +251,8 @@ struct ForgettingTests {
         let first = try await fixture.store.forgetUser(service: "shop", userKey: "shop-ios-1")
         #expect(first.subscriptions == 1)
         _ = try await fixture.store.storeOutcomes(batch)
-        #expect(try await tables(fixture, holding: "late-token-0") == [])
-        #expect(try await tables(fixture, holding: "late-token-1") == ["pushmta_engine.token_event"])
+        #expect(try await tables(fixture, claim: "late-token-0") == [])
+        #expect(try await tables(fixture, claim: "late-token-1") == ["pushmta_engine.token_event"])
         try await fixture.hit(id, [(1, .received), (2, .received), (1, .clicked)], position: 1)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log") == 1)
         #expect(try await fixture.sql("SELECT min(sequence) FROM pushmta_engine.tracking_log") == 2)
@@ -271,7 +271,7 @@ struct ForgettingTests {
     @Test("A late hit of a day whose outcomes are gone keeps no address and no browser")
     func lateOfAnOldDay() async throws {
         let fixture = try await StoreFixture.make()
-        #expect(try await fixture.beat())
+        #expect(try await fixture.heartbeat())
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1)
         let id = try await fixture.startedDelivery()
         try await fixture.prepare()
@@ -346,7 +346,7 @@ struct ForgettingTests {
                 "SELECT count(*) FROM pushmta_engine.subscription WHERE push_token = '\(Self.earlierToken)' AND enabled"
             ) == 1
         )
-        #expect(try await tables(fixture, holding: Self.earlierToken).contains("pushmta_engine.exclusion_entry"))
+        #expect(try await tables(fixture, claim: Self.earlierToken).contains("pushmta_engine.exclusion_entry"))
     }
 
     @Test("Who registers afterwards is somebody new, whatever token the device has")

@@ -173,7 +173,7 @@ struct RawFilterTests {
             while try await !store.prepareChunk(job, partSize: 50, partsPerChunk: 20).done {}
             Issue.record("It was prepared.")
         } catch {
-            guard case .waits(let reason, isTimeout: false) = store.verdict(on: error, of: job) else {
+            guard case .waits(let reason, isTimeout: false) = store.decision(on: error, of: job) else {
                 Issue.record("\(error)")
                 return
             }
@@ -207,7 +207,7 @@ struct RawFilterTests {
         do {
             _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
         } catch {
-            if case .waits(let words, isTimeout: false) = store.verdict(on: error, of: job) { reason = words }
+            if case .waits(let words, isTimeout: false) = store.decision(on: error, of: job) { reason = words }
         }
         #expect(reason.contains("condition in SQL") && reason.contains("22P02") && !reason.contains("abc"))
         try await store.postponePreparation(id, reason: reason)
@@ -230,14 +230,14 @@ struct RawFilterTests {
         try await set(fixture, id, "pg_sleep(600) IS NOT NULL")
         try await store.startDelivery(id)
         let job = try required(try await store.claimDeliveryToPrepare(host: fixture.host))
-        var verdict = PreparationVerdict.passes
+        var decision = PreparationDecision.passes
         do {
             _ = try await store.prepareChunk(job, timeout: .milliseconds(50))
         } catch {
-            verdict = store.verdict(on: error, of: job)
+            decision = store.decision(on: error, of: job)
         }
-        guard case .waits(let reason, isTimeout: true) = verdict else {
-            Issue.record("\(verdict)")
+        guard case .waits(let reason, isTimeout: true) = decision else {
+            Issue.record("\(decision)")
             return
         }
         #expect(reason.contains("its condition in SQL does not answer in time") && reason.contains("57014"))

@@ -44,7 +44,7 @@ struct DeliveryProofTests {
         let part = try required(try await fixture.claim().first)
         let loaded = try await store.loadPart(part, MessageFields(names: ["firstName"], withLocale: true))
         #expect(loaded.subscriptionIDs == [rows[0].id, seedOnly, rows[1].id, rows[2].id])
-        #expect(loaded.verdicts == [.sendable, .sendable, .sendable, .sendable])
+        #expect(loaded.decisions == [.sendable, .sendable, .sendable, .sendable])
         #expect(loaded.tokens.string(1) == Self.token)
         #expect(loaded.fields[0].string(0) == "Anna" && loaded.fields[0].isNull(1) && !loaded.fields[0].isNull(2))
         #expect((0..<4).map { loaded.locales.string($0) } == ["en", "fr", "en", "en"])
@@ -88,7 +88,7 @@ struct DeliveryProofTests {
         #expect(try await store.seeds().map(\.problem) == [""])
         try await store.removeSeed(named: "lab 2")
         let part = try required(try await fixture.claim().first { $0.deliveryID == proof })
-        #expect(try await store.loadPart(part, fieldNames: []).verdicts == [.disabled])
+        #expect(try await store.loadPart(part, fieldNames: []).decisions == [.disabled])
         // The device registers: from now on it is a subscriber.
         try await store.addSeed(NewSeed(name: "lab", application: "shop-ios", address: .subscription(id)))
         #expect(try await store.seeds().map(\.problem) == ["disabled"])

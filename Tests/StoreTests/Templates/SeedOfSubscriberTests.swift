@@ -85,7 +85,7 @@ struct SeedOfSubscriberTests {
 
         // What is prepared is not sent, what is created is not prepared, and nothing more is created.
         let part = try required(try await fixture.claim().first { $0.deliveryID == early })
-        #expect(try await store.loadPart(part, fieldNames: []).verdicts == [.disabled])
+        #expect(try await store.loadPart(part, fieldNames: []).decisions == [.disabled])
         #expect(try await fixture.prepare() == (0, 1, 0))
         #expect(try await store.deliveryProgress(late).excluded == 1)
         for addresses in [
@@ -99,7 +99,7 @@ struct SeedOfSubscriberTests {
         #expect(
             await refusal { _ = try await store.createProof(of: delivery, to: nil) }?.message.contains("nobody") == true
         )
-        #expect(try await store.loadSubscription(id, MessageFields(names: [])).verdicts == [.disabled])
+        #expect(try await store.loadSubscription(id, MessageFields(names: [])).decisions == [.disabled])
         // Marketing sees the reason.
         let marketing = try await fixture.database.connect()
         try await marketing.run(script: "SET ROLE pushmta_marketing")

@@ -64,7 +64,7 @@ struct FailureTests {
     }
 
     @Test("A batch that is repeated, and one out of a journal, keep them too")
-    func carefully() async throws {
+    func conflicts() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 6)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
         var first = OutcomeBatch()

@@ -101,9 +101,9 @@ struct SoftErrorTests {
         #expect(try await fixture.store.applyTokenEvents() == 7)
         let part = try required(try await fixture.claim().first)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
-        #expect(loaded.verdicts == [.sendable, .sendableWithErrors, .quarantined, .sendable])
-        #expect(loaded.verdicts.map(\.isSendable) == [true, true, false, true])
-        #expect(loaded.verdicts.map(\.reason) == ["", "", "quarantined", ""])
+        #expect(loaded.decisions == [.sendable, .sendableWithErrors, .quarantined, .sendable])
+        #expect(loaded.decisions.map(\.isSendable) == [true, true, false, true])
+        #expect(loaded.decisions.map(\.reason) == ["", "", "quarantined", ""])
         var batch = OutcomeBatch()
         for row in [0, 1] {
             batch.append(
@@ -113,7 +113,7 @@ struct SoftErrorTests {
                 subscriptionID: loaded.subscriptionIDs[row],
                 status: .sent,
                 httpStatus: 200,
-                healsErrors: loaded.verdicts[row] == .sendableWithErrors
+                healsErrors: loaded.decisions[row] == .sendableWithErrors
             )
         }
         _ = try await fixture.store.storeOutcomes(batch)

@@ -97,7 +97,7 @@ struct GatewayTroubleStoreTests {
         )
         // Somebody who still has answers says so once more.
         try await enter(fixture)
-        _ = try await fixture.store.settleRest()
+        _ = try await fixture.store.finishRest()
         #expect(try await fixture.store.readyWork().map(\.readyParts) == [1])
         #expect(try await claimProber(fixture, child))
         #expect(try await !claimProber(fixture, child + 1), "only once")

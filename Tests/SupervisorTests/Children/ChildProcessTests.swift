@@ -39,15 +39,15 @@ import Darwin
         await process
     }
 
-    @Test func lastWordsAreKeptAndForwarded() async {
+    @Test func stderrTailsAreKeptAndForwarded() async {
         let child = ScriptChild(
             "for i in $(seq 1 100); do echo \"line $i\" >&2; done; printf 'the last' >&2; kill -SEGV $$"
         )
         await child.run()
         #expect(await child.collector.end() == .signalled(SIGSEGV))
-        let words = child.registry[1]?.lastWords ?? ""
+        let words = child.registry[1]?.stderrTail ?? ""
         #expect(words.hasSuffix("line 100\nthe last"))
-        #expect(words.split(separator: "\n").count == LastWords.maximumLines)
+        #expect(words.split(separator: "\n").count == StderrTail.maximumLines)
         #expect(child.collector.forwarded.hasPrefix("line 1\nline 2\n"))
         #expect(child.collector.forwarded.hasSuffix("line 100\nthe last\n"))
     }
@@ -90,7 +90,7 @@ import Darwin
             "exec >&2; cut -d' ' -f5 /proc/$$/stat; echo $$; ls /proc/$$/fd; :"
         )
         await child.run()
-        let lines = (child.registry[1]?.lastWords ?? "").split(separator: "\n")
+        let lines = (child.registry[1]?.stderrTail ?? "").split(separator: "\n")
         #expect(lines.count == 5)
         #expect(lines.first == lines.dropFirst().first, "leader of its own group")
         #expect(lines.dropFirst(2) == ["0", "1", "2"])
@@ -100,7 +100,7 @@ import Darwin
         for end in ["exit 3", "kill -KILL $$", "exec >&- 2>&-; exit 0"] {
             let child = ScriptChild("echo $$ >&2; \(end)")
             await child.run()
-            let pid = try #require(child.registry[1].flatMap { Int32($0.lastWords) })
+            let pid = try #require(child.registry[1].flatMap { Int32($0.stderrTail) })
             #expect(kill(pid, 0) == -1 && errno == ESRCH, "it has been reaped")
         }
     }

@@ -16,12 +16,17 @@ import Testing
                 "INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind) VALUES (1, 1, 'invalid')"
         )
         let enabled = "SELECT count(*) FROM pushmta_engine.subscription WHERE enabled"
-        let beat = FeedbackBeat(worker: "11111111-8b86-4011-b42d-00cf4fc964ff", host: "one", pid: 1, version: "1")
-        #expect(try await site.store.feedbackBeat(beat))
+        let heartbeat = FeedbackHeartbeat(
+            worker: "11111111-8b86-4011-b42d-00cf4fc964ff",
+            host: "one",
+            pid: 1,
+            version: "1"
+        )
+        #expect(try await site.store.feedbackHeartbeat(heartbeat))
         #expect(try await loop.applyTokenEvents(site.store) == SupervisorLoop.tokenInterval)
         #expect(try await site.value(enabled) == "1")
         try await site.connection.run(
-            script: "UPDATE pushmta_engine.feedback_worker SET last_beat = last_beat - interval '31 seconds'"
+            script: "UPDATE pushmta_engine.feedback_worker SET last_heartbeat = last_heartbeat - interval '31 seconds'"
         )
         _ = try await loop.applyTokenEvents(site.store)
         #expect(try await site.value(enabled) == "0")

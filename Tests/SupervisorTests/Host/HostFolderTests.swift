@@ -102,10 +102,10 @@ import Testing
             Issue.record("free journals were not taken")
             return
         }
-        #expect(try torn.read().summary.holdings.count == 2)
+        #expect(try torn.read().summary.claims.count == 2)
         #expect(try torn.read().damage == nil)
         let contents = try wrong.read()
-        #expect(contents.summary.holdings.count < 3, "what comes after the damage is not known")
+        #expect(contents.summary.claims.count < 3, "what comes after the damage is not known")
         #expect(contents.damage != nil)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Supervisor
 
 @Suite struct JournalSummaryTests {
-    private let holding = JournalSummary.Holding(part: 7, token: 2)
+    private let claim = JournalSummary.Claim(part: 7, token: 2)
 
     private func answers(_ answers: JournalAnswer...) -> JournalRecord {
         .answers(part: 7, token: 2, timeMilliseconds: 0, answers)
@@ -21,10 +21,10 @@ import Testing
             .intent(part: 7, token: 2, ranges: [1...3, 6...6]),
             answers(JournalAnswer(sequence: 2, outcomeClass: .accepted, status: 200))
         )
-        let findings = summary.findings(holding)
-        #expect(findings.ambiguous == [1, 3, 6])
-        #expect(findings.facts.map(\.sequence) == [2])
-        #expect(summary.holdings == [holding])
+        let results = summary.results(claim)
+        #expect(results.ambiguous == [1, 3, 6])
+        #expect(results.facts.map(\.sequence) == [2])
+        #expect(summary.claims == [claim])
     }
 
     @Test func theLastWordAboutAMessageCounts() {
@@ -33,7 +33,7 @@ import Testing
             answers(JournalAnswer(sequence: 1, outcomeClass: .unprocessed)),
             .intent(part: 7, token: 2, ranges: [1...1])
         )
-        #expect(first.findings(holding).ambiguous == [1])
+        #expect(first.results(claim).ambiguous == [1])
         let second = summary(
             .intent(part: 7, token: 2, ranges: [1...2]),
             answers(
@@ -41,7 +41,7 @@ import Testing
                 JournalAnswer(sequence: 2, outcomeClass: .stopApplication, status: 403)
             )
         )
-        #expect(second.findings(holding) == JournalSummary.Findings(), "both are as if never sent")
+        #expect(second.results(claim) == JournalSummary.Results(), "both are as if never sent")
     }
 
     @Test func softAnswersAreNoFacts() {
@@ -55,9 +55,9 @@ import Testing
         )
         let permanent = JournalAnswer(sequence: 5, outcomeClass: .permanent, status: 410, reason: "Unregistered")
         let unknown = JournalAnswer(sequence: 6, outcomeClass: .ambiguous)
-        let findings = summary(.intent(part: 7, token: 2, ranges: [4...6]), answers(retry, permanent, unknown))
-            .findings(holding)
-        #expect(findings == JournalSummary.Findings(ambiguous: [6], facts: [permanent], softAnswers: [retry]))
+        let results = summary(.intent(part: 7, token: 2, ranges: [4...6]), answers(retry, permanent, unknown))
+            .results(claim)
+        #expect(results == JournalSummary.Results(ambiguous: [6], facts: [permanent], softAnswers: [retry]))
     }
 
     @Test func aClosedPartNeedsNothing() {
@@ -66,7 +66,7 @@ import Testing
             .intent(part: 7, token: 3, ranges: [1...1]),
             .closed(part: 7, token: 2)
         )
-        #expect(summary.holdings == [.init(part: 7, token: 3)])
-        #expect(summary.findings(holding) == JournalSummary.Findings())
+        #expect(summary.claims == [.init(part: 7, token: 3)])
+        #expect(summary.results(claim) == JournalSummary.Results())
     }
 }

@@ -21,8 +21,8 @@ import Testing
         #expect(harness.at(3, .work(work)).isEmpty, "nothing is started any more")
         harness.gone(4, 1, .exited(status: 0))
         let end = ChildEnd(reason: .drained, detail: "exit status 0")
-        #expect(harness.ended(5, 2, .exited(status: 0)) == [.settle(generation: 2, end)])
-        #expect(harness.at(6, .childSettled(generation: 2)) == [.finish])
+        #expect(harness.ended(5, 2, .exited(status: 0)) == [.recover(generation: 2, end)])
+        #expect(harness.at(6, .childRecovered(generation: 2)) == [.finish])
         #expect(harness.plan.ending == .finished)
     }
 
@@ -55,27 +55,29 @@ import Testing
         #expect(harness.at(61.9, .tick).isEmpty)
         let terminated = harness.at(62, .tick)
         #expect(
-            terminated == [.command(generation: 1, .hurry, detail: nil), .signal(generation: 1, Signals.terminate)]
+            terminated == [
+                .command(generation: 1, .fastShutdown, detail: nil), .signal(generation: 1, Signals.terminate),
+            ]
         )
         #expect(harness.at(71.9, .tick).isEmpty)
         #expect(harness.at(72, .tick) == [.signal(generation: 1, Signals.kill)])
         let end = harness.ended(73, 1, .signalled(Signals.kill))
-        #expect(end == [.settle(generation: 1, ChildEnd(reason: .drainTimeout, detail: "signal 9"))])
+        #expect(end == [.recover(generation: 1, ChildEnd(reason: .drainTimeout, detail: "signal 9"))])
     }
 
-    @Test func theSecondRequestHurries() {
+    @Test func theSecondRequestIsAFastShutdown() {
         var harness = running()
         harness.at(2, .drain)
-        let hurried = harness.at(3, .drain)
-        #expect(hurried.contains(.signal(generation: 1, Signals.terminate)))
-        #expect(hurried.contains(.signal(generation: 2, Signals.terminate)))
-        #expect(harness.at(4, .hurry).isEmpty, "a third one changes nothing")
+        let fast = harness.at(3, .drain)
+        #expect(fast.contains(.signal(generation: 1, Signals.terminate)))
+        #expect(fast.contains(.signal(generation: 2, Signals.terminate)))
+        #expect(harness.at(4, .fastShutdown).isEmpty, "a third one changes nothing")
         #expect(harness.at(13, .tick).count == 2, "both are killed")
     }
 
-    @Test func aHurriedEndDoesNotWaitForADatabaseThatIsAway() {
+    @Test func aFastShutdownDoesNotWaitForADatabaseThatIsAway() {
         var harness = running()
-        harness.at(2, .hurry)
+        harness.at(2, .fastShutdown)
         harness.at(2, .databaseAvailable(false))
         harness.ended(3, 1, .exited(status: 0))
         #expect(harness.ended(4, 2, .exited(status: 0)).contains(.finish))
@@ -86,9 +88,12 @@ import Testing
         harness.at(2, .drain)
         harness.at(3, .databaseAvailable(false))
         #expect(harness.at(7.9, .tick).isEmpty, "it may be a restart")
-        let hurried = harness.at(8, .tick)
+        let fast = harness.at(8, .tick)
         #expect(
-            hurried == [.command(generation: 1, .hurry, detail: nil), .command(generation: 2, .hurry, detail: nil)]
+            fast == [
+                .command(generation: 1, .fastShutdown, detail: nil),
+                .command(generation: 2, .fastShutdown, detail: nil),
+            ]
         )
         #expect(harness.at(9, .tick).isEmpty, "they are told once, and no signal cuts off what is on the wire")
         harness.ended(20, 1, .exited(status: 75))

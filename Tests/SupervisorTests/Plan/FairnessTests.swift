@@ -13,7 +13,7 @@ import Testing
 
     /// Who makes room gives back what is not on the wire: at a slow gateway the rest of its parts would take the whole drain time.
     private func leave(_ generation: Int32) -> [SupervisorAction] {
-        [drain(generation), .command(generation: generation, .hurry, detail: nil)]
+        [drain(generation), .command(generation: generation, .fastShutdown, detail: nil)]
     }
 
     /// Two children whose gateways take nothing, in the only two places.

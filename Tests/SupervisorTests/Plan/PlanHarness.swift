@@ -68,11 +68,11 @@ struct PlanHarness {
         at(seconds, .childEnded(generation: generation, end, outOfMemoryKillSeen: false))
     }
 
-    /// Ends a child and settles its affairs.
+    /// Ends a child and recovers what it left.
     @discardableResult
     mutating func gone(_ seconds: Double, _ generation: Int32, _ end: ChildTermination) -> [SupervisorAction] {
         let first = ended(seconds, generation, end)
-        return first + at(seconds, .childSettled(generation: generation))
+        return first + at(seconds, .childRecovered(generation: generation))
     }
 
     /// Lets time pass as a running supervisor does, and returns what it wants done meanwhile.
@@ -89,6 +89,6 @@ struct PlanHarness {
 }
 
 extension SupervisorAction {
-    /// Whether it settles the affairs of a dead child, as follows each end.
-    var isSettling: Bool { if case .settle = self { true } else { false } }
+    /// Whether it recovers what a dead child left, as follows each end.
+    var isRecovering: Bool { if case .recover = self { true } else { false } }
 }

@@ -140,7 +140,9 @@ import Testing
         harness.status(1, 1, .idle, sent: 5)
         let actions = harness.at(2, .work([PlanHarness.offer(PlanHarness.droid)]))
         #expect(
-            actions == [.command(generation: 1, .drain, detail: nil), .command(generation: 1, .hurry, detail: nil)]
+            actions == [
+                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .fastShutdown, detail: nil),
+            ]
         )
         #expect(harness.at(3, .tick).isEmpty, "it is asked once, and no other with it")
         #expect(harness.gone(3, 1, .exited(status: 0)).contains(.spawn(generation: 2, PlanHarness.droid)))
@@ -157,7 +159,7 @@ import Testing
         #expect(harness.at(11, .tick).isEmpty)
         #expect(
             harness.at(12, .tick) == [
-                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .hurry, detail: nil),
+                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .fastShutdown, detail: nil),
             ]
         )
     }
@@ -170,7 +172,7 @@ import Testing
         let urgent = PlanHarness.offer(PlanHarness.droid, priority: 5)
         #expect(
             harness.at(2, .work([bulk, urgent])) == [
-                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .hurry, detail: nil),
+                .command(generation: 1, .drain, detail: nil), .command(generation: 1, .fastShutdown, detail: nil),
             ]
         )
     }

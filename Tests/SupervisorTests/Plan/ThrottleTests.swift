@@ -89,7 +89,7 @@ import Testing
         harness.at(0, .kinds([PlanHarness.push]))
         harness.start(work)
         harness.status(1, 1, .draining, reason: .circuitOpen)
-        #expect(harness.gone(2, 1, .exited(status: 0)).allSatisfy { $0.isSettling }, "what was on offer is stale")
+        #expect(harness.gone(2, 1, .exited(status: 0)).allSatisfy { $0.isRecovering }, "what was on offer is stale")
         #expect(harness.at(3, .work([])).isEmpty, "none is kept in stock for it")
         #expect(
             harness.at(8, .work(work)) == [.spawn(generation: 2, PlanHarness.push)],
@@ -110,7 +110,7 @@ import Testing
         #expect(harness.at(31, .journalDisk(trouble: nil)) == [.spawn(generation: 1, PlanHarness.push)])
         harness.status(32, 1, sent: 3)
         harness.at(33, .journalDisk(trouble: "Read-only file system"))
-        #expect(harness.gone(34, 1, .exited(status: 74)).allSatisfy { $0.isSettling })
+        #expect(harness.gone(34, 1, .exited(status: 74)).allSatisfy { $0.isRecovering })
         #expect(harness.at(35, .journalDisk(trouble: nil)) == [.spawn(generation: 2, PlanHarness.push)])
     }
 

@@ -17,7 +17,7 @@ import Testing
         let actions = harness.status(60, 1, parts: 1, sent: 1, progress: 7)
         #expect(actions.contains(.signal(generation: 1, Signals.terminate)))
         let end = harness.ended(61, 1, .signalled(Signals.terminate))
-        #expect(end.contains(.settle(generation: 1, ChildEnd(reason: .stuck, detail: "signal 15"))))
+        #expect(end.contains(.recover(generation: 1, ChildEnd(reason: .stuck, detail: "signal 15"))))
     }
 
     @Test func aChildThatSaysNothingIsEnded() {
@@ -57,7 +57,7 @@ import Testing
     @Test func aSupervisorThatWasStoppedHeardNobodyAndEndsNobody() {
         var harness = running()
         #expect(harness.at(300, .tick).isEmpty)
-        #expect(harness.pass(from: 301, to: 359.9).isEmpty, "the child has its whole patience again")
+        #expect(harness.pass(from: 301, to: 359.9).isEmpty, "the child has its whole timeout again")
         #expect(harness.at(360, .tick).contains(.signal(generation: 1, Signals.terminate)))
     }
 

@@ -6,7 +6,7 @@ enum ScriptFile {
     static let obedient = """
         status idle 1
         while read -r line; do
-            case "$line" in *drain*|*hurry*) exit 0;; esac
+            case "$line" in *drain*|*fastShutdown*) exit 0;; esac
         done
         """
 

@@ -106,7 +106,7 @@ final class SupervisorSite: Sendable {
         do {
             try await body()
         } catch {
-            supervisor.hurry()
+            supervisor.fastShutdown()
             try await run.value
             throw error
         }

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aChildThatDiesEarlyLeavesItsLastWordsAndIsThrottled() async throws {
+    @Test func aChildThatDiesEarlyLeavesItsStderrTailAndIsThrottled() async throws {
         let site = try await SupervisorSite.make(script: "echo 'no such certificate' >&2; exit 78")
         _ = try await site.startDelivery()
         try await site.running(site.supervisor()) {
@@ -100,7 +100,7 @@ import Testing
             let alarm = "SELECT alarm LIKE 'Children for application%' FROM pushmta_engine.mta_host"
             try await site.wait(for: "true", from: alarm)
         }
-        #expect(try await site.value("SELECT last_words FROM pushmta_engine.mta_child") == "no such certificate")
+        #expect(try await site.value("SELECT stderr_tail FROM pushmta_engine.mta_child") == "no such certificate")
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.mta_child") == "1")
     }
 
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func aStubbornChildIsKilledWhenItHurries() async throws {
+    @Test func aStubbornChildIsKilledByAFastShutdown() async throws {
         let site = try await SupervisorSite.make(script: "trap '' TERM; touch $0.ready; while :; do sleep 0.05; done")
         _ = try await site.startDelivery()
         let supervisor = site.supervisor()

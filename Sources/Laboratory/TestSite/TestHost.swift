@@ -1,0 +1,105 @@
+import Administration
+import Foundation
+import PushCore
+
+/// One host of the product on this machine: a folder with settings, key, journals and logs, and a supervisor.
+struct TestHost: Sendable {
+    /// The folder.
+    let folder: String
+    /// The programs that it runs.
+    let programs: Executables
+    /// The supervisor, whose children are its own.
+    var supervisor: BackgroundProcess
+    /// A command that runs the supervisor, such as `ip netns exec NAME`; empty: it is started directly. The command has to
+    /// become the supervisor (exec), so that signals reach it.
+    var wrapper: [String] = []
+    /// Variables that the supervisor and its children get.
+    var environment: [String: String] = [:]
+
+    /// The settings of the processes.
+    var settingsFile: String { folder + "/pushmta.yaml" }
+    /// The key that seals the credentials.
+    var keyFile: String { folder + "/credential.key" }
+    /// The journals.
+    var journalFolder: String { folder + "/journal" }
+
+    /// A host in `folder`; nothing is made or started.
+    init(folder: String, programs: Executables) {
+        self.folder = folder
+        self.programs = programs
+        supervisor = BackgroundProcess(
+            name: "supervisor",
+            recordFile: folder + "/run/supervisor.pid",
+            logFile: folder + "/log/supervisor.log"
+        )
+    }
+
+    /// Makes the folders that are missing.
+    func makeFolders() throws {
+        for part in ["", "/log", "/run", "/journal"] {
+            try FileManager.default.createDirectory(atPath: folder + part, withIntermediateDirectories: true)
+        }
+    }
+
+    /// Removes the journals: they speak of parts of a database that is about to go.
+    func clearJournals() throws {
+        let manager = FileManager.default
+        if manager.fileExists(atPath: journalFolder) { try manager.removeItem(atPath: journalFolder) }
+        try manager.createDirectory(atPath: journalFolder, withIntermediateDirectories: true)
+    }
+
+    /// Writes the settings that the processes use; makes the key that they name if there is none.
+    func write(_ settings: Settings) throws {
+        if !FileManager.default.fileExists(atPath: settings.credentialKeyFile) {
+            try CredentialKeyFile.create(at: settings.credentialKeyFile)
+        }
+        try SettingsText.yaml(settings).write(toFile: settingsFile, atomically: true, encoding: .utf8)
+    }
+
+    /// Starts the supervisor with the host's settings; it starts its children when there is work.
+    func start() async throws {
+        try await start(supervisor, "supervisor")
+    }
+
+    /// Starts one of the product's processes with the host's settings.
+    func start(_ process: BackgroundProcess, _ subcommand: String) async throws {
+        // Settings of the caller's environment would reach the processes and override the host's.
+        let inherited = ProcessInfo.processInfo.environment.keys.filter {
+            $0.hasPrefix(SettingsLoader.environmentPrefix + "_")
+        }
+        var variables: [String: String?] = Dictionary(uniqueKeysWithValues: inherited.map { ($0, nil) })
+        for (name, value) in environment { variables[name] = value }
+        let command = wrapper + [programs.pushmta, subcommand, "--config", settingsFile]
+        try await process.start(command[0], Array(command.dropFirst()), environment: variables)
+    }
+}
+
+/// Writes settings as a file.
+enum SettingsText {
+    /// The settings that differ from their defaults, as YAML: keys are nested, values in JSON form, which is YAML, too.
+    static func yaml(_ settings: Settings) -> String {
+        let defaults = Settings()
+        var open: [String] = []
+        var lines: [String] = []
+        for definition in Settings.definitions where definition.text(in: settings) != definition.text(in: defaults) {
+            let parts = definition.components
+            let shared = zip(open, parts.dropLast()).prefix { $0 == $1 }.count
+            for depth in shared..<parts.count - 1 { lines.append(indentation(depth) + parts[depth] + ":") }
+            open = Array(parts.dropLast())
+            lines.append(indentation(parts.count - 1) + parts[parts.count - 1] + ": " + value(of: definition, settings))
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func indentation(_ depth: Int) -> String {
+        String(repeating: "  ", count: depth)
+    }
+
+    private static func value(of definition: SettingDefinition, _ settings: Settings) -> String {
+        let text = definition.text(in: settings)
+        switch definition.access {
+        case .integer, .flag: return text
+        case .text, .choice, .timeOfDay: return JSONLine.quoted(text)
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import Administration
+import CurlClient
+import Foundation
+import NIOCore
+import NIOPosix
+import PushCore
+import Store
+
+/// Everything that a test site needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; and a
+/// feedback worker and a web process for those that have devices.
+struct TestSite: Sendable {
+    /// The name of the site's database.
+    static let databaseName = "pushmta"
+
+    /// The folder: settings, key, journals, logs, the simulator's state.
+    let folder: String
+    /// The programs that it runs.
+    let programs: Executables
+    /// The database's server.
+    let cluster: PrivateCluster
+    /// The simulated gateways.
+    let gateways: TestSimulator
+    /// The host.
+    let host: TestHost
+
+    /// The simulator's process.
+    var simulator: BackgroundProcess { gateways.process }
+    /// The supervisor's process, whose children are its own.
+    var supervisor: BackgroundProcess { host.supervisor }
+    /// The web process.
+    let web: BackgroundProcess
+    /// The feedback worker.
+    let feedback: BackgroundProcess
+    /// The settings of the processes.
+    var settingsFile: String { host.settingsFile }
+    /// The journals.
+    var journalFolder: String { host.journalFolder }
+    /// The database.
+    var database: String { cluster.connectionString(Self.databaseName) }
+
+    /// A site in `folder`; nothing is started.
+    ///
+    /// - Parameter programs: The folder of the product's programs; that of this program if none is given.
+    init(folder: String, programs: String? = nil) throws {
+        let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
+        self.folder = folder
+        self.programs = Executables(folder: programs)
+        cluster = try PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
+        gateways = TestSimulator(site: folder)
+        host = TestHost(folder: folder, programs: self.programs)
+        web = BackgroundProcess(
+            name: "web process",
+            recordFile: folder + "/run/web.pid",
+            logFile: folder + "/log/web.log"
+        )
+        feedback = BackgroundProcess(
+            name: "feedback worker",
+            recordFile: folder + "/run/feedback.pid",
+            logFile: folder + "/log/feedback.log"
+        )
+    }
+
+    /// Ends what an earlier run left, and makes the folder and, with a cluster, an empty database.
+    func prepare(withCluster: Bool = true) async throws {
+        try await stopProcesses()
+        try host.makeFolders()
+        try host.clearJournals()
+        guard withCluster else { return }
+        let manager = FileManager.default
+        let link = folder + "/postgres"
+        try? manager.removeItem(atPath: link)
+        try manager.createSymbolicLink(atPath: link, withDestinationPath: cluster.folder)
+        try await cluster.start()
+        try await cluster.recreateDatabase(Self.databaseName)
+    }
+
+    /// Ends everything, the server last.
+    func stop(withCluster: Bool = true) async throws {
+        try await stopProcesses()
+        if withCluster { try await cluster.stop() }
+    }
+
+    /// Removes everything. It has to be stopped.
+    func remove() throws {
+        try cluster.remove()
+        if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
+    }
+
+    private func stopProcesses() async throws {
+        try await supervisor.stop()
+        try await web.stop()
+        try await feedback.stop()
+        try await simulator.stop()
+    }
+}
+
+extension TestSite {
+    /// Writes the key and the settings that the processes of the site use.
+    ///
+    /// - Parameter database: The database if it is not the site's own.
+    /// - Parameter webPort: The port of the web process, on this machine only.
+    func writeSettings(database: String? = nil, children: Int, webPort: Int? = nil) throws -> Settings {
+        var settings = Settings()
+        settings.database.url = database ?? self.database
+        settings.credentialKeyFile = host.keyFile
+        settings.mta.workingPath = host.journalFolder
+        settings.mta.master.maxSpareServers = children
+        settings.mta.master.startSpareServers = children
+        if let webPort {
+            settings.web.address = "127.0.0.1"
+            settings.web.port = webPort
+            settings.web.workingPath = folder + "/web"
+            settings.web.accessLog = folder + "/log/access.log"
+        }
+        try host.write(settings)
+        return settings
+    }
+
+    /// Starts the supervisor with the site's settings; it starts its children when there is work.
+    func startSupervisor() async throws {
+        try await host.start()
+    }
+
+    /// Starts the feedback worker with the site's settings.
+    func startFeedback() async throws {
+        try await host.start(feedback, "feedback")
+    }
+
+    /// Throws if one of the processes that were started has ended, with the end of its log.
+    func checkProcesses(withDevices: Bool = false) throws {
+        for process in [supervisor, simulator] + (withDevices ? [web, feedback] : []) where process.running == nil {
+            throw CommandFailure(
+                .software,
+                "The \(process.name) has ended. Its log \(process.logFile) ends with:\n\(process.stderrTail)"
+            )
+        }
+    }
+}
+
+extension TestSite {
+    /// How long the web process may take until it serves.
+    private static let webStartLimit = Duration.seconds(30)
+    private static let webLookInterval = Duration.milliseconds(20)
+
+    /// Starts the web process with the site's settings.
+    ///
+    /// - Returns: Its base address, when it is ready.
+    func startWeb(_ settings: Settings) async throws -> String {
+        try await host.start(web, "web")
+        let base = "http://127.0.0.1:\(settings.web.port)"
+        let client = CurlClient()
+        let deadline = ContinuousClock.now.advanced(by: Self.webStartLimit)
+        while ContinuousClock.now < deadline, web.running != nil {
+            let response = try? await client.perform(CurlRequest(url: base + "/health/ready"))
+            if response?.status == 200 { return base }
+            try await Task.sleep(for: Self.webLookInterval)
+        }
+        throw CommandFailure(
+            .software,
+            "The web process does not start. Its log \(web.logFile) ends with:\n\(web.stderrTail)"
+        )
+    }
+}
+
+extension TestSite {
+    /// Starts the simulator and returns where it listens and what it accepts.
+    func startSimulator() async throws -> SimulatorReport {
+        try await gateways.start(programs)
+    }
+
+    /// What the simulator has counted so far.
+    func counters(_ report: SimulatorReport) async throws -> SimulatorCount {
+        try await SimulatorControl(report).counters()
+    }
+}
+
+extension TestSite {
+    /// Refuses to take from people what they have put into a site: a new run ends its processes and makes its database anew.
+    ///
+    /// - Parameter fresh: whether that is what they ask for.
+    /// - Throws: `CommandFailure` that says what is there and what can be done.
+    func requireSampleOnly(_ sample: TestContents, fresh: Bool) async throws {
+        try requireOwnSettings()
+        guard !fresh else { return }
+        let running = [simulator, supervisor, web, feedback].filter { $0.running != nil }.map(\.name)
+        guard running.isEmpty else {
+            throw CommandFailure(
+                .temporary,
+                "A site is up in \(folder) (\(running.joined(separator: ", "))): a new run would end it and delete its database with all that was added to it. `./Deploy/quickstart stop --folder \(folder)` ends it and keeps its data, --folder OTHER makes another site beside it, and --fresh starts over."
+            )
+        }
+        let found = try await contents(besides: sample)
+        guard !found.isEmpty else { return }
+        throw CommandFailure(
+            .data,
+            "The database of the site in \(folder) holds more than the sample: \(found.joined(separator: ", ")). A new run would delete it: --folder OTHER makes another site beside it, and --fresh starts over. The site as it is comes up again with the commands that read \(settingsFile)."
+        )
+    }
+
+    /// Settings of another installation stand for journals that must not go.
+    private func requireOwnSettings() throws {
+        guard let text = try? String(contentsOfFile: settingsFile, encoding: .utf8), !text.contains(cluster.folder)
+        else {
+            return
+        }
+        throw CommandFailure(
+            .data,
+            "\(settingsFile) is not the settings file of a site of quickstart, which would write over it and clear the journals beside it: choose another --folder."
+        )
+    }
+
+    /// What the database holds besides the sample; the server runs afterwards only if it did before, or if there is nothing.
+    private func contents(besides sample: TestContents) async throws -> [String] {
+        guard FileManager.default.fileExists(atPath: cluster.data + "/PG_VERSION") else { return [] }
+        let wasRunning = await cluster.isRunning()
+        try await cluster.start()
+        do {
+            var settings = Settings()
+            settings.database.url = database
+            let configuration = StoreSession.configuration(settings, role: "quickstart")
+            let found = try await Store.contents(besides: sample, configuration)
+            if !found.isEmpty, !wasRunning { try await cluster.stop() }
+            return found
+        } catch {
+            if !wasRunning { try? await cluster.stop() }
+            throw error
+        }
+    }
+}
+
+/// Keeps a second run out of a folder for as long as this process lives.
+struct FolderLock: Sendable {
+    /// Takes the folder; the lock ends with the process, however it ends.
+    ///
+    /// - Throws: `CommandFailure` if another process has it, or if the folder cannot be written.
+    init(folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = folder + "/lock"
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw CommandFailure(
+                .unavailable,
+                "Another run works in \(folder): wait for its end, or choose another folder with --folder."
+            )
+        }
+    }
+}
+
+/// Ports for servers that do not choose one by themselves.
+enum FreePort {
+    /// A port of this machine that was free a moment ago.
+    static func any() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = channel.localAddress?.port ?? 0
+        try await channel.close()
+        return port
+    }
+}

@@ -1,0 +1,277 @@
+import Gateways
+import PushCore
+import Store
+
+/// The way from the claim to the gateway.
+extension DispatchState {
+    mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
+        var part = HeldPart(prepared)
+        counters.progress += 1
+        if let halt = Halt(prepared.claimed.deliveryState) { pauses.halts[prepared.claimed.deliveryID] = halt }
+        if prepared.claimed.isProbe, circuit == .closed { circuit = .probing }
+        if let end = part.validUntilMilliseconds { endings.nextExpiry = min(endings.nextExpiry, end) }
+        let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
+        for decided in prepared.decided where !isHalted || decided.status == .unknown {
+            switch decided.status {
+            case .failed: counters.failed += 1
+            case .unknown: counters.unknown += 1
+            default: break
+            }
+            record(
+                &part,
+                row: decided.row,
+                decided.status,
+                reason: decided.reason,
+                httpStatus: 0,
+                gatewayMessageID: nil,
+                failure: decided.status == .failed ? failure(decided.reason, part) : nil,
+                isDecision: true
+            )
+        }
+        if !isHalted { counters.retried += Int64(part.retries.count) }
+        // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
+        parts[part.claim] = part
+        if !part.slices.isEmpty { wait(part) }
+        closeIfDone(part.claim, now)
+    }
+
+    /// Puts a part behind all that are as urgent, and before those that are less so.
+    private mutating func wait(_ part: HeldPart) {
+        let place = waiting.firstIndex { (parts[$0]?.claimed.priority ?? .min) < part.claimed.priority }
+        waiting.insert(part.claim, at: place ?? waiting.endIndex)
+    }
+
+    /// What kind of failure it is that a message cannot be made.
+    private func failure(_ reason: String, _ part: HeldPart) -> MessageFailure? {
+        AnswerTable.check(AnswerGateway(part.delivery.format), reason: reason).failure
+    }
+
+    /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.
+    mutating func dispatch(_ actions: inout [Action]) {
+        guard permission.maySend else { return }
+        if let ramp = gateway.ramp, !ramp.admits(at: moment) { return }
+        if isProbing {
+            // One message at a time: the next only when the last has its answer, or is not waited for any more.
+            guard mayProbe, !window.isMarking, isProbingTrouble ? !awaitsProbe : window.inGateway == 0 else { return }
+        }
+        // A message that was refused as a probe lets others go first: it may be refused for its own sake.
+        let hasFresh = isProbing && splitForProbe()
+        if !isProbingTrouble || !hasFresh { sendDue(&actions) }
+        guard !window.isMarking, !cut.isWanted, !waiting.isEmpty, mayProbe, circuit != .probing || window.inGateway == 0
+        else { return }
+        var marks: [PartMark] = []
+        let before = window.unresolved
+        var bytes = bytesInGateway
+        for claim in waiting {
+            guard let part = parts[claim], let slice = part.slices.first, halt(of: part) == nil else { continue }
+            bytes += slice.batch.byteCount
+            guard window.admits(slice.rows.count, bytes: bytes) else { break }
+            if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
+            gateway.ramp?.count(slice.rows.count)
+            window.unresolved += slice.rows.count
+            marks.append(PartMark(part: claim.part, token: claim.token, through: slice.markThrough))
+            useProbe()
+            if isProbing { break }
+        }
+        guard !marks.isEmpty else { return }
+        window.beginMarking(window.unresolved - before)
+        actions.append(.mark(marks))
+    }
+
+    /// What the batches in the gateway hold.
+    private var bytesInGateway: Int {
+        window.mostBytes == .max ? 0 : flights.values.reduce(0) { $0 + $1.batch.byteCount }
+    }
+
+    mutating func marked(_ marks: [PartMark], _ held: Set<Int64>, _ actions: inout [Action]) {
+        window.endMarking()
+        counters.progress += 1
+        for mark in marks {
+            let claim = mark.claim
+            guard let slice = parts[claim]?.slices.first else { continue }
+            if !held.contains(claim.part) { fence(claim, &actions) }
+            // What must not leave now waits and is marked again; a mark may say too much without harm.
+            guard permission.maySend, var part = parts[claim], !part.isFenced, halt(of: part) == nil else { continue }
+            window.unresolved += slice.rows.count
+            part.slices.removeFirst()
+            parts[claim] = part
+            if part.slices.isEmpty { waiting.removeAll { $0 == claim } }
+            submit(Flight(claim: claim, rows: slice.rows, batch: slice.batch, open: slice.rows.count), &actions)
+        }
+        actions.append(.claimMore)
+    }
+
+    private mutating func submit(_ flight: Flight, _ actions: inout [Action]) {
+        flights[flight.batch.id] = flight
+        parts[flight.claim]?.inGateway += flight.rows.count
+        window.inGateway += flight.rows.count
+        actions.append(.submit(flight.batch))
+    }
+
+    /// Leaves one message in the slice that goes next.
+    ///
+    /// Where only the answers are lost, nobody is to get a message with every probe: one that may have arrived is none as long as there is
+    /// another. Each owner of a part takes the next of these, so that one that is refused for its own sake hides no gateway that is back.
+    /// - Returns: whether there is a message that has never left without an answer.
+    private mutating func splitForProbe() -> Bool {
+        guard let claim = waiting.first(where: { parts[$0].map { halt(of: $0) == nil } == true }),
+            let part = parts[claim], !part.slices.isEmpty
+        else { return false }
+        let isClean = { (row: Int32) in !part.isAmbiguous(row) }
+        let place = part.slices.firstIndex { $0.rows.contains(where: isClean) }
+        var slices = Array(part.slices)
+        let slice = slices.remove(at: (place ?? part.slices.startIndex) - part.slices.startIndex)
+        let clean = slice.rows.indices.filter { isClean(slice.rows[$0]) }
+        let index = clean.isEmpty ? 0 : clean[Int(max(0, part.claimed.fencingToken - 1) % Int64(clean.count))]
+        guard slice.rows.count > 1 else {
+            parts[claim]?.slices = [slice] + slices
+            return place != nil
+        }
+        let others = slice.rows.indices.filter { $0 != index }.map { Int32($0) }
+        let first = PreparedPart.Slice(
+            rows: [slice.rows[index]],
+            batch: slice.batch.subset([Int32(index)], id: newBatchID()),
+            markThrough: slice.rows[index] + 1
+        )
+        let rest = PreparedPart.Slice(
+            rows: others.map { slice.rows[Int($0)] },
+            batch: slice.batch.subset(others, id: newBatchID()),
+            markThrough: slice.markThrough
+        )
+        parts[claim]?.slices = [first, rest] + slices
+        return place != nil
+    }
+
+    private mutating func newBatchID() -> Int64 {
+        nextBatchID += 1
+        return nextBatchID
+    }
+
+    // MARK: Sending again
+
+    private mutating func sendDue(_ actions: inout [Action]) {
+        guard !due.isEmpty else { return }
+        let batches = due
+        due = []
+        for (place, batchID) in batches.enumerated() {
+            guard let flight = flights[batchID], flight.waiting > 0, let part = parts[flight.claim] else { continue }
+            // A halted part ends, or goes on when its delivery does.
+            guard halt(of: part) == nil else {
+                due.append(batchID)
+                continue
+            }
+            sendAgain(flight, &actions)
+            gateway.ramp?.count(flight.waiting)
+            useProbe()
+            if isProbing {
+                due += batches[(place + 1)...]
+                return
+            }
+        }
+    }
+
+    private mutating func sendAgain(_ flight: Flight, _ actions: inout [Action]) {
+        var rest = flight
+        rest.resend = []
+        rest.unsent = []
+        rest.hasPause = false
+        rest.open -= flight.waiting
+        flights[flight.batch.id] = rest.open > 0 ? rest : nil
+        if flight.unsent.count == flight.rows.count {
+            // All of it: as it was.
+            rest.open = flight.rows.count
+            rest.departed = []
+            submit(rest, &actions)
+            return
+        }
+        submitAgain(flight, flight.resend, attempt: flight.attempt + 1, &actions)
+        submitAgain(flight, flight.unsent, attempt: flight.attempt, &actions)
+    }
+
+    private mutating func submitAgain(
+        _ flight: Flight,
+        _ indexes: [Int32],
+        attempt: Int,
+        _ actions: inout [Action]
+    ) {
+        guard !indexes.isEmpty else { return }
+        let again = Flight(
+            claim: flight.claim,
+            rows: indexes.map { flight.rows[Int($0)] },
+            batch: flight.batch.subset(indexes, id: newBatchID()),
+            open: indexes.count,
+            attempt: attempt
+        )
+        submit(again, &actions)
+    }
+}
+
+/// The last moment: messages get their streams.
+extension DispatchState {
+    /// The intents of the messages that are about to leave, to be journaled first.
+    ///
+    /// Nothing leaves for which anything speaks against it now: the lease has run out, a delivery is halted or expired, a
+    /// part is fenced, sending is paused, or the child is leaving.
+    ///
+    /// - Parameter isLeaseValid: asked here, so that no renewal comes between the answer and what follows from it.
+    /// - Returns: the journal's records; nil if the messages, and all that wait in the gateway, have to come back.
+    mutating func aboutToSend(
+        _ departures: [GatewayDeparture],
+        now: Int64,
+        isLeaseValid isValid: () -> Bool
+    ) -> [UInt8]? {
+        guard isValid() else {
+            permission.isLeaseValid = false
+            return nil
+        }
+        guard permission.maySend, departures.allSatisfy({ mayLeave($0.batch.id, now) }) else { return nil }
+        var journal: [UInt8] = []
+        for departure in departures {
+            guard let flight = flights[departure.batch.id], let part = parts[flight.claim] else { continue }
+            var ranges: [ClosedRange<Int32>] = []
+            for range in departure.ranges where !range.isEmpty {
+                flights[departure.batch.id]?.depart(range)
+                let sequences = range.lazy.map { part.sequences[Int(flight.rows[Int($0)])] }
+                ranges += Self.ranges(sequences)
+            }
+            JournalEncoder.appendIntent(
+                part: flight.claim.part,
+                token: flight.claim.token,
+                ranges: ranges,
+                to: &journal
+            )
+        }
+        return journal
+    }
+
+    private func mayLeave(_ batchID: Int64, _ now: Int64) -> Bool {
+        guard let flight = flights[batchID], let part = parts[flight.claim], !part.isFenced else { return false }
+        return pauses.halts[part.claimed.deliveryID] == nil && part.refusal == nil
+            && !part.isExpired(atMilliseconds: now)
+    }
+}
+
+extension GatewayRequestBatch {
+    /// Some of the messages again, as a batch of their own.
+    func subset(_ indexes: [Int32], id: Int64) -> GatewayRequestBatch {
+        var tokens = ByteColumn()
+        var bodies = ByteColumn()
+        var collapseIDs: ByteColumn? = self.collapseIDs == nil ? nil : ByteColumn()
+        for index in indexes {
+            tokens.append(self.tokens[Int(index)])
+            bodies.append(self.bodies[Int(index)])
+            if let column = self.collapseIDs {
+                column.isNull(Int(index)) ? collapseIDs?.appendNull() : collapseIDs?.append(column[Int(index)])
+            }
+        }
+        return GatewayRequestBatch(
+            id: id,
+            tokens: tokens,
+            messageIDs: indexes.map { messageIDs[Int($0)] },
+            bodies: bodies,
+            attributes: attributes,
+            collapseIDs: collapseIDs,
+            isUrgent: isUrgent
+        )
+    }
+}

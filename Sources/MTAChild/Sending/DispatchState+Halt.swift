@@ -1,0 +1,267 @@
+import PushCore
+import Store
+
+extension DispatchState.Halt {
+    /// What a delivery's state means for its parts; nil if they are sent.
+    init?(_ state: DeliveryState) {
+        switch state {
+        case .preparing, .inProgress: return nil
+        case .paused, .editing, .pending: self = .giveBack
+        case .stopped, .failed: self = .close(.canceled, reason: state.rawValue)
+        // It cannot finish with an open part; whatever it is, this child does not go on.
+        case .finished: self = .giveBack
+        }
+    }
+}
+
+/// Deliveries that are paused, stopped or expired, and how their parts end.
+extension DispatchState {
+    /// Why nothing more of the part leaves; nil if it may.
+    func halt(of part: HeldPart) -> Halt? {
+        let halt = pauses.halts[part.claimed.deliveryID]
+        if part.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
+        return halt ?? (permission.isShuttingDownFast || part.refusal != nil ? .giveBack : nil)
+    }
+
+    mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
+        let held = heldDeliveries
+        for (delivery, state) in states where held.contains(delivery) {
+            let halt = Halt(state)
+            // The database does not know yet what this child has found.
+            if halt == nil, pauses.onHold.contains(delivery) { continue }
+            pauses.onHold.remove(delivery)
+            switch pauses.halts[delivery] {
+            // A delivery that was stopped or has expired stays so.
+            case .close?: continue
+            case .giveBack? where halt == nil: pauses.halts[delivery] = nil
+            case .giveBack?, nil:
+                guard let halt, pauses.halts[delivery] != halt else { continue }
+                pauses.halts[delivery] = halt
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    mutating func haltExpired(_ now: Int64, _ actions: inout [Action]) {
+        endings.nextExpiry = .max
+        expireParts(now, &actions)
+        for part in parts.values where !part.isFenced {
+            guard let end = part.delivery.validUntilMilliseconds else { continue }
+            if now <= end {
+                endings.nextExpiry = min(endings.nextExpiry, end)
+            } else if pauses.halts[part.claimed.deliveryID].map({ $0 == .giveBack }) ?? true {
+                pauses.halts[part.claimed.deliveryID] = .close(.ignored, reason: "expired")
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    /// A message of its own has its own end, whatever others of its delivery have.
+    private mutating func expireParts(_ now: Int64, _ actions: inout [Action]) {
+        for part in parts.values where part.ownValidUntil != nil && !part.isFenced && !part.isExpired && !part.isClosing
+        {
+            guard let end = part.ownValidUntil else { continue }
+            if now <= end {
+                endings.nextExpiry = min(endings.nextExpiry, end)
+            } else {
+                parts[part.claim]?.isExpired = true
+                endings.hasExpired = true
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    /// Asks once more for what a halted delivery has in the gateway: an order to submit may have been carried out after the order
+    /// to give back that followed it, as they come from several threads. Once is enough, and all that others have there comes back
+    /// with it.
+    mutating func cancelHalted(_ actions: inout [Action]) {
+        let late = Set(parts.values.filter { $0.inGateway > 0 && halt(of: $0) != nil }.map(\.claimed.deliveryID))
+        if !late.isSubset(of: endings.askedAgain) { actions.append(.cancelQueued) }
+        endings.askedAgain = late
+    }
+
+    /// Hands a part back to the database, which has it when ``Event/released(_:)`` says so.
+    mutating func giveBack(
+        _ claim: PartToken,
+        _ recovery: PartRecovery,
+        _ actions: inout [Action],
+        alone: Bool = false,
+        problem: String? = nil
+    ) {
+        endings.releasing.insert(claim)
+        actions.append(alone ? .putAside(claim, recovery, reason: problem) : .release(claim, recovery))
+    }
+
+    /// Ends the parts of halted deliveries of which nothing is on the wire any more.
+    mutating func resolveHalted(_ actions: inout [Action]) {
+        guard permission.isShuttingDownFast || endings.hasExpired || endings.hasRefused || !pauses.halts.isEmpty else {
+            return
+        }
+        if endings.hasRefused { endings.hasRefused = parts.values.contains { $0.refusal != nil && !$0.isFenced } }
+        if endings.hasExpired { endings.hasExpired = parts.values.contains { $0.isExpired && !$0.isClosing } }
+        // In the order of the parts, so that the same events have the same effects.
+        for claim in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
+            guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }
+            switch halt(of: part) {
+            case .close(let status, let reason): closeRest(claim, status, reason)
+            // Its outcomes are in the database before the next owner asks for them.
+            case .giveBack where part.lastBatch <= storing.stored:
+                forget(claim)
+                giveBack(claim, part.recovery, &actions, alone: part.goesAlone, problem: part.refusal)
+            case .giveBack, nil: continue
+            }
+        }
+    }
+
+    /// Ends a part with one outcome for all messages that have none, but for those that may have been sent.
+    private mutating func closeRest(_ claim: PartToken, _ status: MessageStatus, _ reason: String) {
+        abandonWaiting(of: claim)
+        dropUndecided(claim)
+        guard var part = parts[claim] else { return }
+        waiting.removeAll { $0 == claim }
+        part.slices = []
+        let retries = Set(part.retries.map(\.row))
+        let ambiguousRows = part.ambiguous.unanswered.union(part.ambiguous.reported)
+        let resent = part.resent - Int32(part.ambiguous.lost.count { !retries.contains($0) })
+        for row in part.ambiguous.lost.union(part.ambiguous.unanswered).sorted() {
+            counters.unknown += 1
+            record(
+                &part,
+                row: row,
+                .unknown,
+                reason: "sent before, without an answer; not sent again: \(reason)",
+                httpStatus: 0,
+                gatewayMessageID: nil
+            )
+        }
+        part.resent = resent
+        part.isClosing = true
+        part.lastBatch = storing.number
+        parts[claim] = part
+        storing.outcomes.closing.append(
+            ClosingPart(
+                part: claim.part,
+                token: claim.token,
+                resentAfterAmbiguity: resent,
+                ambiguous: ambiguousRows.map { part.sequences[Int($0)] }.sorted(),
+                restStatus: status,
+                restReason: reason
+            )
+        )
+    }
+
+    /// Leaves the messages of a part that wait to be sent again to its next owner, or to the part's end.
+    mutating func abandonWaiting(of claim: PartToken) {
+        for (batchID, flight) in flights where flight.claim == claim && flight.waiting > 0 {
+            window.unresolved -= flight.waiting
+            var rest = flight
+            rest.open -= flight.waiting
+            rest.resend = []
+            rest.unsent = []
+            flights[batchID] = rest.open > 0 ? rest : nil
+        }
+    }
+
+    /// Lets go of a part.
+    mutating func forget(_ claim: PartToken) {
+        abandonWaiting(of: claim)
+        dropUndecided(claim)
+        waiting.removeAll { $0 == claim }
+        guard let part = parts.removeValue(forKey: claim) else { return }
+        let delivery = part.claimed.deliveryID
+        // The next claim says how the delivery is then.
+        if pauses.halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
+            pauses.halts[delivery] = nil
+            // It is judged anew when somebody lets it go on.
+            if pauses.onHold.remove(delivery) != nil { guards.topics[delivery] = nil }
+        }
+    }
+}
+
+/// How parts end: closed with their last outcomes, or fenced; and when the journal is cut.
+extension DispatchState {
+    mutating func closeIfDone(_ claim: PartToken, _ now: Int64) {
+        guard var part = parts[claim], part.open == 0, !part.isFenced, !part.isClosing else { return }
+        // What is left of a stopped or expired delivery has no retry.
+        if part.isExpired { return }
+        if case .close = pauses.halts[part.claimed.deliveryID] { return }
+        part.isClosing = true
+        part.lastBatch = storing.number
+        parts[claim] = part
+        storing.outcomes.closing.append(part.closing(now: now))
+    }
+
+    /// - Parameter claims: the parts, with their tokens, that the stored batch was about.
+    mutating func stored(
+        _ report: StoreReport,
+        _ claims: Set<PartToken>,
+        _ windowRows: Int,
+        _ actions: inout [Action]
+    ) {
+        storing.wasStored()
+        window.unresolved -= windowRows
+        counters.progress += 1
+        counters.late += Int64(report.late)
+        var journal: [UInt8] = []
+        for claim in claims where report.closedParts.contains(claim.part) {
+            guard let part = parts[claim], part.isClosing else { continue }
+            counters.resentAfterAmbiguity += Int64(part.resent) + Int64(part.ambiguous.unanswered.count)
+            forget(claim)
+            JournalEncoder.append(.closed(part: claim.part, token: claim.token), to: &journal)
+        }
+        if !journal.isEmpty { actions.append(.journal(journal)) }
+        for part in Set(report.fencedParts) {
+            // With several claims of one part in a batch the older ones were fenced.
+            let fenced = report.fencedParts.count { $0 == part }
+            let claims = claims.filter { $0.part == part }.sorted { $0.token < $1.token }
+            for claim in claims.prefix(fenced) { fence(claim, &actions) }
+        }
+        for claim in claims where report.unbalancedParts.contains(claim.part) {
+            guard let part = parts[claim], part.isClosing else { continue }
+            forget(claim)
+            giveBack(claim, part.recovery, &actions)
+        }
+        actions.append(.claimMore)
+    }
+
+    mutating func fence(_ claim: PartToken, _ actions: inout [Action]) {
+        guard var part = parts[claim], !part.isFenced else { return }
+        part.isFenced = true
+        part.isClosing = false
+        part.slices = []
+        parts[claim] = part
+        waiting.removeAll { $0 == claim }
+        dropUndecided(claim)
+        abandonWaiting(of: claim)
+        dropIfFenced(claim)
+    }
+
+    /// A newer claim of the same part, by this child itself, proves that an older one was lost.
+    mutating func fenceOlder(_ claimed: ClaimedPart, _ actions: inout [Action]) {
+        let older = parts.keys.filter { $0.part == claimed.id && $0.token < claimed.fencingToken }
+        guard !older.isEmpty else { return }
+        for claim in older { fence(claim, &actions) }
+        actions.append(.cancelQueued)
+    }
+
+    /// Lets go of a fenced part once nothing of it is on the wire.
+    mutating func dropIfFenced(_ claim: PartToken) {
+        guard let part = parts[claim], part.isFenced, part.inGateway == 0 else { return }
+        forget(claim)
+    }
+
+    mutating func cutIfQuiet(_ actions: inout [Action]) {
+        guard cut.isWanted, !cut.isUnderWay, window.unresolved == 0, !window.isMarking, flights.isEmpty, storing.isEmpty
+        else { return }
+        if endings.releasing.isEmpty, parts.values.allSatisfy({ $0.retries.isEmpty }) {
+            cut.isUnderWay = true
+            actions.append(.cutJournal)
+        } else {
+            // Soft answers of a part that is not at its end, or what is known of one on its way back, stand in the journal only:
+            // another time, as either may last.
+            cut.isWanted = false
+            actions.append(.cutJournalLater)
+            dispatch(&actions)
+        }
+    }
+}

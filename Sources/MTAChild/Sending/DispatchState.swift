@@ -1,0 +1,277 @@
+import Gateways
+import PushCore
+import Store
+
+/// The child's bookkeeping of parts and messages between claim and store, as a value: no I/O, no clock of its own.
+///
+/// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order
+/// carries the promise of the design: a mark is committed before its messages are submitted, an intent is journaled when
+/// they get their streams (``aboutToSend(_:now:isLeaseValid:)``), answers are journaled before anything else happens with
+/// them, and the journal is cut only when nothing in it is unresolved.
+struct DispatchState: Sendable {
+    let applicationID: Int32
+    var parts: [PartToken: HeldPart] = [:]
+    var flights: [Int64: Flight] = [:]
+    /// Parts with slices that are not sent yet.
+    var waiting: [PartToken] = []
+    /// Batches with messages that may be sent again as soon as anything may be sent.
+    var due: [Int64] = []
+    var window: DispatchWindow
+    var storing: OutcomeQueue
+    var cut = JournalCut()
+    var permission = SendPermission()
+    var pauses = DeliveryPauses()
+    var endings = PartEndings()
+    var circuit = Circuit.closed
+    var guards = TokenGuards()
+    var trouble = Trouble.none
+    var gateway = GatewayView()
+    var counters = SendCounters()
+    /// The owner's monotonic clock, set before each event.
+    var moment = Duration.zero
+    var nextBatchID: Int64 = 1 << 40
+    var random = SystemRandomNumberGenerator()
+
+    /// A large window of large messages would not leave a child below the memory at which it is replaced: with 24 MiB of them it
+    /// holds less than 64 MiB.
+    static let usualBytes = 24 * 1_024 * 1_024
+
+    init(window: Int, mostBytes: Int = .max, batchSize: Int, applicationID: Int32) {
+        self.window = DispatchWindow(most: window, mostBytes: mostBytes)
+        self.applicationID = applicationID
+        storing = OutcomeQueue(batchSize: batchSize)
+    }
+
+    /// Loaded messages that wait for the dispatch window.
+    var waitingMessages: Int {
+        waiting.reduce(0) { $0 + (parts[$1]?.slices.reduce(0) { $0 + $1.rows.count } ?? 0) }
+    }
+
+    /// Nothing is held, stored or on its way.
+    var isEmpty: Bool { parts.isEmpty && storing.isEmpty && flights.isEmpty && !window.isMarking }
+
+    /// The parts that this child answers for.
+    var heldTokens: [PartToken] { parts.values.filter { !$0.isFenced }.map(\.claim) }
+
+    /// The deliveries of the held parts.
+    var heldDeliveries: Set<Int64> { Set(parts.values.lazy.filter { !$0.isFenced }.map(\.claimed.deliveryID)) }
+
+    /// - Parameter now: milliseconds since 1970 on the database's clock.
+    mutating func handle(_ event: Event, now: Int64) -> [Action] {
+        var actions: [Action] = []
+        switch event {
+        case .prepared(let part):
+            fenceOlder(part.claimed, &actions)
+            prepared(part, now, &actions)
+        case .refused(let claim): giveBack(claim, PartRecovery(), &actions)
+        case .unloaded(let claim, let reason):
+            endings.releasing.insert(claim)
+            actions.append(.postpone(claim, reason: reason))
+        case .released(let claim): endings.releasing.remove(claim)
+        case .marked(let marks, let held): marked(marks, held, &actions)
+        case .markFailed:
+            window.endMarking()
+            if isProbingTrouble { trouble = .probing(mayProbe: true) }
+        case .resolved(let batchID, let resolved): self.resolved(batchID, resolved, now, &actions)
+        case .resendDue(let batchID): if flights[batchID] != nil { due.append(batchID) }
+        case .stored(let report, let claims, let windowRows): stored(report, claims, windowRows, &actions)
+        case .leasesLost(let lost):
+            for claim in lost { fence(claim, &actions) }
+            // What of them waits in the gateway must not leave; what is of others is sent again for free.
+            actions.append(.cancelQueued)
+        case .leaseValid(let isValid):
+            if permission.isLeaseValid, !isValid { actions.append(.cancelQueued) }
+            permission.isLeaseValid = isValid
+        case .gatewayFailed(let reason):
+            if !parts.isEmpty { gateway.detector.failed(reason, silentSince: gateway.silence.since, at: moment) }
+        case .gatewayReached: gateway.detector.answered()
+        case .troubleSeen(let seen): troubleSeen(seen, &actions)
+        case .probe: if isProbingTrouble, !awaitsProbe { trouble = .probing(mayProbe: true) }
+        case .probeFailed: probeFailed(&actions)
+        case .deliveryStates(let states):
+            cancelHalted(&actions)
+            take(states, &actions)
+        case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
+        case .circuitFoundOpen: circuitFoundOpen(&actions)
+        case .fastShutdown: fastShutdown(&actions)
+        case .journalLong: cut.isWanted = true
+        case .journalCut:
+            cut.done()
+        }
+        finish(now, &actions)
+        return actions
+    }
+
+    /// What may follow from anything that happened.
+    private mutating func finish(_ now: Int64, _ actions: inout [Action]) {
+        watchTrouble(now, &actions)
+        if now > endings.nextExpiry { haltExpired(now, &actions) }
+        resolveHalted(&actions)
+        decideWhenQuiet(now, &actions)
+        guardQuietTopics(now, &actions)
+        dispatch(&actions)
+        cutIfQuiet(&actions)
+        if !storing.outcomes.isEmpty {
+            actions.append(.store(isFull: permission.isShuttingDownFast || storing.outcomes.count >= storing.batchSize))
+        }
+    }
+}
+
+extension DispatchState {
+    enum Event: Sendable {
+        case prepared(PreparedPart)
+        /// A claimed part that cannot be prepared goes back as it came.
+        case refused(PartToken)
+        /// A claimed part whose messages cannot be read now goes back, and waits there.
+        case unloaded(PartToken, reason: String)
+        /// The database has a part back.
+        case released(PartToken)
+        /// The database has committed marks; `held` are the parts that still carry this child's token.
+        case marked([PartMark], held: Set<Int64>)
+        /// The database could not be asked for marks.
+        case markFailed
+        case resolved(batchID: Int64, outcomes: [Outcome])
+        /// The pause before unsent messages of a batch are sent again is over.
+        case resendDue(batchID: Int64)
+        /// A batch is in the database, each in the order in which it was taken; `claims` are the parts, with their
+        /// tokens, that it was about.
+        case stored(StoreReport, claims: Set<PartToken>, windowRows: Int)
+        /// The database says that these parts carry another token.
+        case leasesLost(Set<PartToken>)
+        /// The right to send has been renewed, or has run out on this host's clock.
+        case leaseValid(Bool)
+        /// The way to the gateway has failed: no connection came about, or one was lost.
+        case gatewayFailed(String)
+        /// A connection came about to a gateway that takes messages in silence.
+        case gatewayReached
+        /// What the database says of the gateway's trouble.
+        case troubleSeen(TroubleSeen)
+        /// One message may leave, to find out whether the gateway takes messages again; this child is the one that tries.
+        case probe
+        /// The probe was refused, or has met nothing.
+        case probeFailed
+        /// The states of deliveries, as the database has them now.
+        case deliveryStates([Int64: DeliveryState])
+        /// Every message of the application would be refused.
+        case applicationStopped
+        /// Somebody has opened the application's circuit.
+        case circuitFoundOpen
+        /// Give everything back that is not on the wire.
+        case fastShutdown
+        /// The journal has grown so long that it should be cut.
+        case journalLong
+        case journalCut
+    }
+
+    enum Action: Sendable {
+        case mark([PartMark])
+        case journal([UInt8])
+        case submit(GatewayRequestBatch)
+        case resendLater(batchID: Int64, attempt: Int)
+        /// Outcomes are there to be stored: now, because the batch is full, or within the batch delay.
+        case store(isFull: Bool)
+        case cancelQueued
+        case release(PartToken, PartRecovery)
+        /// Give a part back whose push tokens were refused, to be judged by itself; with a reason it waits, and others pass it.
+        case putAside(PartToken, PartRecovery, reason: String?)
+        /// Give a part back as it came; nobody gets it before a pause, which the database sets.
+        case postpone(PartToken, reason: String)
+        case cutJournal
+        /// The journal cannot be cut soon: ask again when it has grown further.
+        case cutJournalLater
+        /// There is room for another part.
+        case claimMore
+        /// The gateway takes nothing, and it is its own fault: nothing is sent but probes, after what the gateway asked for.
+        case enterTrouble(reason: String, notBefore: Duration?)
+        /// A probe was answered as one of the gateway's: sending begins again.
+        case troubleOver
+        /// Every message of the application would be refused, for a reason that is not the messages'.
+        case openCircuit(reason: String, holdsTokenEffects: Bool)
+        /// A probe got through.
+        case closeCircuit
+        /// Every message of the delivery would be refused, for a reason that is the delivery's own.
+        case holdDelivery(Int64, reason: String)
+    }
+
+    /// A request batch in the gateway.
+    struct Flight: Sendable {
+        var claim: PartToken
+        var rows: [Int32]
+        var batch: GatewayRequestBatch
+        /// Messages without a decision.
+        var open: Int
+        /// What has got streams, by batch index; it comes in order, so this is one range nearly always.
+        var departed: [Range<Int32>] = []
+        /// Batch indexes that the gateway did not process: they go out again as the next attempt.
+        var resend: [Int32] = []
+        /// Batch indexes that never left, or were refused for the application's sake: they go out again as if for the
+        /// first time.
+        var unsent: [Int32] = []
+        /// How often messages of this batch have been handed over.
+        var attempt = 1
+        /// The pause before what is to be sent again has begun.
+        var hasPause = false
+
+        var waiting: Int { resend.count + unsent.count }
+
+        /// Whether the topic is that of a push type with push tokens of its own.
+        var hasSuffixedTopic: Bool { !batch.attributes.topicSuffix.isEmpty }
+
+        func hasDeparted(_ index: Int32) -> Bool { departed.contains { $0.contains(index) } }
+
+        mutating func depart(_ range: Range<Int32>) {
+            if let last = departed.last, last.upperBound == range.lowerBound {
+                departed[departed.count - 1] = last.lowerBound..<range.upperBound
+            } else {
+                departed.append(range)
+            }
+        }
+    }
+
+    /// Why nothing more of a delivery leaves, and how its parts end.
+    enum Halt: Sendable, Equatable {
+        /// Another owner goes on later.
+        case giveBack
+        /// What has no outcome gets this one.
+        case close(MessageStatus, reason: String)
+    }
+
+    /// What is known of the application's circuit.
+    enum Circuit: Sendable, Equatable {
+        case closed
+        /// This child tries one message after the other.
+        case probing
+        case open
+    }
+
+    /// Ascending sequence numbers as ranges.
+    static func ranges(_ sequences: some Sequence<Int32>) -> [ClosedRange<Int32>] {
+        var ranges: [ClosedRange<Int32>] = []
+        for sequence in sequences {
+            if let last = ranges.last, last.upperBound &+ 1 == sequence {
+                ranges[ranges.count - 1] = last.lowerBound...sequence
+            } else {
+                ranges.append(sequence...sequence)
+            }
+        }
+        return ranges
+    }
+}
+
+/// What a child has done since its start.
+struct SendCounters: Sendable {
+    /// Accepted by the gateway.
+    var sent: Int64 = 0
+    /// Refused for good.
+    var failed: Int64 = 0
+    /// Handed to retry parts.
+    var retried: Int64 = 0
+    /// Recorded as `unknown`.
+    var unknown: Int64 = 0
+    /// Answers that were stored although the part had another owner by then.
+    var late: Int64 = 0
+    /// Sent again, or handed to retry parts, although the gateway may have had them.
+    var resentAfterAmbiguity: Int64 = 0
+    /// Grows with everything that gets on; stands still when the child is stuck.
+    var progress: UInt64 = 0
+}

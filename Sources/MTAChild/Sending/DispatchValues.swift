@@ -1,0 +1,157 @@
+import PushCore
+import Store
+
+/// How much may be on its way at once: the bound of what an owner that is lost can leave ambiguous.
+struct DispatchWindow: Sendable {
+    /// Messages that may be without a stored outcome.
+    let most: Int
+    /// How much memory the batches in the gateway may take before no more is marked.
+    let mostBytes: Int
+    /// Messages that were sent, or are about to be, and whose outcome is not stored.
+    var unresolved = 0
+    /// Messages on the wire, or waiting in the gateway.
+    var inGateway = 0
+    /// Marks are being committed; nothing else is marked meanwhile.
+    private(set) var isMarking = false
+    private var reserved = 0
+
+    init(most: Int, mostBytes: Int) {
+        self.most = most
+        self.mostBytes = mostBytes
+    }
+
+    /// Whether so many messages more have room, with so many bytes in the gateway then. One slice always has.
+    func admits(_ rows: Int, bytes: Int) -> Bool {
+        unresolved == 0 || unresolved + rows <= most && bytes <= mostBytes
+    }
+
+    /// Keeps room for messages whose marks are asked for.
+    mutating func beginMarking(_ rows: Int) {
+        isMarking = true
+        reserved = rows
+    }
+
+    /// Frees the room that was kept for the marked messages; those that are sent take it again.
+    mutating func endMarking() {
+        isMarking = false
+        unresolved -= reserved
+        reserved = 0
+    }
+}
+
+/// Outcomes between their answer and the database.
+struct OutcomeQueue: Sendable {
+    let batchSize: Int
+    /// Those that gather for the next transaction.
+    var outcomes: OutcomeBatch
+    /// Messages of the window that they end.
+    var windowRows = 0
+    /// The number of the batch that gathers.
+    private(set) var number: Int64 = 1
+    /// That of the last one that is stored.
+    private(set) var stored: Int64 = 0
+    private var underWay = 0
+
+    init(batchSize: Int) {
+        self.batchSize = batchSize
+        outcomes = OutcomeBatch(capacity: batchSize)
+    }
+
+    /// None gathers, and none is on its way.
+    var isEmpty: Bool { outcomes.isEmpty && underWay == 0 }
+
+    /// Takes what has gathered, to be stored in one transaction.
+    mutating func take() -> (batch: OutcomeBatch, windowRows: Int)? {
+        guard !outcomes.isEmpty else { return nil }
+        let taken = (outcomes, windowRows)
+        outcomes = OutcomeBatch(capacity: batchSize)
+        windowRows = 0
+        number += 1
+        underWay += 1
+        return taken
+    }
+
+    /// The oldest batch that was taken is in the database.
+    mutating func wasStored() {
+        stored += 1
+        underWay -= 1
+    }
+}
+
+/// The cut of a journal that has grown long: once nothing in it is unresolved.
+struct JournalCut: Sendable {
+    /// Nothing new is marked, so that the moment comes.
+    var isWanted = false
+    /// The one cut that was asked for is not done: a second one, carried out later, would take what came after the first.
+    var isUnderWay = false
+
+    /// It is cut.
+    mutating func done() {
+        isWanted = false
+        isUnderWay = false
+    }
+}
+
+/// Whether this child may send at all.
+struct SendPermission: Sendable {
+    /// The lease holds, by this host's clock.
+    var isLeaseValid = true
+    /// What is not on the wire goes back, and nothing more leaves.
+    var isShuttingDownFast = false
+
+    var maySend: Bool { isLeaseValid && !isShuttingDownFast }
+}
+
+/// Deliveries of which nothing more leaves.
+struct DeliveryPauses: Sendable {
+    var halts: [Int64: DispatchState.Halt] = [:]
+    /// Deliveries that this child holds back, until the database is seen to know it.
+    var onHold: Set<Int64> = []
+}
+
+/// Parts that end before all of their messages were sent.
+struct PartEndings: Sendable {
+    /// Parts that go back and that the database may not have yet: what is known of their messages stands in the journal only.
+    var releasing: Set<PartToken> = []
+    /// When the first of the held deliveries or parts expires, in milliseconds on the database's clock.
+    var nextExpiry = Int64.max
+    /// Whether a part may have expired that is not at its end.
+    var hasExpired = false
+    /// Whether a part goes back although its delivery goes on.
+    var hasRefused = false
+    /// Deliveries whose messages were asked back from the gateway a second time.
+    var askedAgain: Set<Int64> = []
+}
+
+/// Answers that doubt a push token, until it is known whether the token or the application is at fault.
+struct TokenGuards: Sendable {
+    var application = MassFailureGuard()
+    /// The same for each delivery whose push type has a topic of its own.
+    var topics: [Int64: TopicGuard] = [:]
+}
+
+/// How the gateway is, as far as its answers and its silence tell.
+struct GatewayView: Sendable {
+    var detector = TroubleDetector()
+    /// How fast messages may leave after the gateway's trouble; nil for as fast as they can.
+    var ramp: OpeningRamp?
+    /// When the last probe was sent.
+    var probedAt = Duration.zero
+    /// Limits of single devices that may be one of all.
+    var soft: [DispatchState.HeldSoft] = []
+    /// When the gateway last said something else than that; on the owner's monotonic clock.
+    var lastAnswer: Duration?
+    /// Since when messages are in the gateway and none of them has had an answer.
+    var silence = AnswerSilence()
+    /// Whether the gateway answers failures alone.
+    var takesInSilence = false
+    /// Answers with a reason that nobody knows, by delivery, since one of its messages was accepted.
+    var unknownReasons: [Int64: Int] = [:]
+
+    /// It has answered, whatever it said.
+    mutating func answered(at moment: Duration) {
+        detector.answered()
+        lastAnswer = moment
+        silence.answered(at: moment)
+    }
+}

@@ -1,0 +1,303 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+@testable import MTAChild
+@testable import Store
+
+@Suite struct DispatchStateTests {
+    private func dispatch(window: Int = 4_000, batchSize: Int = 1_000) -> DispatchState {
+        DispatchState(window: window, batchSize: batchSize, applicationID: 1)
+    }
+
+    private let now = DispatchFixture.start
+
+    @Test func aPartIsMarkedThenSubmittedThenJournaledWhenItLeaves() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
+        let first = dispatch.handle(.prepared(part), now: now)
+        guard case .mark(let marks)? = first.first, first.count == 1 else {
+            Issue.record("a mark, and nothing before it: \(first)")
+            return
+        }
+        #expect(marks == [PartMark(part: 1, token: 1, through: 3)])
+        let second = dispatch.handle(.marked(marks, held: [1]), now: now)
+        guard case .submit(let batch)? = second.first, batch.count == 3 else {
+            Issue.record("nothing is journaled before it leaves: \(second)")
+            return
+        }
+        let departure = GatewayDeparture(batch: batch, ranges: [0..<2])
+        let intents = dispatch.aboutToSend([departure], now: now, isLeaseValid: { true })
+        let bytes = try #require(intents)
+        #expect(try DispatchFixture.records(bytes) == [.intent(part: 1, token: 1, ranges: [10_000...10_001])])
+    }
+
+    @Test func aResolvedPartEndsWithItsLastOutcome() throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        _ = dispatch.handle(
+            .resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]),
+            now: now
+        )
+        #expect(dispatch.storing.outcomes.closing.isEmpty)
+        let refused = Outcome(
+            index: 1,
+            outcomeClass: .permanent,
+            status: 410,
+            reason: "Unregistered",
+            tokenEffect: .invalid(sinceMilliseconds: 5)
+        )
+        let actions = dispatch.handle(.resolved(batchID: 100, outcomes: [refused]), now: now)
+        guard case .journal? = actions.first else {
+            Issue.record("an answer is journaled before anything else: \(actions)")
+            return
+        }
+        let taken = dispatch.storing.take()
+        let (batch, rows) = try #require(taken)
+        #expect(batch.count == 2)
+        #expect(rows == 2)
+        #expect(batch.closing.map(\.claim) == [PartToken(part: 1, token: 1)])
+        #expect(batch.effects.map(\.reason) == ["Unregistered"])
+        var report = StoreReport()
+        report.closedParts = [1]
+        _ = dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now)
+        #expect(dispatch.isEmpty)
+        #expect(dispatch.window.unresolved == 0)
+    }
+
+    @Test func theWindowBoundsWhatIsUnresolved() throws {
+        var dispatch = dispatch(window: 10)
+        let delivery = try DispatchFixture.delivery()
+        try send(&dispatch, DispatchFixture.part(1, size: 6, delivery: delivery))
+        #expect(dispatch.handle(.prepared(DispatchFixture.part(2, size: 6, delivery: delivery)), now: now).isEmpty)
+        let outcomes = (0..<Int32(6)).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
+        let resolved = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        #expect(!resolved.contains { if case .mark = $0 { true } else { false } }, "not before the outcomes are stored")
+        let taken = dispatch.storing.take()
+        let (batch, rows) = try #require(taken)
+        var report = StoreReport()
+        report.closedParts = [1]
+        let stored = dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now)
+        #expect(stored.contains { if case .mark = $0 { true } else { false } })
+    }
+
+    @Test func unprocessedMessagesAreSentAgainSixTimesThenRetried() throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))
+        var batchID: Int64 = 100
+        var submissions = 1
+        while true {
+            let actions = dispatch.handle(
+                .resolved(batchID: batchID, outcomes: [Outcome(index: 0, outcomeClass: .unprocessed)]),
+                now: now
+            )
+            let later = actions.contains { if case .resendLater = $0 { true } else { false } }
+            guard later else { break }
+            for case .submit(let batch) in dispatch.handle(.resendDue(batchID: batchID), now: now) {
+                submissions += 1
+                batchID = batch.id
+            }
+        }
+        #expect(submissions == 1 + RetryPolicy.maximumUnprocessedResends)
+        let taken = dispatch.storing.take()
+        let (batch, _) = try #require(taken)
+        #expect(batch.count == 0)
+        #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
+        #expect(dispatch.window.unresolved == 0)
+    }
+
+    @Test(arguments: [AmbiguityPolicy.resend, .report])
+    func ambiguousMessagesFollowThePolicy(_ policy: AmbiguityPolicy) throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery(policy: policy)))
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .ambiguous)]), now: now)
+        let taken = dispatch.storing.take()
+        let (batch, _) = try #require(taken)
+        switch policy {
+        case .resend:
+            #expect(batch.count == 0)
+            #expect(batch.closing.first?.retries.count == 1)
+            #expect(batch.closing.first?.resentAfterAmbiguity == 1)
+        case .report:
+            #expect(batch.count == 1)
+            #expect(dispatch.counters.unknown == 1)
+        }
+    }
+
+    @Test func softAnswersEndWithTheValidityAndTheAttempts() throws {
+        let late = try DispatchFixture.delivery(validUntilMilliseconds: now + 1_000)
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: late))
+        let soft = Outcome(
+            index: 0,
+            outcomeClass: .retry,
+            status: 503,
+            reason: "TooManyRequests",
+            retryAfterMilliseconds: 60_000,
+            fault: .message
+        )
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [soft]), now: now)
+        let taken = dispatch.storing.take()
+        #expect(taken?.batch.count == 1)
+        try send(&dispatch, DispatchFixture.part(2, size: 1, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        _ = dispatch.handle(.resolved(batchID: 200, outcomes: [soft]), now: now)
+        let second = dispatch.storing.take()
+        #expect(second?.batch.count == 1)
+        #expect(dispatch.counters.failed == 1)
+    }
+
+    @Test func aFencedOwnerDecidesNothingButItsFactsAreKept() throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery()))
+        _ = dispatch.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
+        #expect(dispatch.heldTokens.isEmpty)
+        let outcomes = [
+            Outcome(index: 0, outcomeClass: .accepted, status: 200),
+            Outcome(index: 1, outcomeClass: .retry, status: 503),
+            Outcome(index: 2, outcomeClass: .unprocessed),
+        ]
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        let taken = dispatch.storing.take()
+        let (batch, rows) = try #require(taken)
+        #expect(batch.count == 1)
+        #expect(batch.closing.isEmpty)
+        var report = StoreReport()
+        report.fencedParts = [1]
+        _ = dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now)
+        #expect(dispatch.isEmpty)
+        #expect(dispatch.window.unresolved == 0)
+    }
+
+    /// A child may claim a part again that was taken from it while messages of its first claim are still on the wire.
+    @Test func aPartThatIsClaimedAgainIsKeptApartFromItsFirstClaim() throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: delivery))
+        _ = dispatch.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
+        var again = DispatchFixture.part(1, size: 2, batch: 500, delivery: delivery)
+        again.claimed = DispatchFixture.claimed(1, size: 2, token: 2)
+        try send(&dispatch, again)
+        let late = Outcome(index: 0, outcomeClass: .accepted, status: 200)
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [late]), now: now)
+        let first = dispatch.storing.take()
+        let (lateBatch, lateRows) = try #require(first)
+        #expect(lateBatch.claims == [PartToken(part: 1, token: 1)])
+        var fenced = StoreReport()
+        fenced.fencedParts = [1]
+        _ = dispatch.handle(.stored(fenced, claims: lateBatch.claims, windowRows: lateRows), now: now)
+        #expect(dispatch.heldTokens == [PartToken(part: 1, token: 2)], "the new claim is not fenced for the old one")
+        _ = dispatch.handle(
+            .resolved(batchID: 100, outcomes: [Outcome(index: 1, outcomeClass: .unprocessed)]),
+            now: now
+        )
+        let answers = (0..<Int32(2)).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
+        _ = dispatch.handle(.resolved(batchID: 500, outcomes: answers), now: now)
+        let second = dispatch.storing.take()
+        let (batch, rows) = try #require(second)
+        #expect(batch.closing.map(\.claim) == [PartToken(part: 1, token: 2)])
+        var closed = StoreReport()
+        closed.closedParts = [1]
+        _ = dispatch.handle(.stored(closed, claims: batch.claims, windowRows: rows), now: now)
+        #expect(dispatch.isEmpty)
+        #expect(dispatch.window.unresolved == 0)
+    }
+
+    @Test func aMarkThatComesAfterTheLeaseSendsNothing() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery())
+        guard case .mark(let marks)? = dispatch.handle(.prepared(part), now: now).first else {
+            Issue.record("a mark")
+            return
+        }
+        _ = dispatch.handle(.leaseValid(false), now: now)
+        let late = dispatch.handle(.marked(marks, held: [1]), now: now)
+        #expect(!late.contains { if case .submit = $0 { true } else { false } })
+        let again = dispatch.handle(.leaseValid(true), now: now)
+        #expect(again.contains { if case .mark = $0 { true } else { false } }, "it is marked and sent when it may be")
+    }
+
+    @Test func aLostLeaseTakesBackWhatWaitsInTheGateway() throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        let actions = dispatch.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
+        #expect(actions.contains { if case .cancelQueued = $0 { true } else { false } })
+    }
+
+    @Test func aLostMarkSendsNothing() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery())
+        guard case .mark(let marks)? = dispatch.handle(.prepared(part), now: now).first else {
+            Issue.record("a mark")
+            return
+        }
+        let actions = dispatch.handle(.marked(marks, held: []), now: now)
+        #expect(!actions.contains { if case .submit = $0 { true } else { false } })
+        #expect(dispatch.isEmpty)
+        #expect(dispatch.window.unresolved == 0)
+    }
+
+    @Test func aFastShutdownGivesBackOnlyAfterTheOutcomesAreStored() throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: delivery))
+        _ = dispatch.handle(
+            .resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]),
+            now: now
+        )
+        #expect(
+            dispatch.handle(.fastShutdown, now: now).contains { if case .cancelQueued = $0 { true } else { false } }
+        )
+        let back = dispatch.handle(
+            .resolved(batchID: 100, outcomes: [Outcome(index: 1, outcomeClass: .unprocessed)]),
+            now: now
+        )
+        #expect(!back.contains { if case .release = $0 { true } else { false } })
+        let taken = dispatch.storing.take()
+        let (batch, rows) = try #require(taken)
+        let stored = dispatch.handle(.stored(StoreReport(), claims: batch.claims, windowRows: rows), now: now)
+        #expect(stored.contains { if case .release(let part, _) = $0 { part.part == 1 } else { false } })
+        #expect(dispatch.isEmpty)
+    }
+
+    @Test func theJournalIsCutOnlyWhenNothingInItIsUnresolved() throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery()
+        try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: delivery))
+        #expect(dispatch.handle(.journalLong, now: now).isEmpty)
+        let held = dispatch.handle(.prepared(DispatchFixture.part(2, size: 1, delivery: delivery)), now: now)
+        #expect(!held.contains { if case .mark = $0 { true } else { false } }, "a quiet moment is made")
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
+        let taken = dispatch.storing.take()
+        let (batch, rows) = try #require(taken)
+        var report = StoreReport()
+        report.closedParts = [1]
+        let stored = dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now)
+        #expect(stored.contains { if case .cutJournal = $0 { true } else { false } })
+        let after = dispatch.handle(.journalCut, now: now)
+        #expect(after.contains { if case .mark = $0 { true } else { false } })
+    }
+
+    @Test func nothingIsSentWhileTheLeaseIsAmbiguous() throws {
+        var dispatch = dispatch()
+        #expect(
+            dispatch.handle(.leaseValid(false), now: now).contains {
+                if case .cancelQueued = $0 { true } else { false }
+            }
+        )
+        #expect(
+            dispatch.handle(
+                .prepared(DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery())),
+                now: now
+            ).isEmpty
+        )
+        let again = dispatch.handle(.leaseValid(true), now: now)
+        #expect(again.contains { if case .mark = $0 { true } else { false } })
+    }
+
+    private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) throws {
+        let actions = dispatch.handle(.prepared(part), now: now)
+        for case .mark(let marks) in actions {
+            _ = dispatch.handle(.marked(marks, held: Set(marks.map(\.claim.part))), now: now)
+        }
+    }
+}

@@ -1,0 +1,346 @@
+import PushCore
+import Testing
+
+@testable import Gateways
+@testable import MTAChild
+@testable import Store
+
+/// A gateway's bad day as the dispatch state sees it: whose attempts count, who leaves, who probes.
+@Suite struct DispatchTroubleTests {
+    private let now = DispatchFixture.start
+
+    private func dispatch() -> DispatchState { DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1) }
+
+    @discardableResult
+    private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) -> [DispatchState.Action] {
+        carryOutMarks(dispatch.handle(.prepared(part), now: now), &dispatch)
+    }
+
+    private func carryOutMarks(_ actions: [DispatchState.Action], _ dispatch: inout DispatchState) -> [DispatchState
+        .Action]
+    {
+        var all = actions
+        for case .mark(let marks) in actions {
+            all += dispatch.handle(.marked(marks, held: Set(marks.map(\.claim.part))), now: now)
+        }
+        return all
+    }
+
+    private func refusal(
+        _ index: Int32,
+        _ fault: AnswerFault = .gateway,
+        status: Int16 = 503,
+        reason: String = "ServiceUnavailable"
+    ) -> Outcome {
+        Outcome(index: index, outcomeClass: .retry, status: status, reason: reason, fault: fault)
+    }
+
+    private func accepted(_ index: Int32) -> Outcome { Outcome(index: index, outcomeClass: .accepted, status: 200) }
+
+    private func submitted(_ actions: [DispatchState.Action]) -> [GatewayRequestBatch] {
+        actions.compactMap { if case .submit(let batch) = $0 { batch } else { nil } }
+    }
+
+    private func entered(_ actions: [DispatchState.Action]) -> Bool {
+        actions.contains { if case .enterTrouble = $0 { true } else { false } }
+    }
+
+    private func released(_ actions: [DispatchState.Action]) -> [PartRecovery] {
+        actions.compactMap { if case .release(_, let recovery) = $0 { recovery } else { nil } }
+    }
+
+    @Test func aGatewayThatRefusesAllGetsNothingMoreAndNoMessageLosesAnAttempt() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        let actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<100).map { refusal($0) }), now: now)
+        #expect(entered(actions))
+        let recovery = try #require(released(actions).first)
+        #expect(recovery.softAnswers.isEmpty && recovery.ambiguous.isEmpty, "as if they had never been tried")
+        #expect(
+            dispatch.counters.failed == 0 && dispatch.isEmpty && dispatch.window.unresolved == 0
+                && dispatch.storing.outcomes.isEmpty
+        )
+    }
+
+    @Test func aFewRefusalsAmongManyWaitInAPartOfTheirOwnAndKeepTheirAttempt() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 20, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        let outcomes = [refusal(0)] + (1..<20).map { accepted($0) }
+        let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        #expect(!entered(actions) && dispatch.counters.failed == 0)
+        let taken = dispatch.storing.take()
+        let closing = try #require(taken?.batch.closing.first)
+        let retry = try #require(closing.retries.first)
+        #expect(retry.sequences == [10_000] && !retry.countsAttempt)
+        #expect((1_000...10_000).contains(retry.delayMilliseconds))
+    }
+
+    @Test(arguments: [true, false])
+    func anAdvisedPauseGivesWayToTheValidityAndOneThatWasAskedForDoesNot(_ isAdvice: Bool) throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery(validUntilMilliseconds: now + 30_000)
+        send(&dispatch, DispatchFixture.part(1, size: 2, delivery: delivery))
+        var quota = refusal(1, status: 429, reason: "RESOURCE_EXHAUSTED")
+        quota.retryAfterMilliseconds = 60_000
+        quota.isPauseAdvice = isAdvice
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [accepted(0), quota]), now: now)
+        #expect(dispatch.counters.retried == (isAdvice ? 1 : 0))
+    }
+
+    @Test(arguments: [AnswerFault.foreign, .unknown, .gateway])
+    func aLoneMessageFailsInTheEndOnlyWhereNobodyKnowsWhy(_ fault: AnswerFault) throws {
+        for refusals in [Int16(8), 9] {
+            var dispatch = dispatch()
+            var part = DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery())
+            part.claimed = DispatchFixture.claimed(1, size: 2, refusals: refusals)
+            send(&dispatch, part)
+            _ = dispatch.handle(
+                .resolved(batchID: 100, outcomes: [accepted(0), refusal(1, fault, status: 400)]),
+                now: now
+            )
+            #expect(dispatch.counters.failed == (refusals == 9 && fault != .gateway ? 1 : 0))
+        }
+    }
+
+    @Test func anAnswerThatNobodyKnowsHoldsItsDeliveryWhileOthersPass() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 40, delivery: try DispatchFixture.delivery()))
+        send(&dispatch, DispatchFixture.part(2, size: 40, delivery: try DispatchFixture.delivery(id: 32)))
+        var held: [Int64] = []
+        for index in Int32(0)..<20 {
+            var actions = dispatch.handle(
+                .resolved(batchID: 200, outcomes: [accepted(2 * index), accepted(2 * index + 1)]),
+                now: now
+            )
+            let refused = refusal(index, .unknown, status: 400, reason: "NewReason")
+            actions += dispatch.handle(.resolved(batchID: 100, outcomes: [refused]), now: now)
+            for case .holdDelivery(let id, let reason) in actions {
+                held.append(id)
+                #expect(reason.contains("400 NewReason"))
+            }
+            #expect(!entered(actions))
+        }
+        #expect(held == [16] && dispatch.counters.failed == 0)
+    }
+
+    @Test func aLimitOfOneDeviceCountsAsAnAttemptAndALimitOfAllDoesNot() throws {
+        let tooMany = { (index: Int32) in refusal(index, .message, status: 429, reason: "TooManyRequests") }
+        var one = dispatch()
+        send(&one, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        _ = one.handle(.resolved(batchID: 100, outcomes: [tooMany(0), accepted(1)]), now: now)
+        let closing = try #require(one.storing.take()?.batch.closing.first)
+        #expect(closing.retries.map(\.countsAttempt) == [true])
+        var lone = dispatch()
+        send(&lone, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))
+        #expect(!entered(lone.handle(.resolved(batchID: 100, outcomes: [tooMany(0)]), now: now)))
+        #expect(lone.storing.take()?.batch.closing.first?.retries.map(\.countsAttempt) == [true])
+        var all = dispatch()
+        send(&all, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        let actions = all.handle(.resolved(batchID: 100, outcomes: (0..<100).map(tooMany)), now: now)
+        #expect(entered(actions) && all.counters.failed == 0 && all.isEmpty && all.window.unresolved == 0)
+    }
+
+    @Test(arguments: [Duration.milliseconds(300), .milliseconds(1_200)])
+    func whatWasUnderWayWhenALimitBeganSaysNothingAboutIt(_ later: Duration) throws {
+        let tooMany = { (index: Int32) in refusal(index, .message, status: 429, reason: "TooManyRequests") }
+        var dispatch = dispatch()
+        for id in [Int64(1), 2] {
+            send(&dispatch, DispatchFixture.part(id, size: 10, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        }
+        let batches = dispatch.flights.keys.sorted()
+        try #require(batches.count == 2)
+        var actions = dispatch.handle(
+            .resolved(batchID: batches[0], outcomes: (0..<3).map(tooMany) + (3..<10).map(accepted)),
+            now: now
+        )
+        dispatch.moment = later
+        actions += dispatch.handle(.resolved(batchID: batches[1], outcomes: [accepted(0), accepted(1)]), now: now)
+        #expect(dispatch.counters.failed == (later < .seconds(1) ? 0 : 3) && !entered(actions))
+        actions = dispatch.handle(.resolved(batchID: batches[1], outcomes: (2..<10).map(tooMany)), now: now)
+        if later < .seconds(1) {
+            #expect(entered(actions) && dispatch.counters.failed == 0)
+            #expect(released(actions).allSatisfy { $0.softAnswers.isEmpty && $0.ambiguous.isEmpty })
+        }
+    }
+
+    @Test func lossesOfConnectionsAreTroubleAfterASecondWithoutAnAnswer() throws {
+        var dispatch = dispatch()
+        #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)), "nobody waits")
+        send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)))
+        dispatch.moment = .milliseconds(1_100)
+        let actions = dispatch.handle(.deliveryStates([:]), now: now)
+        #expect(entered(actions))
+        let last = dispatch.handle(
+            .resolved(
+                batchID: 100,
+                outcomes: (0..<2).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
+            ),
+            now: now
+        )
+        #expect(released(last).count == 1 && dispatch.isEmpty)
+    }
+
+    @Test func aProbeIsOneMessageThatNeverWasAmbiguous() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        var part = DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery())
+        part.lost = [0, 1]
+        #expect(submitted(send(&dispatch, part)).isEmpty, "not before it may")
+        var batches = submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch))
+        #expect(batches.map(\.count) == [1])
+        let first = try #require(batches.first?.id)
+        #expect(dispatch.flights[first]?.rows == [2])
+        #expect(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).isEmpty, "one at a time")
+        // Refused: the same message is the next probe, as it has not arrived.
+        _ = dispatch.handle(.resolved(batchID: first, outcomes: [refusal(0)]), now: now)
+        #expect(dispatch.isProbingTrouble)
+        #expect(submitted(dispatch.handle(.resendDue(batchID: first), now: now)).isEmpty)
+        dispatch.moment = .seconds(4)
+        batches = submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch))
+        #expect(batches.map(\.count) == [1])
+        let over = dispatch.handle(.resolved(batchID: batches[0].id, outcomes: [accepted(0)]), now: now)
+        #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
+        #expect(dispatch.trouble == .none && dispatch.gateway.ramp != nil)
+        #expect(dispatch.counters.sent == 1 && dispatch.counters.retried == 0)
+    }
+
+    @Test func aProbeThatIsNotAnsweredIsAmbiguousAndTheNextOneIsAnotherMessage() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        send(&dispatch, DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery()))
+        var tried: [Int32] = []
+        for _ in 0..<3 {
+            let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+            tried += dispatch.flights[batch.id]?.rows ?? []
+            let silent = Outcome(index: 0, outcomeClass: .ambiguous, reason: AnswerTable.timeout)
+            _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [silent]), now: now)
+        }
+        #expect(tried == [0, 1, 2] && dispatch.isProbingTrouble)
+    }
+
+    @Test func afterManyProbesThatFailedTheFirstSuccessEndsTheTroubleForGood() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        send(&dispatch, DispatchFixture.part(1, size: 20, delivery: try DispatchFixture.delivery()))
+        for second in 1...8 {
+            dispatch.moment = .seconds(3 * second)
+            let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+            _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [refusal(0)]), now: now)
+        }
+        let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+        let over = dispatch.handle(.resolved(batchID: batch.id, outcomes: [accepted(0)]), now: now)
+        #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
+        #expect(!entered(over) && dispatch.trouble == .none && dispatch.permission.maySend)
+    }
+
+    @Test func aMessageThatIsAlwaysRefusedHidesNoGatewayThatIsBack() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        // One message of each part is refused for its own sake. In one part another is probed, as the part stays for what was not answered.
+        send(&dispatch, DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery()))
+        var tried: [Int32] = []
+        for (turn, outcome) in [Outcome(index: 0, outcomeClass: .ambiguous), refusal(0), refusal(0)].enumerated() {
+            dispatch.moment = .seconds(turn)
+            let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+            tried += dispatch.flights[batch.id]?.rows ?? []
+            _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [outcome]), now: now)
+            #expect(released(dispatch.handle(.probeFailed, now: now)).isEmpty, "its resend has its time")
+            _ = dispatch.handle(.resendDue(batchID: batch.id), now: now)
+        }
+        #expect(tried == [0, 1, 2])
+        // Otherwise the part goes back, for others to go first, and its next owner takes another message.
+        for (token, row) in [Int64(1): Int32(0), 2: 1, 4: 0] {
+            var dispatch = self.dispatch()
+            dispatch.trouble = .probing(mayProbe: false)
+            var part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
+            part.claimed = DispatchFixture.claimed(1, size: 3, token: token)
+            send(&dispatch, part)
+            let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+            #expect(dispatch.flights[batch.id]?.rows == [row])
+            #expect(released(dispatch.handle(.probeFailed, now: now)).isEmpty, "it is on the wire")
+            _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [refusal(0)]), now: now)
+            let recovery = try #require(released(dispatch.handle(.probeFailed, now: now)).first)
+            #expect(recovery.ambiguous.isEmpty && recovery.softAnswers.isEmpty)
+            #expect(dispatch.isEmpty && dispatch.window.unresolved == 0 && dispatch.isProbingTrouble)
+        }
+    }
+
+    @Test func aSliceOfMessagesThatMayHaveArrivedIsPassedByForOneThatNeverLeft() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        var part = DispatchFixture.part(1, size: 6, slice: 3, delivery: try DispatchFixture.delivery())
+        part.lost = [0, 1, 2]
+        send(&dispatch, part)
+        let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+        #expect(dispatch.flights[batch.id]?.rows == [3])
+        var actions = dispatch.handle(.resolved(batchID: batch.id, outcomes: [accepted(0)]), now: now)
+        dispatch.gateway.ramp = nil
+        while actions.contains(where: { if case .mark = $0 { true } else { false } }) {
+            actions = Array(carryOutMarks(actions, &dispatch).dropFirst(actions.count))
+        }
+        #expect(dispatch.flights.values.flatMap(\.rows).sorted() == [0, 1, 2, 4, 5], "then all go")
+    }
+
+    @Test func aMessageThatIsUnfitHereSaysNothingOfTheGateway() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+        let unfit = Outcome(index: 0, outcomeClass: .permanent, reason: "PayloadTooLarge", neverLeft: true)
+        _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [unfit]), now: now)
+        #expect(dispatch.isProbingTrouble && dispatch.counters.failed == 1)
+    }
+
+    /// Who was silent for minutes and is back is found before the request's timeout.
+    @Test func anotherMessageIsTheProbeWhenOneIsNotAnsweredForLong() throws {
+        var dispatch = dispatch()
+        dispatch.trouble = .probing(mayProbe: false)
+        send(&dispatch, DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery()))
+        let first = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+        dispatch.moment = .seconds(11)
+        #expect(dispatch.awaitsProbe, "it waits for a connection")
+        let departure = GatewayDeparture(batch: first, ranges: [0..<1])
+        #expect(dispatch.aboutToSend([departure], now: now, isLeaseValid: { true }) != nil)
+        #expect(!dispatch.awaitsProbe)
+        let second = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
+        #expect(dispatch.flights[second.id]?.rows == [1] && dispatch.awaitsProbe)
+        #expect(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).isEmpty)
+        let late = dispatch.handle(.resolved(batchID: first.id, outcomes: [accepted(0)]), now: now)
+        #expect(late.contains { if case .troubleOver = $0 { true } else { false } })
+        #expect(dispatch.trouble == .none && dispatch.window.inGateway == 1)
+    }
+
+    @Test func whoSeesTheTroubleOfOthersGivesEverythingBack() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery()))
+        let actions = dispatch.handle(.troubleSeen(.trouble), now: now)
+        #expect(!entered(actions), "it is known")
+        let last = dispatch.handle(
+            .resolved(
+                batchID: 100,
+                outcomes: (0..<3).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
+            ),
+            now: now
+        )
+        #expect(released(last).count == 1 && dispatch.isEmpty)
+    }
+
+    @Test func theRampHoldsBackWhatIsMarked() throws {
+        var dispatch = dispatch()
+        _ = dispatch.handle(.troubleSeen(.opening(since: .zero, sharers: 1)), now: now)
+        var part = DispatchFixture.part(1, size: 3_000, slice: 1_000, delivery: try DispatchFixture.delivery())
+        part.claimed = DispatchFixture.claimed(1, size: 3_000)
+        var sent = 0
+        var actions = send(&dispatch, part)
+        sent += submitted(actions).reduce(0) { $0 + $1.count }
+        #expect(sent == 1_000)
+        dispatch.moment = .milliseconds(1_200)
+        actions = carryOutMarks(dispatch.handle(.deliveryStates([:]), now: now), &dispatch)
+        sent += submitted(actions).reduce(0) { $0 + $1.count }
+        #expect(sent == 2_000)
+        actions = carryOutMarks(dispatch.handle(.troubleSeen(.none), now: now), &dispatch)
+        sent += submitted(actions).reduce(0) { $0 + $1.count }
+        #expect(sent == 3_000)
+    }
+}
