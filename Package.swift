@@ -130,17 +130,15 @@ let targets: [Target] = [
     module(
         "Laboratory",
         [
-            "Administration", "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2",
-            "Content",
-            "PushCore", .argumentParser, .nioCore, .nioPosix, .subprocess, .system, .unixSignals,
+            "Administration", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2", "PushCore",
+            .argumentParser, .nioCore, .nioPosix, .subprocess, .system, .unixSignals,
         ]
     ),
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "TrackingSpools",
-            "Gateways", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "PushCore",
-            .argumentParser,
+            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Gateways",
+            "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "PushCore", .argumentParser,
             .logging, .unixSignals, .system,
         ],
         swiftSettings: swiftSettings

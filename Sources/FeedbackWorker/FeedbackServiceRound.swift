@@ -171,10 +171,7 @@ struct FeedbackReaders: Sendable {
                 isHostsFault: false
             )
         }
-        let keys = try CredentialKeySource.load(settings, environment: environment)
-        let material = try keys.open(row.sealed, keyID: row.sealKeyID, credentialID: row.id)
-        let certificate = try SealedCertificate(material: material)
-        return .apnsCertificate(pkcs12: certificate.pkcs12, passphrase: certificate.passphrase)
+        return try CredentialOpener(settings, environment: environment).open(row.sealedCredential, of: application.name)
     }
 }
 

@@ -80,36 +80,7 @@ public struct GatewaySetup: Sendable {
     /// The application's credential, opened.
     public func credential(of application: ApplicationRow) async throws -> GatewayCredential {
         let row = try await store.credential(application: application.id)
-        let keys: CredentialKeyring
-        do throws(CredentialKeyError) {
-            keys = try CredentialKeySource.load(settings, environment: environment)
-        } catch {
-            throw GatewaySetupFailure(
-                "credential \(row.name) of application \(application.name) cannot be opened: \(error)",
-                isHostsFault: true
-            )
-        }
-        let material = try keys.open(row.sealed, keyID: row.sealKeyID, credentialID: row.id)
-        switch row.kind {
-        case .apnsKey:
-            let attributes = try flatObject(row.attributes, "credential \(row.name)")
-            return .apnsTokenKey(keyID: attributes["key_id"] ?? "", teamID: attributes["team_id"] ?? "", pem: material)
-        case .apnsCertificate:
-            let certificate = try SealedCertificate(material: material)
-            return .apnsCertificate(pkcs12: certificate.pkcs12, passphrase: certificate.passphrase)
-        case .fcmServiceAccount:
-            return .serviceAccount(json: material)
-        case .fcmProjectKey:
-            return .projectKey(String(decoding: material, as: UTF8.self))
-        }
-    }
-
-    /// Reads a flat JSON object; numbers and booleans as their texts.
-    private func flatObject(_ json: String, _ thing: String) throws -> [String: String] {
-        guard let object = try? JSONSerialization.jsonObject(with: JSONBody.data(json.utf8)) as? [String: Any] else {
-            throw GatewaySetupFailure("the options of \(thing) are not a JSON object", isHostsFault: false)
-        }
-        return object.mapValues { "\($0)" }
+        return try CredentialOpener(settings, environment: environment).open(row.sealedCredential, of: application.name)
     }
 }
 

@@ -7,7 +7,7 @@ import Store
 /// A credential as its file holds it, checked.
 package struct CredentialMaterial: Sendable {
     /// What it is.
-    package let kind: CredentialRow.Kind
+    package let kind: CredentialKind
     /// What is sealed: the file's bytes, with the passphrase where there is one.
     package let bytes: [UInt8]
     /// What is not secret, as a JSON object.
@@ -53,7 +53,7 @@ package struct CredentialMaterial: Sendable {
         }
     }
 
-    private init(_ kind: CredentialRow.Kind, _ bytes: [UInt8], _ attributes: [(String, Cell)]) {
+    private init(_ kind: CredentialKind, _ bytes: [UInt8], _ attributes: [(String, Cell)]) {
         self.kind = kind
         self.bytes = bytes
         self.attributes = Cell.object(attributes).json
@@ -252,7 +252,7 @@ package enum CredentialFit {
     /// Checks one application's credential against its account.
     ///
     /// - Parameter application: its name, which the error says.
-    package static func require(_ kind: CredentialRow.Kind, _ account: AccountRow, application: String) throws {
+    package static func require(_ kind: CredentialKind, _ account: AccountRow, application: String) throws {
         guard !kind.suits(account.connector) else { return }
         throw CommandFailure(
             .data,

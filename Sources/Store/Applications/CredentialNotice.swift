@@ -6,7 +6,7 @@ public struct CredentialNotice: Sendable, Hashable {
     /// Its id.
     public let id: Int64
     /// What the material is.
-    public let kind: CredentialRow.Kind
+    public let kind: CredentialKind
     /// Its name, unique.
     public let name: String
     /// Which key sealed it.
@@ -27,7 +27,7 @@ public struct CredentialNotice: Sendable, Hashable {
     /// A notice.
     public init(
         id: Int64,
-        kind: CredentialRow.Kind,
+        kind: CredentialKind,
         name: String,
         sealKeyID: String,
         fingerprint: String,

@@ -3,18 +3,10 @@ import PushCore
 
 /// A credential as it is stored: sealed, with what may be shown of it.
 public struct CredentialRow: Sendable {
-    /// What the material is.
-    public enum Kind: String, Sendable, CaseIterable {
-        case apnsKey = "apns_key"
-        case apnsCertificate = "apns_certificate"
-        case fcmServiceAccount = "fcm_service_account"
-        case fcmProjectKey = "fcm_project_key"
-    }
-
     /// Its id: part of what the seal authenticates, so it is handed out before sealing (`nextCredentialID`).
     public let id: Int64
     /// What the material is.
-    public let kind: Kind
+    public let kind: CredentialKind
     /// Its name, unique.
     public let name: String
     /// Which key sealed it.
@@ -31,7 +23,7 @@ public struct CredentialRow: Sendable {
     /// A credential to store.
     public init(
         id: Int64,
-        kind: Kind,
+        kind: CredentialKind,
         name: String,
         sealKeyID: String,
         sealed: [UInt8],
@@ -50,32 +42,17 @@ public struct CredentialRow: Sendable {
     }
 }
 
-extension CredentialRow.Kind {
-    /// Whether a connector can send with a credential of this kind.
-    public func suits(_ connector: Connector) -> Bool {
-        switch self {
-        case .apnsKey: connector == .iosHTTP2
-        case .apnsCertificate: connector == .iosHTTP2 || connector == .iosBinary
-        case .fcmServiceAccount, .fcmProjectKey: connector == .androidV1 || connector == .androidV2
-        }
-    }
-
-    /// The platform whose gateways take it.
-    public var platform: Platform {
-        switch self {
-        case .apnsKey, .apnsCertificate: .ios
-        case .fcmServiceAccount, .fcmProjectKey: .android
-        }
-    }
-
-    /// The kind with its article, for people.
-    public var text: String {
-        switch self {
-        case .apnsKey: "an APNs key (.p8)"
-        case .apnsCertificate: "an APNs certificate (.p12)"
-        case .fcmServiceAccount: "a service account"
-        case .fcmProjectKey: "a project key"
-        }
+extension CredentialRow {
+    /// What opens it.
+    public var sealedCredential: SealedCredential {
+        SealedCredential(
+            id: id,
+            kind: kind,
+            name: name,
+            sealKeyID: sealKeyID,
+            sealed: sealed,
+            attributes: attributes
+        )
     }
 }
 

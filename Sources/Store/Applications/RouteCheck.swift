@@ -5,7 +5,7 @@ import PushCore
 public enum RouteCheck {
     /// Why the application's messages cannot go over the account, with the way out; nil if they can.
     ///
-    /// Whether the credential is of a kind that the connector takes is another question (`CredentialRow.Kind.suits`).
+    /// Whether the credential is of a kind that the connector takes is another question (`CredentialKind.suits`).
     public static func problem(_ application: ApplicationRow, _ account: AccountRow) -> String? {
         guard application.platform == .ios, let environment = ApplicationEnvironment(gatewayHost: account.host),
             environment != application.environment

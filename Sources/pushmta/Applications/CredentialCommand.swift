@@ -242,8 +242,8 @@ struct CredentialOptions: ParsableArguments {
     }
 
     /// What a credential of another form has would be taken without any effect.
-    private func refuseForeign(_ kind: CredentialRow.Kind) throws {
-        let options: [(name: String, isGiven: Bool, kind: CredentialRow.Kind)] = [
+    private func refuseForeign(_ kind: CredentialKind) throws {
+        let options: [(name: String, isGiven: Bool, kind: CredentialKind)] = [
             ("--key-id", keyID != nil, .apnsKey), ("--team-id", teamID != nil, .apnsKey),
             ("--passphrase-file", passphraseFile != nil, .apnsCertificate),
         ]

@@ -11,7 +11,7 @@ struct CredentialCareTests {
     private func save(
         _ fixture: StoreFixture,
         _ application: String = "shop-ios",
-        kind: CredentialRow.Kind = .apnsCertificate,
+        kind: CredentialKind = .apnsCertificate,
         fingerprint: String = "f",
         keyID: String = "old",
         daysLeft: Double? = nil,

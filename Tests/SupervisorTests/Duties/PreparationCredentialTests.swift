@@ -6,7 +6,7 @@ import Testing
 
 /// Credentials that a gateway would refuse are found before a delivery begins.
 @Suite struct PreparationCredentialTests {
-    private func problem(_ connector: Connector, _ kind: CredentialRow.Kind?, secondsLeft: Double? = nil) -> String? {
+    private func problem(_ connector: Connector, _ kind: CredentialKind?, secondsLeft: Double? = nil) -> String? {
         let platform = connector.platform
         let application = ApplicationRow(
             id: 1,
@@ -62,12 +62,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (Connector.iosHTTP2, CredentialRow.Kind.apnsKey, true), (.iosHTTP2, .apnsCertificate, true),
+        (Connector.iosHTTP2, CredentialKind.apnsKey, true), (.iosHTTP2, .apnsCertificate, true),
         (.iosBinary, .apnsCertificate, true), (.iosBinary, .apnsKey, false), (.iosHTTP2, .fcmServiceAccount, false),
         (.androidV1, .fcmServiceAccount, true), (.androidV1, .fcmProjectKey, true), (.androidV2, .fcmProjectKey, true),
         (.androidV2, .apnsCertificate, false),
     ])
-    func oneOfAnotherKindIsNamed(_ connector: Connector, _ kind: CredentialRow.Kind, _ isRight: Bool) {
+    func oneOfAnotherKindIsNamed(_ connector: Connector, _ kind: CredentialKind, _ isRight: Bool) {
         let found = problem(connector, kind)
         #expect(
             isRight ? found == nil : found?.contains("which connector \(connector.rawValue)") == true,
@@ -75,7 +75,7 @@ import Testing
         )
     }
 
-    private func problem(_ type: PushType, topics: [String], _ kind: CredentialRow.Kind = .apnsCertificate) -> String? {
+    private func problem(_ type: PushType, topics: [String], _ kind: CredentialKind = .apnsCertificate) -> String? {
         let application = ApplicationRow(
             id: 1,
             serviceID: 1,
