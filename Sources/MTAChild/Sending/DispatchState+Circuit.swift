@@ -126,11 +126,8 @@ extension DispatchState {
 extension DispatchState {
     /// Holds a delivery back: nothing more of it leaves, nothing is decided for what was refused, its parts go back.
     mutating func holdDelivery(_ delivery: Int64, reason: String, _ actions: inout [Action]) {
-        // One that was stopped or has expired is over, and once is enough.
-        if case .close? = pauses.halts[delivery] { return }
-        guard pauses.onHold.insert(delivery).inserted else { return }
+        guard pauses.hold(delivery) else { return }
         guards.topics[delivery] = nil
-        pauses.halts[delivery] = .giveBack
         actions += [.holdDelivery(delivery, reason: reason), .cancelQueued]
     }
 

@@ -7,7 +7,7 @@ extension DispatchState {
     mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
         var part = HeldPart(prepared)
         counters.progress += 1
-        if let halt = Halt(prepared.claimed.deliveryState) { pauses.halts[prepared.claimed.deliveryID] = halt }
+        pauses.claim(prepared.claimed.deliveryID, Halt(prepared.claimed.deliveryState))
         if prepared.claimed.isProbe, circuit == .closed { circuit = .probing }
         if let end = part.validUntilMilliseconds { endings.nextExpiry = min(endings.nextExpiry, end) }
         let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)

@@ -26,19 +26,7 @@ extension DispatchState {
     mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
         let held = heldDeliveries
         for (delivery, state) in states where held.contains(delivery) {
-            let halt = Halt(state)
-            // The database does not know yet what this child has found.
-            if halt == nil, pauses.onHold.contains(delivery) { continue }
-            pauses.onHold.remove(delivery)
-            switch pauses.halts[delivery] {
-            // A delivery that was stopped or has expired stays so.
-            case .close?: continue
-            case .giveBack? where halt == nil: pauses.halts[delivery] = nil
-            case .giveBack?, nil:
-                guard let halt, pauses.halts[delivery] != halt else { continue }
-                pauses.halts[delivery] = halt
-                actions.append(.cancelQueued)
-            }
+            if pauses.take(Halt(state), of: delivery) { actions.append(.cancelQueued) }
         }
     }
 
@@ -49,8 +37,7 @@ extension DispatchState {
             guard let end = part.delivery.validUntilMilliseconds else { continue }
             if now <= end {
                 endings.nextExpiry = min(endings.nextExpiry, end)
-            } else if pauses.halts[part.claimed.deliveryID].map({ $0 == .giveBack }) ?? true {
-                pauses.halts[part.claimed.deliveryID] = .close(.ignored, reason: "expired")
+            } else if pauses.expire(part.claimed.deliveryID) {
                 actions.append(.cancelQueued)
             }
         }
@@ -171,9 +158,8 @@ extension DispatchState {
         let delivery = part.claimed.deliveryID
         // The next claim says how the delivery is then.
         if pauses.halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
-            pauses.halts[delivery] = nil
             // It is judged anew when somebody lets it go on.
-            if pauses.onHold.remove(delivery) != nil { guards.topics[delivery] = nil }
+            if pauses.forget(delivery) { guards.topics[delivery] = nil }
         }
     }
 }
@@ -254,12 +240,12 @@ extension DispatchState {
         guard cut.isWanted, !cut.isUnderWay, window.unresolved == 0, !window.isMarking, flights.isEmpty, storing.isEmpty
         else { return }
         if endings.releasing.isEmpty, parts.values.allSatisfy({ $0.retries.isEmpty }) {
-            cut.isUnderWay = true
+            cut.begin()
             actions.append(.cutJournal)
         } else {
             // Soft answers of a part that is not at its end, or what is known of one on its way back, stand in the journal only:
             // another time, as either may last.
-            cut.isWanted = false
+            cut.postpone()
             actions.append(.cutJournalLater)
             dispatch(&actions)
         }

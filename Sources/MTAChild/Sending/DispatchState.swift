@@ -94,9 +94,8 @@ struct DispatchState: Sendable {
         case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
         case .circuitFoundOpen: circuitFoundOpen(&actions)
         case .fastShutdown: fastShutdown(&actions)
-        case .journalLong: cut.isWanted = true
-        case .journalCut:
-            cut.done()
+        case .journalLong: cut.want()
+        case .journalCut: cut.done()
         }
         finish(now, &actions)
         return actions

@@ -31,11 +31,9 @@ final class Sender: GatewayDelegate {
     private let start = ContinuousClock.now
     let control: ChildControl
     private let journal: ChildJournal
-    private let batchDelay: Duration
-    private let isFlushScheduled = Mutex(false)
+    private let flush: FlushSchedule
     private let gatewayBox = Mutex<(any Gateway)?>(nil)
-    let marks: AsyncStream<[PartMark]>
-    private let marksContinuation: AsyncStream<[PartMark]>.Continuation
+    private let marks = AsyncStream.makeStream(of: [PartMark].self)
 
     init(
         dispatch: DispatchState,
@@ -59,8 +57,7 @@ final class Sender: GatewayDelegate {
         self.clock = clock
         self.eventLoop = eventLoop
         self.logger = logger
-        batchDelay = .milliseconds(settings.outcomeBatchDelayMs)
-        (marks, marksContinuation) = AsyncStream.makeStream(of: [PartMark].self)
+        flush = FlushSchedule(delay: .milliseconds(settings.outcomeBatchDelayMs))
     }
 
     var gateway: (any Gateway)? {
@@ -108,7 +105,7 @@ final class Sender: GatewayDelegate {
 
     private func carryOut(_ action: DispatchState.Action) {
         switch action {
-        case .mark(let marks): marksContinuation.yield(marks)
+        case .mark(let asked): marks.continuation.yield(asked)
         case .journal(let bytes): write(bytes)
         case .submit(let batch): gateway?.submit(batch)
         case .resendLater(let batchID, let attempt): scheduleResend(batchID, attempt)
@@ -171,13 +168,9 @@ final class Sender: GatewayDelegate {
     // MARK: Timers
 
     private func scheduleFlush() {
-        let isFirst = isFlushScheduled.withLock { scheduled in
-            defer { scheduled = true }
-            return !scheduled
-        }
-        guard isFirst else { return }
-        eventLoop.scheduleTask(in: TimeAmount(batchDelay)) {
-            self.isFlushScheduled.withLock { $0 = false }
+        guard flush.begin() else { return }
+        eventLoop.scheduleTask(in: TimeAmount(flush.delay)) {
+            self.flush.end()
             self.signals.store.fire()
         }
     }
@@ -193,7 +186,7 @@ final class Sender: GatewayDelegate {
     func stop() {
         isStopped.withLock { $0 = true }
         signals.store.fire()
-        marksContinuation.finish()
+        marks.continuation.finish()
     }
 }
 
@@ -332,7 +325,7 @@ extension Sender {
     /// Commits marks, one call after the other, until ``stop()``.
     func markLoop() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
-        for await marks in marks {
+        for await marks in marks.stream {
             do {
                 let held = try await store.mark(marks)
                 CrashPoint.afterMark.reached()
@@ -411,6 +404,30 @@ struct SenderSignals: Sendable {
     let idle = EventSignal()
     /// There are outcomes to store.
     let store = EventSignal()
+}
+
+/// When outcomes that gather are stored though their batch is not full: one timer runs at a time.
+struct FlushSchedule: ~Copyable, Sendable {
+    /// So long outcomes gather.
+    let delay: Duration
+    private let isRunning = Mutex(false)
+
+    init(delay: Duration) {
+        self.delay = delay
+    }
+
+    /// Whether the timer has to be started, as none runs.
+    borrowing func begin() -> Bool {
+        isRunning.withLock { isRunning in
+            defer { isRunning = true }
+            return !isRunning
+        }
+    }
+
+    /// The timer has come to its end.
+    borrowing func end() {
+        isRunning.withLock { $0 = false }
+    }
 }
 
 /// What is wrong around a sender, for the status of its child.

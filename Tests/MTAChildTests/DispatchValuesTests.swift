@@ -1,0 +1,158 @@
+import PushCore
+import Store
+import Testing
+
+@testable import MTAChild
+
+@Suite struct DispatchWindowTests {
+    @Test func oneSliceAlwaysHasRoom() {
+        let window = DispatchWindow(most: 10, mostBytes: 100)
+        #expect(window.admits(1_000, bytes: 1_000))
+    }
+
+    @Test func messagesAndBytesHaveLimits() {
+        var window = DispatchWindow(most: 10, mostBytes: 100)
+        window.unresolved = 6
+        #expect(window.admits(4, bytes: 100))
+        #expect(!window.admits(5, bytes: 100))
+        #expect(!window.admits(4, bytes: 101))
+    }
+
+    @Test func theRoomOfMarksIsFreedOnce() {
+        var window = DispatchWindow(most: 10, mostBytes: .max)
+        window.unresolved = 7
+        window.beginMarking(4)
+        #expect(window.isMarking)
+        window.endMarking()
+        #expect(!window.isMarking && window.unresolved == 3)
+        window.endMarking()
+        #expect(window.unresolved == 3)
+    }
+}
+
+@Suite struct OutcomeQueueTests {
+    private let claim = PartToken(part: 1, token: 1)
+
+    @Test func anEmptyQueueHasNothingToTake() {
+        var queue = OutcomeQueue(batchSize: 2)
+        let taken = queue.take()
+        #expect(taken == nil && queue.isEmpty && queue.number == 1)
+    }
+
+    @Test func whatIsTakenIsUnderWayUntilItIsStored() throws {
+        var queue = OutcomeQueue(batchSize: 2)
+        queue.outcomes.closing.append(
+            ClosingPart(
+                part: 1,
+                token: 1,
+                resentAfterAmbiguity: 0,
+                ambiguous: [],
+                restStatus: .canceled,
+                restReason: ""
+            )
+        )
+        queue.windowRows = 3
+        #expect(!queue.isEmpty)
+        let first = queue.take()
+        let taken = try #require(first)
+        #expect(taken.windowRows == 3 && taken.batch.closing.count == 1)
+        #expect(queue.outcomes.isEmpty && queue.windowRows == 0 && queue.number == 2)
+        #expect(!queue.isEmpty && queue.stored == 0)
+        queue.wasStored()
+        #expect(queue.isEmpty && queue.stored == 1)
+    }
+}
+
+@Suite struct JournalCutTests {
+    @Test func aCutIsWantedUntilItIsDone() {
+        var cut = JournalCut()
+        #expect(!cut.isWanted && !cut.isUnderWay)
+        cut.want()
+        cut.begin()
+        #expect(cut.isWanted && cut.isUnderWay)
+        cut.done()
+        #expect(!cut.isWanted && !cut.isUnderWay)
+    }
+
+    @Test func aPostponedCutIsWantedAgainLater() {
+        var cut = JournalCut()
+        cut.want()
+        cut.postpone()
+        #expect(!cut.isWanted && !cut.isUnderWay)
+        cut.want()
+        #expect(cut.isWanted)
+    }
+}
+
+@Suite struct SendPermissionTests {
+    @Test(arguments: [(true, false, true), (false, false, false), (true, true, false), (false, true, false)])
+    func bothLeaseAndStayAreNeeded(_ isLeaseValid: Bool, _ isShuttingDownFast: Bool, _ maySend: Bool) {
+        #expect(SendPermission(isLeaseValid: isLeaseValid, isShuttingDownFast: isShuttingDownFast).maySend == maySend)
+    }
+}
+
+@Suite struct DeliveryPausesTests {
+    private let stopped = DispatchState.Halt.close(.canceled, reason: "stopped")
+    private let expired = DispatchState.Halt.close(.ignored, reason: "expired")
+
+    @Test func aPauseBeginsOnceAndEnds() {
+        var pauses = DeliveryPauses()
+        #expect(pauses.take(.giveBack, of: 1) == true)
+        #expect(pauses.take(.giveBack, of: 1) == false)
+        #expect(pauses.halts == [1: .giveBack])
+        #expect(pauses.take(nil, of: 1) == false)
+        #expect(pauses.halts.isEmpty)
+    }
+
+    @Test func whatWasStoppedStaysSo() {
+        var pauses = DeliveryPauses()
+        #expect(pauses.take(.giveBack, of: 1) == true && pauses.take(stopped, of: 1) == true)
+        #expect(pauses.take(nil, of: 1) == false && pauses.take(.giveBack, of: 1) == false)
+        #expect(pauses.expire(1) == false && pauses.hold(1) == false)
+        #expect(pauses.halts == [1: stopped])
+    }
+
+    @Test func aPausedDeliveryExpiresAllTheSame() {
+        var pauses = DeliveryPauses()
+        #expect(pauses.take(.giveBack, of: 1) == true && pauses.expire(1) == true)
+        #expect(pauses.expire(1) == false)
+        #expect(pauses.expire(2) == true)
+        #expect(pauses.halts == [1: expired, 2: expired])
+    }
+
+    /// The database's look at a delivery may be older than what this child has found.
+    @Test func aHoldLastsUntilTheDatabaseKnowsIt() {
+        var pauses = DeliveryPauses()
+        #expect(pauses.hold(1) == true && pauses.hold(1) == false)
+        #expect(pauses.take(nil, of: 1) == false)
+        #expect(pauses.halts == [1: .giveBack])
+        // Now it knows: whoever lets it go on from here on means it.
+        #expect(pauses.take(.giveBack, of: 1) == false)
+        #expect(pauses.take(nil, of: 1) == false)
+        #expect(pauses.halts.isEmpty)
+    }
+
+    @Test func whatIsForgottenWasHeldOrNot() {
+        var pauses = DeliveryPauses()
+        #expect(pauses.hold(1) == true && pauses.take(.giveBack, of: 2) == true)
+        #expect(pauses.forget(1) == true && pauses.forget(2) == false)
+        #expect(pauses.halts.isEmpty)
+        #expect(pauses.take(nil, of: 1) == false)
+    }
+
+    @Test func aClaimSaysHowItsDeliveryIs() {
+        var pauses = DeliveryPauses()
+        pauses.claim(1, stopped)
+        pauses.claim(1, nil)
+        #expect(pauses.halts == [1: stopped])
+    }
+}
+
+@Suite struct FlushScheduleTests {
+    @Test func oneTimerRunsAtATime() {
+        let flush = FlushSchedule(delay: .milliseconds(50))
+        #expect(flush.begin() == true && flush.begin() == false)
+        flush.end()
+        #expect(flush.begin() == true)
+    }
+}
