@@ -58,8 +58,8 @@ public final class GatewayFactory: Sendable {
             configuration.proxy = options.proxy?.http2(for: address.host)
             configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
             configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
-            return APNsGateway(
-                configuration: configuration,
+            return HTTP2Gateway(
+                apns: configuration,
                 authentication: try authentication(credential, connector),
                 now: now,
                 eventLoop: eventLoop,
@@ -75,8 +75,8 @@ public final class GatewayFactory: Sendable {
             configuration.proxy = options.proxy
             configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
             configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
-            return FCMv1Gateway(
-                configuration: configuration,
+            return HTTP2Gateway(
+                fcmV1: configuration,
                 serviceAccount: account,
                 curl: curl,
                 now: now,

@@ -251,7 +251,7 @@ COMMENT ON FUNCTION pushmta_engine.register_devices(
 
 -- Stores registrations as register_devices does, after it has found out whose the devices are. A claim is
 -- * proven: the user key was said by somebody whom the service trusts, and the subscription notes that;
--- * open: the service took the device's word when it was asked; if it does not any more, the claim is unproven;
+-- * open: the service took the device's word when it was asked; if it does not any more, the claim is unproven, or server;
 -- * unproven: the user key counts only if the enabled subscription of the token has the same one, so that a device that registers
 --   again without a proof stays whose it is; else it has none;
 -- * server: the device is not asked at all; the subscription of the token keeps the user key that it has.
@@ -264,6 +264,7 @@ CREATE FUNCTION pushmta_engine.register_claims(
 #variable_conflict use_column
 DECLARE
     trusting integer[];
+    serving integer[];
     keys text[];
 BEGIN
     -- That of register_devices: what is looked at here is still so there. That of unlink_unproven, too: what comes before it is
@@ -272,12 +273,15 @@ BEGIN
     IF 'open' = ANY(claims) THEN
         trusting := ARRAY(SELECT a.id FROM application a JOIN service v ON v.id = a.service_id
             WHERE a.id = ANY(application_ids) AND v.user_key_trust = 'open');
+        serving := ARRAY(SELECT a.id FROM application a JOIN service v ON v.id = a.service_id
+            WHERE a.id = ANY(application_ids) AND v.user_key_trust = 'server');
     END IF;
     keys := ARRAY(
         SELECT CASE WHEN g.claim = 'proven' OR g.claim = 'open' AND g.application_id = ANY(trusting) THEN g.user_key ELSE coalesce((
                 SELECT s.user_key FROM subscription s
                 WHERE s.application_id = g.application_id AND s.push_token = g.push_token AND s.enabled
-                    AND (g.claim = 'server' OR s.user_key = g.user_key)), '') END
+                    AND (g.claim = 'server' OR g.claim = 'open' AND g.application_id = ANY(serving) OR s.user_key = g.user_key)),
+                '') END
         FROM unnest(application_ids, tokens, user_keys, claims) WITH ORDINALITY g(application_id, push_token, user_key, claim, n)
         ORDER BY g.n);
     RETURN QUERY SELECT r.created, r.updated, r.disabled FROM register_devices(application_ids, tokens, keys, device_ids, locales,

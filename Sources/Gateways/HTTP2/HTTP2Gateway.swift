@@ -1,46 +1,55 @@
 import HTTP2
 import NIOCore
+import PushCore
 
-/// A gateway's engine and its HTTP/2 client, as seen from any thread.
-final class GatewayCore: Sendable {
+/// The way to a gateway over HTTP/2, from any thread: its engine on an event loop, and the client with the connections.
+///
+/// What is APNs' and what is FCM's stands in a ``GatewayDialect`` each. It stays alive and connected until ``shutdown()``.
+public final class HTTP2Gateway: Gateway {
+    public let payloadFormat: PayloadFormat
+    public let limits: GatewayLimits
     private let engine: NIOLoopBoundBox<GatewayEngine?>
     private let client: HTTP2Client
     private let eventLoop: any EventLoop
 
     /// - Parameter dialect: made on any thread, used on the event loop only.
     init(
+        _ payloadFormat: PayloadFormat,
+        _ limits: GatewayLimits,
         address: GatewayAddress,
         configuration: HTTP2ClientConfiguration,
         dialect: sending any GatewayDialect,
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) {
+        self.payloadFormat = payloadFormat
+        self.limits = limits
         let made = GatewayEngine(address: address, dialect: dialect, eventLoop: eventLoop, delegate: delegate)
         engine = .makeBoxSendingValue(made, as: GatewayEngine?.self, eventLoop: eventLoop)
         self.eventLoop = eventLoop
         client = HTTP2Client(configuration: configuration, eventLoop: eventLoop, delegate: EngineRelay(engine))
     }
 
-    func start() async throws {
+    public func start() async throws {
         try await client.start()
         let (engine, client) = (engine, client)
         try await eventLoop.submit { engine.value?.start(client) }.get()
     }
 
-    func submit(_ batch: GatewayRequestBatch) {
+    public func submit(_ batch: GatewayRequestBatch) {
         onLoop { $0.submit(WaitingRows(batch: batch)) }
     }
 
-    func cancelQueued() {
+    public func cancelQueued() {
         onLoop { $0.cancelQueued() }
     }
 
-    func retryNow() {
+    public func retryNow() {
         onLoop { $0.retryNow() }
         client.retryNow()
     }
 
-    func status() async -> GatewayStatus {
+    public func status() async -> GatewayStatus {
         let engine = engine
         let waiting = (try? await eventLoop.submit { engine.value?.waitingCount ?? 0 }.get()) ?? 0
         guard let status = await client.status() else { return GatewayStatus(queued: waiting) }
@@ -52,13 +61,13 @@ final class GatewayCore: Sendable {
         )
     }
 
-    func ping(timeout: Duration) async -> Bool? {
+    public func ping(timeout: Duration) async -> Bool? {
         await client.ping(timeoutMilliseconds: Int64(timeout / .milliseconds(1)))
     }
 
-    func giveUp(olderThan age: Duration) { client.giveUp(olderThanMilliseconds: Int64(age / .milliseconds(1))) }
+    public func giveUp(olderThan age: Duration) { client.giveUp(olderThanMilliseconds: Int64(age / .milliseconds(1))) }
 
-    func shutdown() async {
+    public func shutdown() async {
         onLoop { $0.beginStopping() }
         await client.shutdown()
         let engine = engine

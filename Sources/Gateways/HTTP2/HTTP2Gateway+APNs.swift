@@ -8,22 +8,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The way to APNs over HTTP/2 with token or certificate authentication.
-///
-/// It stays alive and connected until ``shutdown()``.
-public final class APNsGateway: Gateway {
-    public let payloadFormat = PayloadFormat.apns
-    public let limits = GatewayLimits(maxPayloadBytes: PayloadLimits.apns)
-    private let core: GatewayCore
-
+/// The way to APNs, with token or certificate authentication.
+extension HTTP2Gateway {
     /// Makes a gateway; ``start()`` connects it.
     ///
     /// - Parameters:
     ///   - authentication: the application's key or certificate.
     ///   - now: the time that `apns-expiration` is counted from.
     ///   - delegate: told of outcomes and events on `eventLoop`; kept until ``shutdown()``.
-    public init(
-        configuration: APNsGatewayConfiguration,
+    public convenience init(
+        apns configuration: APNsGatewayConfiguration,
         authentication: APNsAuthentication,
         now: @escaping @Sendable () -> Date,
         eventLoop: any EventLoop,
@@ -39,7 +33,9 @@ public final class APNsGateway: Gateway {
         http2.proxy = configuration.proxy
         http2.requestTimeoutMilliseconds = configuration.requestTimeoutMilliseconds
         http2.connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
-        core = GatewayCore(
+        self.init(
+            .apns,
+            GatewayLimits(maxPayloadBytes: PayloadLimits.apns),
             address: configuration.address,
             configuration: http2,
             dialect: APNsDialect(configuration: configuration, authentication: authentication, now: now),
@@ -63,34 +59,6 @@ public final class APNsGateway: Gateway {
         case .providerTokens: 1
         case .certificate: 1_000
         }
-    }
-
-    public func start() async throws {
-        try await core.start()
-    }
-
-    public func submit(_ batch: GatewayRequestBatch) {
-        core.submit(batch)
-    }
-
-    public func cancelQueued() {
-        core.cancelQueued()
-    }
-
-    public func retryNow() {
-        core.retryNow()
-    }
-
-    public func status() async -> GatewayStatus {
-        await core.status()
-    }
-
-    public func ping(timeout: Duration) async -> Bool? { await core.ping(timeout: timeout) }
-
-    public func giveUp(olderThan age: Duration) { core.giveUp(olderThan: age) }
-
-    public func shutdown() async {
-        await core.shutdown()
     }
 }
 

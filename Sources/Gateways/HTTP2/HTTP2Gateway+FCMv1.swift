@@ -9,16 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The way to FCM over its HTTP v1 API with a service account.
-///
-/// It stays alive and connected until ``shutdown()``.
-public final class FCMv1Gateway: Gateway {
+/// The way to FCM over its HTTP v1 API, with a service account.
+extension HTTP2Gateway {
     /// FCM's servers allow this many streams a connection and end those that open more.
     private static let streamsPerConnection = 100
-
-    public let payloadFormat = PayloadFormat.fcmV1
-    public let limits = GatewayLimits(maxPayloadBytes: PayloadLimits.fcm)
-    private let core: GatewayCore
 
     /// Makes a gateway; ``start()`` connects it and fetches the first access token.
     ///
@@ -26,8 +20,8 @@ public final class FCMv1Gateway: Gateway {
     ///   - curl: what the token endpoint is asked with.
     ///   - now: the time for the grant's `iat`, of the database's clock.
     ///   - delegate: told of outcomes and events on `eventLoop`; kept until ``shutdown()``.
-    public init(
-        configuration: FCMv1GatewayConfiguration,
+    public convenience init(
+        fcmV1 configuration: FCMv1GatewayConfiguration,
         serviceAccount: ServiceAccount,
         curl: CurlClient,
         now: @escaping @Sendable () -> Date,
@@ -54,7 +48,9 @@ public final class FCMv1Gateway: Gateway {
             proxy: configuration.proxy?.curl(for: GatewayProxy.host(of: serviceAccount.tokenURI)) ?? .none,
             now: now
         )
-        core = GatewayCore(
+        self.init(
+            .fcmV1,
+            GatewayLimits(maxPayloadBytes: PayloadLimits.fcm),
             address: configuration.address,
             configuration: http2,
             dialect: FCMv1Dialect(
@@ -66,34 +62,6 @@ public final class FCMv1Gateway: Gateway {
             eventLoop: eventLoop,
             delegate: delegate
         )
-    }
-
-    public func start() async throws {
-        try await core.start()
-    }
-
-    public func submit(_ batch: GatewayRequestBatch) {
-        core.submit(batch)
-    }
-
-    public func cancelQueued() {
-        core.cancelQueued()
-    }
-
-    public func retryNow() {
-        core.retryNow()
-    }
-
-    public func status() async -> GatewayStatus {
-        await core.status()
-    }
-
-    public func ping(timeout: Duration) async -> Bool? { await core.ping(timeout: timeout) }
-
-    public func giveUp(olderThan age: Duration) { core.giveUp(olderThan: age) }
-
-    public func shutdown() async {
-        await core.shutdown()
     }
 }
 
