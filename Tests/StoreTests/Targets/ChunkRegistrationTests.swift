@@ -81,7 +81,8 @@ struct ChunkRegistrationTests {
             )
             try await world.register(place)
         }
-        // Some have older tokens, some are opted out, and each has a time of its own.
+        // Some have older tokens, some are opted out, with every token of their device as set_opt_out does it, and each has a time of
+        // its own.
         for _ in 0..<30 {
             let place = world.random.number(world.devices.count)
             world.devices[place].tokens.append("later-\(place)-\(world.devices[place].tokens.count)")
@@ -89,7 +90,7 @@ struct ChunkRegistrationTests {
         }
         try await world.run(
             """
-            UPDATE pushmta_engine.subscription SET opted_out = id % 11 = 0, disabled_at = disabled_at - interval '1 day',
+            UPDATE pushmta_engine.subscription SET opted_out = substr(device_id, 8)::integer % 11 = 0, disabled_at = disabled_at - interval '1 day',
                 registered_at = now() - interval '1 day' - (id * 7919 % 101) * interval '1 minute'
             """
         )
