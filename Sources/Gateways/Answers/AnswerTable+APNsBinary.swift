@@ -1,3 +1,6 @@
+// A table, one line a row, wider than other code.
+// swift-format-ignore-file
+
 import PushCore
 
 extension AnswerTable {
@@ -12,93 +15,18 @@ extension AnswerTable {
     private static let apnsBinaryPackets: [AnswerRow] = [
         packet(0, "NoErrors", .accepted, "no error was found, and the gateway ends the connection"),
         packet(1, "ProcessingError", .retry, failure: .softUnreachable, "the gateway has an internal error"),
-        packet(
-            2,
-            "MissingDeviceToken",
-            .permanent,
-            failure: .softRefused,
-            "the subscription's push token is empty"
-        ),
+        packet(2, "MissingDeviceToken", .permanent, failure: .softRefused, "the subscription's push token is empty"),
         // The topic is the certificate's, hence the same for all messages.
-        packet(
-            3,
-            "MissingTopic",
-            .stopApplication,
-            application: .stop,
-            failure: .softUnreachable,
-            "the certificate names no topic: set the application's own push certificate"
-        ),
-        packet(
-            4,
-            "MissingPayload",
-            .permanent,
-            failure: .softUndefined,
-            "the payload is empty: correct the delivery's content"
-        ),
-        packet(
-            5,
-            "InvalidTokenSize",
-            .permanent,
-            token: .softError,
-            doubtful: true,
-            failure: .softRefused,
-            "the push token has a length that the gateway does not know; the token is kept, and counted"
-        ),
-        packet(
-            6,
-            "InvalidTopicSize",
-            .stopApplication,
-            application: .stop,
-            failure: .softUnreachable,
-            "the certificate's topic is malformed: set the application's own push certificate"
-        ),
-        packet(
-            7,
-            "InvalidPayloadSize",
-            .permanent,
-            failure: .softUnreachable,
-            "the payload is larger than 2,048 bytes: shorten the content"
-        ),
-        packet(
-            8,
-            "InvalidToken",
-            .permanent,
-            token: .invalid,
-            failure: .hardUserUnknown,
-            "the push token is invalid or of the other environment; when many are refused, no token is touched: check the application's "
-                + "environment"
-        ),
-        packet(
-            10,
-            "Shutdown",
-            .unprocessed,
-            failure: .softUnreachable,
-            "the gateway shuts down and names the last message that it took; those behind it, which this is about, are sent again"
-        ),
-        packet(
-            128,
-            "ProtocolError",
-            .permanent,
-            doubtful: true,
-            failure: .softUndefined,
-            "the gateway could not read the message: when many are refused, check that the address is a binary gateway's"
-        ),
-        packet(
-            255,
-            "None",
-            .retry,
-            fault: .unknown,
-            failure: .softUndefined,
-            "the gateway refuses the message for a reason that it does not know: it is tried again"
-        ),
-        packet(
-            0,
-            "",
-            .retry,
-            fault: .unknown,
-            failure: .softUndefined,
-            "a status that is not documented: the message is tried again"
-        ),
+        packet(3, "MissingTopic", .stopApplication, application: .stop, failure: .softUnreachable, "the certificate names no topic: set the application's own push certificate"),
+        packet(4, "MissingPayload", .permanent, failure: .softUndefined, "the payload is empty: correct the delivery's content"),
+        packet(5, "InvalidTokenSize", .permanent, token: .softError, doubtful: true, failure: .softRefused, "the push token has a length that the gateway does not know; the token is kept, and counted"),
+        packet(6, "InvalidTopicSize", .stopApplication, application: .stop, failure: .softUnreachable, "the certificate's topic is malformed: set the application's own push certificate"),
+        packet(7, "InvalidPayloadSize", .permanent, failure: .softUnreachable, "the payload is larger than 2,048 bytes: shorten the content"),
+        packet(8, "InvalidToken", .permanent, token: .invalid, failure: .hardUserUnknown, "the push token is invalid or of the other environment; when many are refused, no token is touched: check the application's environment"),
+        packet(10, "Shutdown", .unprocessed, failure: .softUnreachable, "the gateway shuts down and names the last message that it took; those behind it, which this is about, are sent again"),
+        packet(128, "ProtocolError", .permanent, doubtful: true, failure: .softUndefined, "the gateway could not read the message: when many are refused, check that the address is a binary gateway's"),
+        packet(255, "None", .retry, fault: .unknown, failure: .softUndefined, "the gateway refuses the message for a reason that it does not know: it is tried again"),
+        packet(0, "", .retry, fault: .unknown, failure: .softUndefined, "a status that is not documented: the message is tried again"),
     ]
 
     /// The reason of a message that was written, and to which no answer came in time.
@@ -113,74 +41,20 @@ extension AnswerTable {
         unanswered("Timeout", isWritten: true, "the gateway's host did not acknowledge what was sent"),
         unanswered("UnknownIdentifier", isWritten: true, "the error packet names no message of the connection"),
         unanswered("", isWritten: true, "the connection ended"),
-        unanswered(
-            NoAnswerReason.discarded,
-            isWritten: false,
-            "the gateway refused a message before it and threw this one away unseen"
-        ),
+        unanswered(NoAnswerReason.discarded, isWritten: false, "the gateway refused a message before it and threw this one away unseen"),
         unanswered("", isWritten: false, "the message was not written"),
-        AnswerRow(
-            .apnsBinary,
-            0,
-            silence,
-            .accepted,
-            source: .noAnswer,
-            condition: writtenCondition,
-            "nothing was heard of the message for the time in nmac.binary.presumedAcceptedMs: the protocol has no other word for success"
-        ),
-        AnswerRow(
-            .apnsBinary,
-            0,
-            "CertificateRefused",
-            .stopApplication,
-            source: .noAnswer,
-            connection: .replace,
-            application: .stop,
-            failure: .softUnreachable,
-            "the gateway does not take the certificate: it has expired, was revoked, or is not the application's"
-        ),
-        AnswerRow(
-            .apnsBinary,
-            0,
-            "Unregistered",
-            .permanent,
-            source: .feedback,
-            token: .invalidSinceTimestamp,
-            doubtful: false,
-            failure: .hardUserUnknown,
-            "the feedback service says that the app was removed from the device; a registration since then stands"
-        ),
+        AnswerRow(.apnsBinary, 0, silence, .accepted, source: .noAnswer, condition: writtenCondition, "nothing was heard of the message for the time in nmac.binary.presumedAcceptedMs: the protocol has no other word for success"),
+        AnswerRow(.apnsBinary, 0, "CertificateRefused", .stopApplication, source: .noAnswer, connection: .replace, application: .stop, failure: .softUnreachable, "the gateway does not take the certificate: it has expired, was revoked, or is not the application's"),
+        AnswerRow(.apnsBinary, 0, "Unregistered", .permanent, source: .feedback, token: .invalidSinceTimestamp, doubtful: false, failure: .hardUserUnknown, "the feedback service says that the app was removed from the device; a registration since then stands"),
     ]
 
     /// Messages that are not fit to be sent.
     private static let apnsBinaryChecks: [AnswerRow] = [
-        check(
-            "PayloadTooLarge",
-            failure: .softUnreachable,
-            "the payload is larger than 2,048 bytes with this subscription's values: shorten the content, or use ios-http2"
-        ),
-        check(
-            "FieldsUnreadable",
-            failure: .softUndefined,
-            "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"
-        ),
-        check(
-            "InvalidPushType",
-            failure: .softUndefined,
-            "the binary protocol carries alert and background pushes only: send the delivery through an ios-http2 account"
-        ),
-        check(
-            "InvalidTokenSize",
-            token: .softError,
-            doubtful: true,
-            failure: .softRefused,
-            "the push token is not 2 to 200 hexadecimal digits, as a frame can carry; the token is kept, and counted"
-        ),
-        check(
-            "",
-            failure: .softUndefined,
-            "the message cannot be made of the content and this subscription's values: correct the delivery's content"
-        ),
+        check("PayloadTooLarge", failure: .softUnreachable, "the payload is larger than 2,048 bytes with this subscription's values: shorten the content, or use ios-http2"),
+        check("FieldsUnreadable", failure: .softUndefined, "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"),
+        check("InvalidPushType", failure: .softUndefined, "the binary protocol carries alert and background pushes only: send the delivery through an ios-http2 account"),
+        check("InvalidTokenSize", token: .softError, doubtful: true, failure: .softRefused, "the push token is not 2 to 200 hexadecimal digits, as a frame can carry; the token is kept, and counted"),
+        check("", failure: .softUndefined, "the message cannot be made of the content and this subscription's values: correct the delivery's content"),
     ]
 
     private static func packet(

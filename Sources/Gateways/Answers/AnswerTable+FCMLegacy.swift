@@ -1,3 +1,6 @@
+// A table, one line a row, wider than other code.
+// swift-format-ignore-file
+
 import PushCore
 
 extension AnswerTable {
@@ -40,267 +43,60 @@ extension AnswerTable {
 
     private static let fcmLegacyAccepted: [AnswerRow] = [
         AnswerRow(.fcmLegacy, 200, "", .accepted, "FCM took the message; its id is kept as the gateway's message id"),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "",
-            .accepted,
-            condition: canonicalCondition,
-            token: .replaced,
-            "FCM took the message and wants this token instead of the one that is known"
-        ),
+        AnswerRow(.fcmLegacy, 200, "", .accepted, condition: canonicalCondition, token: .replaced, "FCM took the message and wants this token instead of the one that is known"),
         // It may have been taken, for all or some of the devices.
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            LegacyAnswer.unreadable,
-            .ambiguous,
-            failure: .softUnreachable,
-            "no JSON, or another number of results than messages: some may have been taken; check that no proxy answers for the gateway"
-        ),
+        AnswerRow(.fcmLegacy, 200, LegacyAnswer.unreadable, .ambiguous, failure: .softUnreachable, "no JSON, or another number of results than messages: some may have been taken; check that no proxy answers for the gateway"),
     ]
 
     /// What is said of one device.
     private static let fcmLegacyDevices: [AnswerRow] = [
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "InvalidRegistration",
-            .permanent,
-            token: .invalid,
-            failure: .hardUserUnknown,
-            "the push token is no FCM registration token; when many are refused, no token is touched"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "NotRegistered",
-            .permanent,
-            token: .invalid,
-            failure: .hardUserUnknown,
-            "the app was removed from the device or the push token has expired"
-        ),
+        AnswerRow(.fcmLegacy, 200, "InvalidRegistration", .permanent, token: .invalid, failure: .hardUserUnknown, "the push token is no FCM registration token; when many are refused, no token is touched"),
+        AnswerRow(.fcmLegacy, 200, "NotRegistered", .permanent, token: .invalid, failure: .hardUserUnknown, "the app was removed from the device or the push token has expired"),
         // The wrong key makes all tokens look so: the token is kept.
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "MismatchSenderId",
-            .permanent,
-            token: .softError,
-            doubtful: true,
-            failure: .softRefused,
-            "the push token belongs to another sender: it is kept and counted (Adobe: hard; Firebase: remove it); when many are refused, "
-                + "check the project key"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "InvalidPackageName",
-            .permanent,
-            doubtful: true,
-            failure: .ignoredRefused,
-            "the push token is of an app with another package name: correct restricted_package_name in the delivery's content"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "MissingRegistration",
-            .permanent,
-            failure: .ignoredRefused,
-            "the subscription's push token is empty"
-        ),
+        AnswerRow(.fcmLegacy, 200, "MismatchSenderId", .permanent, token: .softError, doubtful: true, failure: .softRefused, "the push token belongs to another sender: it is kept and counted (Adobe: hard; Firebase: remove it); when many are refused, check the project key"),
+        AnswerRow(.fcmLegacy, 200, "InvalidPackageName", .permanent, doubtful: true, failure: .ignoredRefused, "the push token is of an app with another package name: correct restricted_package_name in the delivery's content"),
+        AnswerRow(.fcmLegacy, 200, "MissingRegistration", .permanent, failure: .ignoredRefused, "the subscription's push token is empty"),
         // Only a device that is alive gets so many messages: the token is not counted.
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "DeviceMessageRateExceeded",
-            .retry,
-            fault: .message,
-            delay: quotaDelay,
-            failure: .softRefused,
-            "too many messages for this device for the moment (Adobe's V1: not tried again)"
-        ),
+        AnswerRow(.fcmLegacy, 200, "DeviceMessageRateExceeded", .retry, fault: .message, delay: quotaDelay, failure: .softRefused, "too many messages for this device for the moment (Adobe's V1: not tried again)"),
     ]
 
     /// What is said of the message.
     private static let fcmLegacyMessages: [AnswerRow] = [
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "MessageTooBig",
-            .permanent,
-            failure: .softRefused,
-            "the payload is larger than 4,096 bytes: shorten the content (Adobe's V1: tried again, which cannot help)"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "InvalidDataKey",
-            .permanent,
-            failure: .softUndefined,
-            "a variable has a name that is FCM's own (from, message_type, google…, gcm…): rename it"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "InvalidTtl",
-            .permanent,
-            failure: .ignoredRefused,
-            "the time to live is not 0 to 2,419,200 seconds: correct the delivery's content"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "",
-            .permanent,
-            condition: errorCondition,
-            failure: .ignoredRefused,
-            "an unknown reason to refuse the message (Adobe's V1: hard)"
-        ),
+        AnswerRow(.fcmLegacy, 200, "MessageTooBig", .permanent, failure: .softRefused, "the payload is larger than 4,096 bytes: shorten the content (Adobe's V1: tried again, which cannot help)"),
+        AnswerRow(.fcmLegacy, 200, "InvalidDataKey", .permanent, failure: .softUndefined, "a variable has a name that is FCM's own (from, message_type, google…, gcm…): rename it"),
+        AnswerRow(.fcmLegacy, 200, "InvalidTtl", .permanent, failure: .ignoredRefused, "the time to live is not 0 to 2,419,200 seconds: correct the delivery's content"),
+        AnswerRow(.fcmLegacy, 200, "", .permanent, condition: errorCondition, failure: .ignoredRefused, "an unknown reason to refuse the message (Adobe's V1: hard)"),
     ]
 }
 
 extension AnswerTable {
     /// What is said of the gateway or of the sender in the results of an answer.
     static let fcmLegacyServer: [AnswerRow] = [
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "Unavailable",
-            .retry,
-            delay: failureDelay,
-            failure: .softUnreachable,
-            "FCM is unavailable for the moment"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "InternalServerError",
-            .retry,
-            delay: failureDelay,
-            failure: .ignoredRefused,
-            "FCM has an internal error, which may pass (Adobe: not tried again)"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "TopicsMessageRateExceeded",
-            .retry,
-            fault: .message,
-            delay: quotaDelay,
-            failure: .softRefused,
-            "too many messages for the topic for the moment"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "InvalidApnsCredential",
-            .retry,
-            delay: quotaDelay,
-            failure: .ignoredRefused,
-            "the APNs credential stored in the Firebase project is wrong: correct it in the Firebase console"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            200,
-            "DeprecatedApi",
-            .stopApplication,
-            application: .stop,
-            failure: .softRefused,
-            "Google has switched the legacy protocol off (July 2024): set a service account as the application's credential, which uses HTTP v1"
-        ),
+        AnswerRow(.fcmLegacy, 200, "Unavailable", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
+        AnswerRow(.fcmLegacy, 200, "InternalServerError", .retry, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error, which may pass (Adobe: not tried again)"),
+        AnswerRow(.fcmLegacy, 200, "TopicsMessageRateExceeded", .retry, fault: .message, delay: quotaDelay, failure: .softRefused, "too many messages for the topic for the moment"),
+        AnswerRow(.fcmLegacy, 200, "InvalidApnsCredential", .retry, delay: quotaDelay, failure: .ignoredRefused, "the APNs credential stored in the Firebase project is wrong: correct it in the Firebase console"),
+        AnswerRow(.fcmLegacy, 200, "DeprecatedApi", .stopApplication, application: .stop, failure: .softRefused, "Google has switched the legacy protocol off (July 2024): set a service account as the application's credential, which uses HTTP v1"),
     ]
 
     /// Answers to a whole request.
     static let fcmLegacyRequests: [AnswerRow] = [
-        request(
-            400,
-            "InvalidParameters",
-            .permanent,
-            failure: .ignoredRefused,
-            "a field of the request is wrong: the log shows the text; correct the delivery's content"
-        ),
-        request(
-            500,
-            "InternalServerError",
-            .retry,
-            delay: failureDelay,
-            failure: .ignoredRefused,
-            "FCM has an internal error, which may pass (Adobe: not tried again)"
-        ),
-        request(
-            500,
-            "Unavailable",
-            .retry,
-            delay: failureDelay,
-            failure: .softUnreachable,
-            "FCM is unavailable for the moment"
-        ),
-        request(
-            503,
-            "Unavailable",
-            .retry,
-            delay: failureDelay,
-            failure: .softUnreachable,
-            "FCM is unavailable for the moment"
-        ),
-        request(
-            400,
-            "",
-            .permanent,
-            failure: .ignoredRefused,
-            "the request is malformed: the log shows the text; correct the delivery's content"
-        ),
-        stop(
-            401,
-            "INVALID_KEY",
-            "the project key is wrong or was deleted: set the server key of the Firebase console, or a service account"
-        ),
+        request(400, "InvalidParameters", .permanent, failure: .ignoredRefused, "a field of the request is wrong: the log shows the text; correct the delivery's content"),
+        request(500, "InternalServerError", .retry, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error, which may pass (Adobe: not tried again)"),
+        request(500, "Unavailable", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
+        request(503, "Unavailable", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
+        request(400, "", .permanent, failure: .ignoredRefused, "the request is malformed: the log shows the text; correct the delivery's content"),
+        stop(401, "INVALID_KEY", "the project key is wrong or was deleted: set the server key of the Firebase console, or a service account"),
         stop(401, "", "the sender is not known: set the server key of the Firebase console, or a service account"),
         stop(403, "", "the sender is not allowed, for an unknown reason: check the project key"),
-        stop(
-            404,
-            "",
-            "the legacy protocol is not there: Google has switched it off (July 2024), so set a service account; for another gateway "
-                + "check the external account's address"
-        ),
-        stop(
-            405,
-            "",
-            "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"
-        ),
-        stop(
-            300,
-            "",
-            "a redirection, which FCM never gives: check that the address is the gateway's and no proxy answers for it"
-        ),
-        request(
-            408,
-            "",
-            .retry,
-            delay: failureDelay,
-            failure: .softUnreachable,
-            "the request timed out at the gateway"
-        ),
+        stop(404, "", "the legacy protocol is not there: Google has switched it off (July 2024), so set a service account; for another gateway check the external account's address"),
+        stop(405, "", "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"),
+        stop(300, "", "a redirection, which FCM never gives: check that the address is the gateway's and no proxy answers for it"),
+        request(408, "", .retry, delay: failureDelay, failure: .softUnreachable, "the request timed out at the gateway"),
         request(429, "", .retry, delay: quotaDelay, failure: .softRefused, "too many requests"),
-        request(
-            500,
-            "",
-            .retry,
-            delay: failureDelay,
-            failure: .softUnreachable,
-            "an error of the gateway, which may pass"
-        ),
+        request(500, "", .retry, delay: failureDelay, failure: .softUnreachable, "an error of the gateway, which may pass"),
         request(503, "", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
-        AnswerRow(
-            .fcmLegacy,
-            0,
-            "",
-            .retry,
-            fault: .foreign,
-            failure: .ignoredRefused,
-            foreignExplanation
-        ),
+        AnswerRow(.fcmLegacy, 0, "", .retry, fault: .foreign, failure: .ignoredRefused, foreignExplanation),
     ]
 
     /// Messages without an answer, and messages that are not fit to be sent.
@@ -309,42 +105,10 @@ extension AnswerTable {
         unanswered("Timeout", "no answer came in time"),
         unanswered("AnswerTooLarge", "the answer was larger than any of the gateway's"),
         unanswered("", "the exchange broke off"),
-        AnswerRow(
-            .fcmLegacy,
-            0,
-            "",
-            .unprocessed,
-            source: .noAnswer,
-            failure: .softUnreachable,
-            "the message was not written: it is sent again"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            0,
-            "PayloadTooLarge",
-            .permanent,
-            source: .check,
-            failure: .softRefused,
-            "the payload is larger than 4,096 bytes with this subscription's values: shorten the content"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            0,
-            "FieldsUnreadable",
-            .permanent,
-            source: .check,
-            failure: .ignoredUndefined,
-            "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"
-        ),
-        AnswerRow(
-            .fcmLegacy,
-            0,
-            "",
-            .permanent,
-            source: .check,
-            failure: .ignoredUndefined,
-            "the message cannot be made of the content and this subscription's values: correct the delivery's content"
-        ),
+        AnswerRow(.fcmLegacy, 0, "", .unprocessed, source: .noAnswer, failure: .softUnreachable, "the message was not written: it is sent again"),
+        AnswerRow(.fcmLegacy, 0, "PayloadTooLarge", .permanent, source: .check, failure: .softRefused, "the payload is larger than 4,096 bytes with this subscription's values: shorten the content"),
+        AnswerRow(.fcmLegacy, 0, "FieldsUnreadable", .permanent, source: .check, failure: .ignoredUndefined, "the target mapping's view cannot be read for this person, as the reason says: put the person's row there right, or the view"),
+        AnswerRow(.fcmLegacy, 0, "", .permanent, source: .check, failure: .ignoredUndefined, "the message cannot be made of the content and this subscription's values: correct the delivery's content"),
     ]
 
     private static func request(
