@@ -1,3 +1,30 @@
+// CPKCS12: reads PKCS#12 files, the .p12 files that certificates are exported to, with OpenSSL's libcrypto.
+//
+// WHAT IT DOES
+//   Turns a file and its passphrase into PEM: the private keys (PKCS#8, with their attributes) and the certificates, in the
+//   file's order.
+//
+// HOW IT IS USED
+//   PKCS12File of Gateways calls pkcs12_to_pem(...), the one function, with room for the text. PKCS12Result says what it came
+//   to, and the detail names the algorithm or cipher at fault.
+//
+// THREADS AND TASKS
+//   Any thread: a call has a library context of its own, with the providers default and legacy, so that what libpq and
+//   libcurl do with OpenSSL in the same process goes on without old ciphers. It computes as long as the file's key
+//   derivations take.
+//
+// STATE AND FILES
+//   Nothing is kept between calls. OpenSSL's provider modules are read from the folder that it was built with, or from the
+//   given one.
+//
+// FAILURES
+//   Files come from people. What is malformed, asks for more rounds of derivation than the caller allows, nests too deep or
+//   is protected in a way that is not supported is refused with its own result, before the work is done. Needs OpenSSL 3.0 or
+//   later to be built.
+//
+// SEE ALSO
+//   include/CPKCS12.h, Sources/Gateways/Credentials/PKCS12File.swift, Sources/COpenSSL/module.modulemap
+
 #include "CPKCS12.h"
 
 #include <limits.h>

@@ -1,10 +1,30 @@
-// A library for LD_PRELOAD that shows a process another wall clock than the machine's, for drills with a wrong or a
-// stepping clock.
+// ClockShift: a library that shows a process another wall clock than the machine's, for drills and tests.
 //
-// Only the wall clock is shifted. The monotonic clocks and what waits by them are left alone, as on a machine whose wall clock
-// is stepped. libfaketime cannot do that: with FAKETIME_DONT_FAKE_MONOTONIC it still shifts the deadlines of clock_nanosleep,
-// of timerfd_settime and of condition variables that wait by the monotonic clock, and a Swift task sleeps for ever; and
-// under it PostgreSQL's statement_timeout does not come.
+// WHAT IT DOES
+//   Stands in front of the C library's clock functions and adds a shift to the wall clock: clock_gettime, gettimeofday, time
+//   and timespec_get. Deadlines that a process made from the shifted clock are shifted back before the kernel gets them:
+//   pthread_cond_timedwait, pthread_mutex_timedlock, sem_timedwait, timerfd_settime, clock_nanosleep. The monotonic clocks
+//   and what waits by them are left alone, as on a machine whose wall clock is stepped.
+//
+// HOW IT IS USED
+//   Nobody imports it. ClockDrill and its test start processes, PostgreSQL among them, with LD_PRELOAD and CLOCK_SHIFT_FILE,
+//   a file with the shift in nanoseconds: eight bytes, signed, in the machine's byte order. Who writes the file moves the
+//   clock of all of them.
+//
+// THREADS AND TASKS
+//   Any thread of the process. The file is mapped once, read only, when the library is loaded; a read of the clock is the
+//   real call and a load.
+//
+// WHY NOT LIBFAKETIME
+//   With FAKETIME_DONT_FAKE_MONOTONIC it still shifts the deadlines of clock_nanosleep, of timerfd_settime and of condition
+//   variables that wait by the monotonic clock, and a Swift task sleeps for ever; and under it PostgreSQL's statement_timeout
+//   does not come.
+//
+// FAILURES
+//   Without the variable, or with a file that cannot be opened or mapped, the shift is 0. Linux only: elsewhere it is empty.
+//
+// SEE ALSO
+//   include/ClockShift.h, Sources/Laboratory/Drills/ClockDrill.swift
 
 #define _GNU_SOURCE
 #include "ClockShift.h"

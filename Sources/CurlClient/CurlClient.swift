@@ -1,3 +1,33 @@
+// CurlClient: an HTTP/1.1 client on libcurl, for requests of a low rate and for legacy FCM.
+//
+// WHAT IT DOES
+//   Performs single requests side by side. TLS is 1.2 or later and always verified; redirects are not followed; no cookie and
+//   no .netrc is read; answers have a largest size.
+//
+// HOW IT IS USED
+//   perform(_:) for one that awaits the answer (access tokens, doctor's checks, the control port of the simulator).
+//   start(_:mayLeave: completion:) and cancel(_:) for legacy FCM, which has to know the moment at which a request leaves. A
+//   CurlRequest goes in, a CurlResponse of whatever status or a CurlError comes out.
+//
+// THREADS AND TASKS
+//   One thread a client, begun with the first request and ended with the client. mayLeave and completion are called on it:
+//   who blocks there keeps all other requests of the client waiting. CurlWorker is the queue between callers and the thread,
+//   CurlLoop the thread's own loop; libcurl's handles are used by that thread only, but for the call that wakes it.
+//
+// STATE AND FILES
+//   Connections that may be used again, in memory. A CA file is read where the request names one, else the system's.
+//
+// FAILURES
+//   CurlError says of which kind the trouble is, and whether bytes of the request may have left (mayHaveBeenSent). A request
+//   is refused before it is sent if its method, address or header fields are malformed. It never sends a request twice: where
+//   libcurl would repeat one on a new connection, it fails instead. Its errors never show path, query, header fields or body.
+//
+// SETTINGS
+//   None of its own: timeouts, trust, proxy and sizes are the request's.
+//
+// SEE ALSO
+//   CurlWorker.swift, CurlTransfer.swift, CurlRequest.swift, CurlError.swift, Sources/CCurl/shim.h
+
 /// An HTTP/1.1 client on libcurl with one thread of its own, for requests of a low rate.
 ///
 /// Requests run side by side; any thread and any task may use one client. TLS certificates are always verified, version

@@ -1,3 +1,39 @@
+// FeedbackWorker: does what nobody waits for: token events, statistics, retention, feedback services, spools.
+//
+// WHAT IT DOES
+//   Applies what gateways said about push tokens, counts outcomes and hits, reads the feedback services of binary gateways,
+//   loads hits that web processes of its host left on disk, and deletes what is older than the settings allow.
+//
+// HOW IT IS USED
+//   `pushmta feedback` makes one of a FeedbackSetup and awaits run(); SIGTERM and SIGINT call drain(). Any number may run:
+//   one acts, the others stand by. Which one, the database decides with each heartbeat, and each piece of work is fenced by
+//   that decision.
+//
+// THREADS AND TASKS
+//   Four tasks with connections of their own: keepHeartbeat (every 3 s), keepWorking (FeedbackPlan says which duty comes
+//   next, in bounded pieces; a backlog of token events takes a second connection while nobody sends), keepReading (feedback
+//   services, eight at once, on shared event loops) and keepLoading (spools, also while it stands by, as nobody else reaches
+//   this host's files).
+//
+// STATE AND FILES
+//   Its row in feedback_worker and what the duties change in the database. It reads the spools in web.workingPath and removes
+//   those that are loaded. After a kill another worker acts when nothing was heard for 15 s; a piece under way is rolled back
+//   and done anew. Tokens of a feedback service that were read and not stored are lost with the process, until the service
+//   names them again.
+//
+// FAILURES
+//   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and never ends for it. A duty that fails is
+//   tried again by itself, after a growing pause, while the others go on. A feedback service out of reach is asked again
+//   after 300 s at most. Asked to end, it brings a reading under way to its end, but waits 30 s at most. While messages are
+//   sent it works a part of the time only. If no worker acts, supervisors apply token events; the other duties wait.
+//
+// SETTINGS
+//   feedback.*, mta.quarantine.*, nmac.*, web.workingPath, mta.master.dataBaseRetryDelaySec, credentialKeyFile.
+//
+// SEE ALSO
+//   FeedbackPlan.swift, FeedbackRounds.swift, FeedbackServiceRound.swift, SpoolDatabase.swift,
+//   Sources/Store/Feedback/FeedbackWorkers.swift, Deploy/guide/data.md
+
 import Logging
 import PushCore
 import Store

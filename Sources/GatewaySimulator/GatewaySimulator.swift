@@ -1,3 +1,39 @@
+// GatewaySimulator: plays APNs and FCM on this machine, with their checks, their answers, and faults on demand.
+//
+// WHAT IT DOES
+//   Listens as APNs over HTTP/2, APNs' binary gateway with its feedback service, FCM HTTP v1, legacy FCM and Google's token
+//   endpoint, all over TLS, and on a control port in plain HTTP. Counts and records what came, and says how often each
+//   message was accepted. Can play the devices, too: they register with a web process and report what they get.
+//
+// HOW IT IS USED
+//   The program gateway-simulator and tests: GatewaySimulator.start(_:) with GatewaySimulatorOptions returns when all ports
+//   are open; stop() ends it. Faults are a FaultPlan (setFaults), the control port takes the same in JSON (ControlEndpoint),
+//   states of devices are DeviceState. A gateway's rules are a GatewayRules; GatewayLoop has its share of an event loop,
+//   GatewayRecorder its records.
+//
+// THREADS AND TASKS
+//   An event loop group of its own, with one loop unless the options say otherwise. A connection stays on its loop. Whoever
+//   changes conditions does so from any thread (SharedConditions), and loops take them over before their next read. Records
+//   are behind a mutex, taken once a read. Writing the record file blocks the loop.
+//
+// STATE AND FILES
+//   The state folder: CA, certificates and sample credentials, made at the first start and used again, and ports.json. The
+//   record file, if one is asked for: a line of JSON for each push, written before its answer leaves. Records, devices and
+//   faults are in memory and end with the process.
+//
+// FAILURES
+//   A start that cannot be made (folder, port, credential, fault plan) is a SimulatorError. A request that breaks the
+//   gateway's rules gets the gateway's own answer. A record file on a full disk becomes short, and the simulator goes on. The
+//   control port obeys everybody who reaches it, so it listens on 127.0.0.1 unless told otherwise. It is for tests, and never
+//   speaks to the real gateways.
+//
+// SETTINGS
+//   None of the product's: GatewaySimulatorOptions.
+//
+// SEE ALSO
+//   SimulatorStart.swift, ControlEndpoint.swift, Faults/FaultPlan.swift, Server/GatewayLoop.swift, APNs/APNsRules.swift,
+//   FCM/FCMRules.swift, APNsBinary/BinaryService.swift, FCMLegacy/FCMLegacyRules.swift, Fleet/DeviceFleet.swift
+
 import HTTP2
 import NIOCore
 import NIOPosix

@@ -1,3 +1,42 @@
+// Gateways: the ways to APNs and FCM. Batches of messages go in, the outcome of each message comes out.
+//
+// WHAT IT DOES
+//   Speaks APNs over HTTP/2 and FCM HTTP v1 (HTTP2Gateway with a GatewayDialect each), APNs' binary protocol
+//   (APNsBinaryGateway) and FCM's legacy protocol (FCMLegacyGateway). Says of each answer what it means, by a row of the
+//   answer table. Reads and opens credentials, makes provider tokens and fetches access tokens, and reads the binary
+//   gateway's feedback service.
+//
+// HOW IT IS USED
+//   MTAChild makes a gateway with GatewayFactory.make(...) and calls start(), submit(_:) as often as it likes, and shutdown()
+//   at the end. The owner is a GatewayDelegate: aboutToSend(_:) before messages get streams, and a no keeps them;
+//   resolved(...) for what one read brought; gatewayEvent(_:) for what concerns more than a message. Each message of a batch
+//   is resolved exactly once. FeedbackWorker uses feedbackReader(...), the commands use accounts, credentials and the answer
+//   table, and the web process the key of the credentials.
+//
+// THREADS AND TASKS
+//   All of a gateway happens on the event loop that it was given, the calls of the delegate as well: who blocks there stops
+//   the sending. submit, cancelQueued, retryNow and giveUp may be called from any thread and hop once. Access tokens and
+//   legacy FCM go through libcurl's thread, which waits for the event loop's answer whether a request may leave.
+//
+// STATE AND FILES
+//   Memory only: what waits, what is on the wire, tokens. It reads the account's CA file and the credentials' key file.
+//   Nothing of it survives a kill; what was on the wire is in the owner's journal.
+//
+// FAILURES
+//   Unreachable gateway or token endpoint: a GatewayEvent, and it tries again with growing pauses up to 5 s; messages wait. A
+//   connection that breaks makes ambiguous what was written and not answered, and unprocessed what was not. No answer within
+//   the timeout: ambiguous. A credential that cannot be used: an error at make or start. A reason that no row knows is kept
+//   word for word and classed by its status. It never sends a message again by itself, and never logs a credential or a push
+//   token.
+//
+// SETTINGS
+//   nmac.relay.trustedCertsChain, nmac.useHTTPProxy, nmac.proxyHTTP.*, nmac.binary.*, mta.child.requestTimeoutSec and
+//   connectTimeoutSec, credentialKeyFile; of an external account host, port and options (GatewayAccount).
+//
+// SEE ALSO
+//   GatewayFactory.swift, HTTP2/GatewayEngine.swift, HTTP2/GatewayDialect.swift, APNsBinary/BinaryPool.swift,
+//   FCMLegacy/FCMLegacyEngine.swift, Answers/AnswerTable.swift, Tokens/AccessTokenRefresh.swift, Config/answers.md
+
 import PushCore
 
 /// A way to a push gateway: batches of messages in, the outcome of each message out.

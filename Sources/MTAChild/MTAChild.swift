@@ -1,3 +1,46 @@
+// MTAChild: the process that sends the messages of one application over one external account.
+//
+// WHAT IT DOES
+//   Claims parts of deliveries, loads and renders their messages, commits a dispatch mark, hands them to the gateway,
+//   journals intents and answers, and stores outcomes with the end of each part. The next parts are prepared while these are
+//   on the wire.
+//
+// HOW IT IS USED
+//   `pushmta mta-child`, which a supervisor starts, makes one MTAChild and awaits run(): the ChildExitReason is the exit
+//   status. SIGINT calls drain(), SIGTERM fastShutdown(). run() opens the journal (ChildJournal), then the database
+//   (ChildStores), then the gateway (GatewaySetup), and leaves the rest to ChildService. In there DispatchState decides, as a
+//   value, and Sender carries out; Claimer and PartPreparer bring parts; LeaseRenewal, ControlWatcher, TroubleProber and
+//   ChildReporter stand beside. The program also uses GatewayProbe (`app test`) and MessagePreviewer (`delivery preview`)
+//   without a child.
+//
+// THREADS AND TASKS
+//   One event loop for the gateway; all it tells and asks comes there. Tasks for marks, stores, claims, leases, reports and
+//   control. One thread reads commands from standard input; each database connection has a thread of its own. DispatchState
+//   stands behind a mutex. Intents and answers are written to the journal on the event loop, with blocking calls; nothing
+//   else blocks it. There are connections for loads, for outcomes and leases, for control, and two for views of others, so
+//   that no renewal waits behind a load.
+//
+// STATE AND FILES
+//   The journal (mta.workingPath, child-ID.journal), locked for the whole life, removed at an end that leaves nothing open.
+//   Writes reach the kernel: after a kill the supervisor replays it, after the loss of the host the dispatch marks stand for
+//   it. All else is memory or rows: the lease, mark and counters of parts, the row in mta_child.
+//
+// FAILURES
+//   Database away: at the start it ends; later loads, marks, stores and renewals are tried again, and when the lease is over
+//   on its own clock nothing leaves. Asked to end meanwhile, it leaves after 5 s without progress, and the journal keeps the
+//   rest. Gateway away: its messages go back, the trouble is told to the database, and it leaves, unless it is the one of all
+//   hosts that probes. All refused for the application's sake: the circuit opens, parts go back, no message fails. Journal
+//   not writable: nothing more leaves, and it ends. End of standard input: the supervisor is gone, it drains. It never sends
+//   before mark and intent, and never repeats what may have left but by the delivery's policy.
+//
+// SETTINGS
+//   mta.child.*, mta.lease.*, nmac.*, database.url, credentialKeyFile; account, bundle id and credential come from the
+//   database.
+//
+// SEE ALSO
+//   ChildService.swift, Sending/DispatchState.swift, Sending/Sender.swift, Preparation/Claimer.swift,
+//   Control/LeaseRenewal.swift, Sources/DESIGN.md (3 to 9)
+
 import Foundation
 import Gateways
 import Logging

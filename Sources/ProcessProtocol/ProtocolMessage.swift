@@ -1,3 +1,31 @@
+// ProcessProtocol: what a supervisor and its children say to one another.
+//
+// WHAT IT DOES
+//   Has the child's command line, the commands and status lines between the two processes, the reasons for which a child ends
+//   with their exit statuses, and two small helpers for tasks.
+//
+// HOW IT IS USED
+//   The supervisor builds ChildArguments, the child parses them. A SupervisorMessage is one line of JSON on the child's
+//   standard input, a ChildMessage with its ChildStatus one on its standard output, at least one a second; standard error is
+//   the log. LineEncoder writes lines, LineParser reads them. The end of standard input means that the supervisor is gone.
+//   ChildExitReason is in the last line, in the exit status and in mta_child. EventSignal and withTimeout(_:_:) are used in
+//   both processes.
+//
+// THREADS AND TASKS
+//   Values, but for EventSignal, which has one task that waits and any number that fire.
+//
+// STATE AND FILES
+//   None.
+//
+// FAILURES
+//   A line that is no message, too long (64 KiB) or of a newer version of the protocol is counted and kept for the log, and
+//   reading goes on; a torn last line counts as one. Keys that are not known are ignored and counters that are missing are 0,
+//   as the two may be of different versions during an upgrade. A command line that cannot be used is a ChildArgumentsError.
+//
+// SEE ALSO
+//   ChildArguments.swift, ChildStatus.swift, ChildExitReason.swift, LineParser.swift, EventSignal.swift,
+//   Sources/Supervisor/Children/ChildProcess.swift, Sources/MTAChild/ChildService.swift
+
 /// A message that travels as one line of JSON.
 public protocol ProtocolMessage: Codable, Sendable {
     /// The version of the protocol in which the sender wrote the message.

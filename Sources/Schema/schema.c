@@ -1,4 +1,30 @@
-// The schema as it is in the files beside this one. A file that is added gets two entries here: its text and its place in the list.
+// Schema: the database's schema, as SQL files that are built into the program.
+//
+// WHAT IT DOES
+//   Holds the SQL files beside it, word for word, as they were when the program was built, so that migration needs no files.
+//   Schema pushmta_engine has the tables; schema pushmta is the contract with others: views, functions, and two tables that
+//   they fill. rights.sql is a query that gives the GRANT statements that roles still lack.
+//
+// HOW IT IS USED
+//   Store alone imports it. schema_file_at(index) gives version, name and text of each file in the order of application, and
+//   a version of 0 behind the last; schema_rights() gives the query. SchemaVersion makes versions with checksums of them,
+//   Migrator applies what a database lacks, and SchemaRoles runs the query.
+//
+// HOW A FILE IS ADDED
+//   It gets two entries here: its text (#embed) and its place in the list. Until the first release a change edits the file in
+//   version1 that defines the object; migrations/README.md says what holds after it.
+//
+// STATE AND FILES
+//   Constants only. The database keeps version, name and checksum of each file that was applied, in
+//   pushmta_engine.schema_version.
+//
+// FAILURES
+//   It cannot fail: an index outside of the list gives its end. A file that is missing is an error of the build.
+//
+// SEE ALSO
+//   include/Schema.h, version1/01-foundations.sql, version1/05-parts.sql, version1/15-contract.sql, rights.sql,
+//   Sources/Store/Schema/Migrator.swift, Deploy/guide/upgrade.md
+
 #include "Schema.h"
 
 // clang takes #embed, which is C23, in every mode, and says so.

@@ -1,3 +1,39 @@
+// Store: every SQL statement of the product, behind functions in Swift.
+//
+// WHAT IT DOES
+//   Gives the other modules the database as functions and values: parts, leases, outcomes, deliveries, targets, devices,
+//   tracking, retention, status. No other module has SQL but Schema, whose version it checks and installs.
+//
+// HOW IT IS USED
+//   All processes and commands use it. Store.connect(_:) makes one connection to check the schema, closes it and gives a
+//   store; the initialiser checks nothing and connects at first use. migrate() brings a database to the schema of this
+//   program. The functions are extensions of Store, a folder a topic. with(_:), query(_:_:), group(_:) and transaction(_:)
+//   are the ways to the connection. listen() gives a WakeUpListener with a connection of its own.
+//
+// THREADS AND TASKS
+//   A store is one connection (ReconnectingConnection), and so one thread. Calls of many tasks are pipelined in the order in
+//   which they come: what must not wait for another needs a store of its own. A call without a connection waits until there
+//   is one; cancel the task, or close the store, to give up.
+//
+// STATE AND FILES
+//   None but the connection: a process that dies leaves what it has committed. Each session is set to generic plans, without
+//   JIT, parallel workers and sequential scans, and takes on a role where one is given (the web process's).
+//
+// FAILURES
+//   StoreError is what the schema's functions refuse (SQLSTATE PM…) and what does not fit, with the way out in its words; all
+//   else is PostgresError. Nothing is repeated: after a lost connection a call may have been committed, and functions that
+//   say so are safe to repeat (storeOutcomes, storeFacts). Outcomes are fenced by the owner's token; a conflict is settled
+//   row by row on the conflict path. A schema that is older or newer than the program's is refused, and migrate() changes
+//   nothing of a newer one.
+//
+// SETTINGS
+//   None: its caller makes the PostgresConfiguration. Store.lockTimeoutMilliseconds is what processes with leases take for
+//   locks.
+//
+// SEE ALSO
+//   Parts/PartClaim.swift, Parts/Leases.swift, Outcomes/OutcomeStoring.swift, Preparation/PreparationChunk.swift,
+//   Schema/Migrator.swift, StoreError.swift, Sources/Schema/schema.c, Sources/DESIGN.md (2, 3)
+
 import PostgresClient
 import PushCore
 

@@ -1,3 +1,45 @@
+// Supervisor: prepares deliveries and runs the MTA children of one host.
+//
+// WHAT IT DOES
+//   Cuts started deliveries into parts, starts, watches, replaces and ends children, replays the journals of dead ones, takes
+//   parts from owners that are lost on any host, finishes deliveries, makes partitions, and keeps the row of its host in
+//   mta_host.
+//
+// HOW IT IS USED
+//   `pushmta supervisor run` makes one Supervisor of SupervisorSettings and a way to connect, and awaits run(). SIGTERM and
+//   SIGINT call drain(), and the second one shuts down fast; SIGHUP calls reload(). run() takes the folder (HostFolder) and
+//   starts SupervisorLoop. That feeds SupervisorPlan, a value, with SupervisorEvents in their order and carries out its
+//   SupervisorActions. What looks after the database again and again is a Duty; SupervisorLoop+Duties.swift has the list of
+//   them. The program also uses Supervisor.running(in:) and PreparationCheck.
+//
+// THREADS AND TASKS
+//   One task works off the events; each duty and each child has a task of its own, as has the probe of the journals' disk.
+//   There are connections for the host's affairs, for preparation, for preparation that is slow, and one that listens. A
+//   session waits 2 s for a lock of others, so that one locked delivery does not stop the rest. A round of a duty waits for
+//   the database however long it takes; a look for work that takes 5 s tells the plan that the database is away.
+//
+// STATE AND FILES
+//   The folder mta.workingPath: host-id (the identity of the host), supervisor.lock (a flock for as long as it runs), a
+//   journal for each child, journals put aside as .foreign or .unreadable, and `probe` for a moment. All else is in the
+//   database or is learned anew, so that a kill loses nothing. Children see the end of their standard input then, drain by
+//   themselves, and the next supervisor of the folder replays what they left.
+//
+// FAILURES
+//   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and starts no child; an owner that renews
+//   cannot lose its parts for it. A drain leaves journals behind then, for the next start. Journal disk full or read-only: no
+//   child is started, and mta_host has the alarm. A child that dies before its first message throttles its kind. One without
+//   progress for twice the longest timeout, 60 s at least, gets SIGTERM, and SIGKILL after 10 s. A delivery that cannot be
+//   prepared waits with its reason or fails, and delays no other. A journal that is not its own or is damaged is put aside,
+//   never deleted. It never ends because of the database, and never takes a part by another machine's clock.
+//
+// SETTINGS
+//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, mta.child.idleChildTimeoutSec, and the
+//   two timeouts mta.child.requestTimeoutSec and connectTimeoutSec. SupervisorSettings says which of them wait for a restart.
+//
+// SEE ALSO
+//   SupervisorLoop.swift, Plan/SupervisorPlan.swift, Duties/LeaseSweep.swift, Duties/PreparationDuty.swift,
+//   Journals/JournalRecovery.swift, Children/ChildProcess.swift, Sources/DESIGN.md (3, 4, 5, 9)
+
 import Logging
 import Store
 import SystemPackage

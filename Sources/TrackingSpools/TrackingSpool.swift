@@ -1,3 +1,37 @@
+// TrackingSpools: keeps tracking hits on disk while the database is away, and loads each of them once.
+//
+// WHAT IT DOES
+//   A web process puts hits that it cannot store into a file of its own; whoever can reach the file and the database loads
+//   them, in their order. The bytes of a record are PushCore's (TrackingSpoolFormat.swift).
+//
+// HOW IT IS USED
+//   WebServer opens a TrackingSpool with a limit and calls append(_:); FeedbackWorker opens one that only adopts.
+//   SpoolLoader.load() takes head(), resolves its hits by the tracking keys, stores them through HitStoring, and calls
+//   take(_:). adoptOrphans() takes over files whose process is gone; backlog says what waits.
+//
+// THREADS AND TASKS
+//   Any thread: all files of a spool are used under one mutex. append waits until the disk has the record (fdatasync), with
+//   the mutex held. The database is asked outside of it.
+//
+// STATE AND FILES
+//   web.workingPath: hits-UUID.spool, one a process, made with its first record and cut when all of it is loaded; .spool.new
+//   while one is made. A flock on the file is the proof that its process lives. The position of a record is stored with its
+//   hits, so that one that was stored before, by whomever, changes nothing. After a kill everything that was answered as kept
+//   is in the file; a torn last record is left out, as nobody was told that it is there.
+//
+// FAILURES
+//   Folder not writable: an error at the start. Disk full, or the limit reached: SpoolError, and the web process refuses hits
+//   with 503. Database away: what is there waits. Records that are damaged: the file is put aside as .damaged; a header that
+//   is not known: as .unreadable; both stay for a person to look at. It never deletes a file that holds records which are not
+//   loaded.
+//
+// SETTINGS
+//   web.workingPath and web.tracking.maxSpoolMb, through its callers.
+//
+// SEE ALSO
+//   SpoolFile.swift, SpoolLoader.swift, Sources/PushCore/Tracking/TrackingSpoolFormat.swift,
+//   Sources/WebServer/Devices/TrackingWriter.swift, Sources/FeedbackWorker/SpoolDatabase.swift
+
 import Foundation
 import Logging
 import PushCore

@@ -1,3 +1,28 @@
+// gateway-simulator: the program around the module GatewaySimulator.
+//
+// WHAT IT DOES
+//   Reads the command line, starts a simulator, says where it listens and which credentials it accepts, waits for a signal,
+//   and ends with a line of counters.
+//
+// HOW IT IS USED
+//   gateway-simulator --state FOLDER, by people, by TestSimulator of the laboratory and by tests of other languages. --json
+//   prints the addresses and credentials as one line first (StartReport); without it they are a few lines for people. Ports
+//   of 0, the default, are free ones, which ports.json in the state folder names when all is ready. FaultOptions has the
+//   faults that are on from the start; later ones go to the control port.
+//
+// THREADS AND TASKS
+//   The main task waits for EndSignals, which turns SIGTERM and SIGINT into something to await; all else is the module's.
+//
+// STATE AND FILES
+//   The state folder and the record file of the module. Nothing of its own.
+//
+// FAILURES
+//   Exit status 0 after SIGTERM or SIGINT, 1 if it cannot start (the reason on standard error), 64 for a wrong command line,
+//   which is found before anything is opened.
+//
+// SEE ALSO
+//   FaultOptions.swift, StartReport.swift, EndSignals.swift, Sources/GatewaySimulator/GatewaySimulator.swift
+
 import ArgumentParser
 import Foundation
 import GatewaySimulator

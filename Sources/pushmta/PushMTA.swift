@@ -1,3 +1,37 @@
+// pushmta: the program: the command line, and the start of every process of the product.
+//
+// WHAT IT DOES
+//   Main ignores SIGPIPE, raises the limit of open files, forbids core dumps (keys are in memory), and hands over to the
+//   command line. One file a noun has its commands; what they do is in the modules.
+//
+// HOW IT IS USED
+//   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web; see Processes. Commands for
+//   people and scripts: migrate, doctor, status, config (Operation); service, account, app, credential, key (Applications);
+//   subscription, exclusion, mapping, quarantine (Audience); delivery, message, template, seed, content (Deliveries);
+//   answers; bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded settings.
+//   --help says everything of each.
+//
+// THREADS AND TASKS
+//   A command is one task. Processes trap their signals (UnixSignalsSequence) in a task of their own and call drain(),
+//   fastShutdown() or reload() of their module, which knows no signals.
+//
+// STATE AND FILES
+//   None of its own: the database, and the files of the modules. Logs go to standard error; results to standard output, as
+//   tables for people and as JSON with --json.
+//
+// FAILURES
+//   The exit code says of which kind the trouble is: 0, 1, 64, 65, 69, 70, 75, 78 and 130, as PushMTA's discussion lists
+//   them; a child has those of ChildExitReason. A process that may open fewer files than it needs does not start (OpenFiles).
+//
+// SETTINGS
+//   All, by --config, --database, --set and the environment. A supervisor gives its flags to its children by the environment,
+//   as a connection string may hold a password.
+//
+// SEE ALSO
+//   Processes/SupervisorCommand.swift, Processes/ProcessStart.swift, Operation/StatusCommand.swift,
+//   Operation/DoctorCommand.swift, Deliveries/DeliveryCommand.swift, Sources/Administration/Settings/PushMTACommand.swift,
+//   Config/pushmta.yaml, Deploy/guide/operate.md
+
 import Administration
 import ArgumentParser
 import Foundation

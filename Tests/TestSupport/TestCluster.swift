@@ -1,3 +1,33 @@
+// TestSupport: what the tests of several modules share: PostgreSQL servers, databases, a pooler, waiting, chance.
+//
+// WHAT IT DOES
+//   Starts real PostgreSQL servers for a test run, clones a prepared database for each test, starts pgbouncer in front, waits
+//   for conditions with a deadline, and gives seeded random numbers.
+//
+// HOW IT IS USED
+//   TestDatabase.create() gives a test a database with the product's schema in TestCluster.shared(); create(_:) one of
+//   another TestTemplate. TestCluster.start(...) is for a test that stops its server. eventually(_:within:_:) is the one
+//   place that asks again and again. TestRandom.seed(for:) prints the seed; TestCases.count(_:) says how many cases.
+//
+// THREADS AND TASKS
+//   The shared cluster is started by the first test that needs it; a template is made once (TemplateStore, an actor) and
+//   cloned. A command (Command.run) is waited for on a thread of its own.
+//
+// STATE AND FILES
+//   A folder pushmta-test-… in /tmp for each cluster, with data, socket and log, and a lock on it. It goes at the end of the
+//   process; what a killed run left, the next shared cluster removes. Databases go with their cluster, or with drop(). fsync
+//   and the other settings of durability stay on.
+//
+// FAILURES
+//   TestSupportError says what could not be started, and which package is missing. As root the servers run as postgres or
+//   nobody.
+//
+// SETTINGS
+//   PUSHMTA_TEST_CASES (cases of random tests) and PUSHMTA_TEST_SEED (their seed).
+//
+// SEE ALSO
+//   ClusterDirectory.swift, TestDatabase.swift, TestTemplate.swift, TestPooler.swift, Eventually.swift, TestRandom.swift
+
 import PostgresClient
 
 /// A real PostgreSQL server of the test run's own, reached over a socket in a short directory, gone when the process ends.

@@ -1,3 +1,37 @@
+// Administration: what the commands share: settings, the way to the database, terminals, credential files.
+//
+// WHAT IT DOES
+//   Reads settings from file, environment and flags; opens the database for a command; turns errors into words and exit
+//   codes; prints tables, JSON and progress; reads, checks and seals credentials; keeps the file of the key that they are
+//   sealed with.
+//
+// HOW IT IS USED
+//   The program pushmta and the laboratory. A command is a PushMTACommand: its run() loads the settings by GlobalOptions and
+//   calls execute(_:), and CommandFailure.report(_:) ends it with a documented exit code. StoreSession.run(_:role:_:) is the
+//   way to the database. Output goes through StandardOutput, Table and Cell; what people gave is cleaned by TerminalText.
+//   CredentialMaterial reads a file, CredentialWriter seals and stores it. UntilSignal runs what a person may end with
+//   Ctrl-C.
+//
+// THREADS AND TASKS
+//   A command is one task. Reading files blocks it. UntilSignal traps SIGINT, SIGTERM and SIGHUP and cancels the work.
+//
+// STATE AND FILES
+//   The settings file (--config, PUSHMTA_CONFIG, /etc/pushmta/pushmta.yaml) and the files that a person names are read only.
+//   The key file (credentialKeyFile) is made once, never overwritten, and replaced whole: a kill leaves the keys before or
+//   those after. A .lock file beside it keeps commands of one host apart, a lock in the database those of several.
+//
+// FAILURES
+//   An unknown key, a wrong type or range: exit code 78 with the nearest name. Input that is malformed: 65; the database away
+//   or a refusal of it: 69; somebody else has what is needed: 75; an error of ours: 70. It never prints a secret: connection
+//   strings with a password are shown as redacted.
+//
+// SETTINGS
+//   All are read here. Of PUSHMTA_… variables that are no settings, SettingsLoader.otherVariables has the list.
+//
+// SEE ALSO
+//   Settings/SettingsLoader.swift, Settings/StoreSession.swift, Terminal/CommandFailure.swift, Terminal/Table.swift,
+//   Credentials/CredentialMaterial.swift, Credentials/CredentialKeyFile.swift, Config/pushmta.yaml
+
 import ArgumentParser
 import PushCore
 import UnixSignals

@@ -1,3 +1,35 @@
+// Content: what a delivery says: its document, personalisation, and the payloads that gateways take.
+//
+// WHAT IT DOES
+//   Checks a content and names all its problems at once, gives its JSON Schema, compiles it into payload templates for a
+//   gateway's format, one for each locale, and renders a message's body from columns of values. Reads what applications
+//   declare (variables, subscription parameters, icons, sounds) and says where the values of a registration are kept.
+//
+// HOW IT IS USED
+//   PushContent(json:) reads, PushContent.validate(json:) only looks. LocalisedTemplate.compile(...) makes the templates,
+//   whose fields say which columns have to be loaded; PayloadTemplate.render(...) appends one body and returns the size that
+//   the limit is compared with; missingField(row:fields:) says whether a message lacks a value that it must have. MTAChild
+//   compiles once a delivery and renders each message; Supervisor's PreparationCheck and the commands use the same to refuse
+//   a content early. WebServer places registrations with PlacedRegistration. Store puts ContentSchema into the database at
+//   each migration.
+//
+// THREADS AND TASKS
+//   Values, safe to pass anywhere; no input and no output.
+//
+// STATE AND FILES
+//   None. Config/content.schema.json is ContentSchema as a file.
+//
+// FAILURES
+//   ContentError has a list of ContentProblems, each with key, cause and remedy. A payload that is too long even with empty
+//   fields is refused when it is compiled; a message that becomes too long is the caller's to refuse, by the size. A field
+//   without a value gives its default, nothing, or no message at all, as the content's `missing` says. No text of a content
+//   or value of a person can end the process.
+//
+// SEE ALSO
+//   Document/ContentValidator.swift, Document/ContentKey.swift, Personalisation/TextTemplate.swift,
+//   Payload/PayloadTemplate.swift, Payload/LocalisedTemplate.swift, Declarations/ApplicationDeclarations.swift,
+//   Config/content.md
+
 import PushCore
 
 /// A delivery's content: what its messages say, for each platform and in each locale.

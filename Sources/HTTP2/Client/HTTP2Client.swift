@@ -1,3 +1,40 @@
+// HTTP2: HTTP/2 on nghttp2 and SwiftNIO, a client for the gateways and a server for the simulator.
+//
+// WHAT IT DOES
+//   The client holds a number of connections to one server, sends batches of small requests over them, follows the server's
+//   limit of streams, and says of each request how it ended: answered, unprocessed (it may be sent again without a duplicate)
+//   or ambiguous (it was written and nobody knows). The server hands complete requests to a delegate and writes its answers.
+//   DialPacing, HTTP2Proxy with TunnelHandler, and SocketQueue also serve the gateways that speak no HTTP/2.
+//
+// HOW IT IS USED
+//   Gateways makes an HTTP2Client with a configuration, an event loop and an HTTP2ClientDelegate: start(), submit(_:) of
+//   filled HTTP2RequestBatches, shutdown(). The delegate hears aboutToSend(_:) before streams are opened, completed(_:) for
+//   all that one read resolved, and connectionEvent(_:). GatewaySimulator puts an HTTP2ServerHandler with an
+//   HTTP2ServerDelegate into a channel. The bench of the laboratory drives the client directly.
+//
+// THREADS AND TASKS
+//   Everything happens on the one event loop, the calls of the delegate as well. Calls from other threads hop once. nghttp2's
+//   callbacks only note what happened; it is handled when nghttp2 has returned. Nothing blocks.
+//
+// STATE AND FILES
+//   Memory only. A batch owns the memory that nghttp2 reads paths, values and bodies from, and each open stream holds its
+//   batch. The trust roots are read from a file at the start, and again when dialling has failed.
+//
+// FAILURES
+//   No connection: the delegate is told and it dials again, with a new DNS answer and a pause from 1 s to 5 s that only an
+//   answer of the server ends; one connection at a time is tried until then. No answer by the deadline: the stream is reset
+//   with CANCEL and the request is ambiguous, or unprocessed if it was not written; after three in a row the connection is
+//   retired. Silence with requests open: a PING, and without its answer the end of the connection. GOAWAY: what is above its
+//   last stream is unprocessed, the rest goes on. It never repeats a request, and resolves each exactly once.
+//
+// SETTINGS
+//   None of its own: HTTP2ClientConfiguration and HTTP2ServerSettings have them, with the reason for each value.
+//
+// SEE ALSO
+//   Client/HTTP2ClientPool.swift, Client/HTTP2ClientConnection.swift, Client/ClientSession.swift,
+//   Client/HTTP2RequestBatch.swift, Client/DialPacing.swift, Server/HTTP2ServerHandler.swift,
+//   Sources/CNGHTTP2/module.modulemap
+
 import NIOCore
 
 /// A set of HTTP/2 connections to one server: batches of requests in, the end of each request out.

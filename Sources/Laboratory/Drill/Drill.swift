@@ -1,3 +1,39 @@
+// Laboratory: drills, benches and quickstart: whole sites of real processes on this machine.
+//
+// WHAT IT DOES
+//   Starts a private PostgreSQL cluster, the gateway simulator, supervisors with their children, and where asked a web
+//   process and a feedback worker; sends deliveries; does damage on purpose; and compares, by message id, what the database
+//   says with what the gateways recorded. Benches measure on the same sites, quickstart shows one.
+//
+// HOW IT IS USED
+//   `pushmta drill`, `bench` and `quickstart`, and the tests of these. A drill is a Drill in DrillCatalog: name, promise,
+//   needs, and run(_:) on a DrillSite. DrillRunner makes folder and site, runs it, ends the hosts, draws up the
+//   DrillReconciliation, and gives a DrillResult. Benches and quickstart use TestSite, the plainer one. BackgroundProcess is
+//   one process of a site.
+//
+// THREADS AND TASKS
+//   Drills run one after the other. Beside each a SnapshotWatcher looks at the equation of the outcomes and a RateMeter at
+//   the rate. Signals cancel the run, and everything is ended and removed by a task that is not cancelled.
+//
+// STATE AND FILES
+//   A folder a run below the temporary folder (pushmta-drill-PID-NAME, pushmta-bench-PID), with settings, keys, logs, records
+//   and account.txt, and one for the cluster. They are removed at the end; --keep keeps a drill's. What a killed drill left
+//   (processes, mounts, network namespaces, folders) the next one finds by its lock and undoes. Quickstart works in the
+//   folder that is named.
+//
+// FAILURES
+//   A drill passes only without a reason against it: messages lost, duplicates that are not ambiguous, anything unexplained,
+//   too few faults under load, processes or journals left over. What this machine lacks for a drill is said, and it does not
+//   pass. Durability stays on. But for a database that a bench is given by name, it touches nothing that is not its own. Some
+//   drills need root.
+//
+// SETTINGS
+//   It writes those of its hosts itself. A seed makes the random choices repeatable.
+//
+// SEE ALSO
+//   Drill/DrillRunner.swift, Drill/DrillSite.swift, Reconciliation/DrillReconciliation.swift, TestSite/TestSite.swift,
+//   TestSite/PrivateCluster.swift, Bench/BenchCommand.swift, TestSite/Quickstart.swift, Deploy/guide/drills.md
+
 import Administration
 import Foundation
 import PushCore

@@ -1,3 +1,38 @@
+// MobileSDK: what iOS apps link: registers a device, and reports what becomes of notifications.
+//
+// WHAT IT DOES
+//   Posts registrations to the marketing host and asks the tracking host for tracking paths, as Adobe's SDKs do on the wire.
+//   Keeps what could not be sent, also when the app ends, and sends it again.
+//
+// HOW IT IS USED
+//   An app sets host names and integration key on PushClient.shared at each start, calls registerDevice(...) with each token,
+//   and track(_:_:) for notifications; see MobileSDK.docc/GettingStarted.md and Samples. Calls return at once, or await the
+//   first try's outcome. ClientCore, an actor, works them off in order and does what RegistrationMachine and TrackingMachine,
+//   two values, want done. Transport, storage and clock can be an app's own.
+//
+// THREADS AND TASKS
+//   One task a client works off its commands; each request and each pause has a task of its own beside it. One registration
+//   and one hit are under way at a time. The delegate is called on the main actor. Nothing blocks the caller.
+//
+// STATE AND FILES
+//   registration.json (what the server has, and what it does not have yet) and tracking.json (up to 100 hits), in the folder
+//   PushMTA of the app's support folder, each written whole. They are written before a request leaves, so that an end of the
+//   app loses nothing but the host names, which the app sets again. One process at a time may use a folder.
+//
+// FAILURES
+//   Server away, busy or broken (3xx, 408, 425, 429, 5xx): tried again after 5 s, doubling to an hour, with jitter;
+//   Retry-After is obeyed up to a day. Any other refusal is final, and its first line is shown. A hit that a server fails at
+//   10 times is given up; a hit whose answer is lost is sent again, so that it may count twice. Files that cannot be read
+//   count as empty, and the device registers again; what cannot be written is kept in memory. Redirects are not followed. It
+//   never traps on what a server or a file says.
+//
+// SETTINGS
+//   None: the app calls setMarketingHost, setTrackingHost and setIntegrationKey.
+//
+// SEE ALSO
+//   Client/ClientCore.swift, Protocol/RegistrationMachine.swift, Protocol/TrackingMachine.swift,
+//   InputOutput/URLSessionTransport.swift, MobileSDK.docc/GettingStarted.md, Config/sdk.md
+
 import Foundation
 
 /// Registers a device with PushMTA, and tells it what becomes of notifications.

@@ -1,3 +1,41 @@
+// PostgresClient: PostgreSQL through libpq, for callers that await.
+//
+// WHAT IT DOES
+//   Connections with pipelined statements, transactions, COPY in both directions, scripts, notifications and cancellation; a
+//   connection that is made again when it was lost; parameters and results in binary form.
+//
+// HOW IT IS USED
+//   Store uses it for all statements, the tests and the laboratory for their own. PostgresConnection.connect(_:) with a
+//   PostgresConfiguration; execute(_:) for one statement or a group that stands or falls as one; transaction(_:_:), copyIn,
+//   copyOut, run(script:), listen(_:) and nextNotification(deadline:). ReconnectingConnection keeps one such connection and
+//   prepares each new one before anybody gets it. PostgresResult reads values by row and column; PostgresValue is a
+//   parameter.
+//
+// THREADS AND TASKS
+//   Each connection has a thread of its own (ConnectionLoop), which waits in poll for its socket and for callers, and never
+//   inside of libpq; a cancel request has one more for a moment. Callers and thread meet in a Mailbox. Groups of many callers
+//   are sent as they come, each behind a sync of its own, 64 at once at most. A transaction or a COPY has the connection to
+//   itself: who uses the connection itself inside of one waits for ever.
+//
+// STATE AND FILES
+//   A cache of 200 prepared statements a connection; 10,000 notifications that nobody has taken. Files are libpq's own
+//   (service and password files, certificates).
+//
+// FAILURES
+//   PostgresError has a code, the SQLSTATE and words without values of the statement. A lost connection fails all who wait,
+//   and isConnectionLost is true; nothing is repeated, and after a COMMIT nobody knows whether it happened.
+//   ReconnectingConnection dials again with jitter, 4 s at most between failed attempts, and leaves a server that cannot
+//   write. A pooler in transaction mode is found out and refused. A task that is cancelled has its statement cancelled at the
+//   server. Sessions are set so that a server notices within some 15 s that its client is cut off. Passwords are never
+//   printed.
+//
+// SETTINGS
+//   None of its own: PostgresConfiguration (database.url and database.statementTimeoutSec come in through its callers).
+//
+// SEE ALSO
+//   Connection/ReconnectingConnection.swift, Connection/PoolerCheck.swift, Loop/ConnectionLoop.swift, Loop/Mailbox.swift,
+//   Loop/StatementCache.swift, Values/PostgresResult.swift, Values/ParameterEncoder.swift
+
 /// A connection to PostgreSQL, made with libpq and served by a thread of its own; callers only await.
 ///
 /// Groups of concurrent callers are pipelined: they are sent as they come, in order, each as one implicit transaction

@@ -1,3 +1,36 @@
+// PushCore: the values and state machines that all other modules share; it has no input and no output.
+//
+// WHAT IT DOES
+//   Names what the product is about (deliveries, parts, messages, applications, connectors) and computes what can be computed
+//   without asking anybody: message ids, the meaning of outcomes, pauses and retries, trouble of gateways, the bytes of
+//   journals and spools, the language of filters, forms of registrations, seals and proofs, settings with their ranges.
+//
+// HOW IT IS USED
+//   All modules above the clients of libraries (HTTP2, CurlClient, PostgresClient) import it; it imports none of ours. A
+//   reader starts with Delivery.swift (states), Outcome (what an answer means), JournalRecord and Settings. State machines
+//   are values that are told events and the time: TroubleDetector, OpeningRamp, BackOff, RetryPolicy.
+//
+// THREADS AND TASKS
+//   Values, safe to pass anywhere. Nothing waits, and no clock is read: times come in as parameters.
+//
+// STATE AND FILES
+//   None. It has the formats of what others write: Journal/ for a child's journal, Tracking/TrackingSpoolFormat.swift for
+//   spools, Credentials/CredentialKeyring.swift for sealed credentials. Codes in these are never numbered anew.
+//
+// FAILURES
+//   What comes from outside cannot end the process: readers give nil or throw an error that says what to do. JSON from
+//   outside goes through JSONBody or JSONParser, never to Foundation's decoder directly. Two things touch the process itself:
+//   CrashPoint, which in debug builds ends it where PUSHMTA_CRASH_POINT says, and DescriptorLimit, which raises its limit of
+//   open files.
+//
+// SETTINGS
+//   It defines them: Settings (defaults), Settings.definitions (keys, units, ranges). Where they come from is
+//   Administration's.
+//
+// SEE ALSO
+//   Outcomes/Outcome.swift, Outcomes/TroubleDetector.swift, Journal/JournalRecord.swift, Messages/MessageIDCodec.swift,
+//   Targets/TargetFilter.swift, Settings/Settings+Definitions.swift, Sources/DESIGN.md (12)
+
 /// The states of a delivery: `editing → pending → preparing → in_progress ⇄ paused → finished | failed | stopped`.
 public enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case editing

@@ -1,3 +1,41 @@
+// WebServer: the web process: registrations and tracking hits of devices, the API, health pages.
+//
+// WHAT IT DOES
+//   Stores what devices send before it answers, many requests in a transaction, and keeps hits on disk while the database is
+//   away. Serves the JSON API below /api/v1 to systems with keys, and /health/live, /health/ready and /r/test to those who
+//   look after it.
+//
+// HOW IT IS USED
+//   `pushmta web` makes a WebServer of a WebSetup, with the routes of WebAPI, and awaits run(onOpen:). SIGTERM and SIGINT
+//   call drain(); SIGHUP calls reopenAccessLog() and reloadCertificate(). A connection passes ConnectionGuard; WebResponder
+//   finds the path: device paths go to RegistrationEndpoint and TrackingEndpoint, the rest to Hummingbird's router.
+//
+// THREADS AND TASKS
+//   web.threads event loops, by default one a core. A request's task runs on its connection's loop; a hit has no task at all.
+//   Writers gather items (GroupCommitter), one transaction at a time each. Registrations, hits and reading have a connection
+//   each, the API three and one for its keys, made when they are needed. A spooled hit waits for the disk. Nobody waits
+//   longer for the database than his limit says; a statement whose time is over still blocks the next one on its connection.
+//
+// STATE AND FILES
+//   web.workingPath (tracking spools) and the access log. Keys, applications and proofs are cached and read again. Everything
+//   that was answered with 200 is in the database, or is a hit on disk: a kill loses neither. Requests under way get no
+//   answer.
+//
+// FAILURES
+//   Database away: it starts all the same; registrations wait web.registration.timeoutSec and get 503; hits go to the spool
+//   and get 200; the API answers 503. Spool full or disk broken: hits get 503. Too many connections or requests of a client:
+//   closed or 429. A value that the database refuses costs its own registration only. A certificate that cannot be read again
+//   leaves the old one. It works under the role of Store.webRole, or warns. Out of time at the end (web.drainTimeoutSec):
+//   requests are cut off, and what is left in the spool is loaded by whoever comes next.
+//
+// SETTINGS
+//   web.*, and database.url where web.databaseUrl is empty; credentialKeyFile for the proofs of user keys.
+//
+// SEE ALSO
+//   Server/WebResponder.swift, Connections/ConnectionGuard.swift, Devices/RegistrationWriter.swift,
+//   Devices/TrackingWriter.swift, API/WebAPI.swift, Database/GroupCommitter.swift, Monitoring/WebHealth.swift,
+//   Deploy/guide/devices.md
+
 import Foundation
 import Hummingbird
 import Logging

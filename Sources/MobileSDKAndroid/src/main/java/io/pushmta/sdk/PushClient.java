@@ -1,3 +1,40 @@
+// MobileSDKAndroid: what Android apps link: registers a device, and reports what becomes of notifications.
+//
+// WHAT IT DOES
+//   The same as MobileSDK does for iOS, in plain Java 8 without a dependency: registrations to the marketing host, tracking
+//   paths to the tracking host, both kept and tried again. The folder android has the layer for apps: device description,
+//   preferences, network watch, messaging service.
+//
+// HOW IT IS USED
+//   An app calls PushMTA.start(...) in Application.onCreate, PushMTA.registerDevice(...) and notifyReceive or notifyOpening,
+//   and extends PushMTAMessagingService. Below it PushClient has the calls that wait for the server, AsyncRunner makes them
+//   in the background. Registrar and Tracker do the work; what is to be sent they ask RegistrationState and TrackingQueue,
+//   which have no input and no output. gradle builds it; Swift Package Manager does not know it.
+//
+// THREADS AND TASKS
+//   Two daemon threads a client (Lane), one for registrations and one for hits: they do things in order and have the timers.
+//   A call of PushClient blocks its caller until its lane has done it; AsyncRunner has two more threads for the process, and
+//   tells listeners on these or through an executor, the main thread's in PushMTA.runner().
+//
+// STATE AND FILES
+//   Two texts, `registration` and `tracking`, in a Storage: the app's private preferences (PreferencesStorage) or files
+//   (FileStorage). Written before a request leaves, so that an end of the process loses neither. Without a storage they live
+//   as long as the process.
+//
+// FAILURES
+//   PushException says that a setting is missing or the server refused; IOException that nobody answered. What nobody
+//   answered, or a server that is busy or broken refused, is kept and tried again after 5 s, doubling to an hour, with
+//   jitter; Retry-After is obeyed up to a day. A hit that a server fails at 10 times is given up, and the oldest of more than
+//   100. What cannot be read counts as nothing. Redirects are not followed.
+//
+// SETTINGS
+//   None: the app calls setMarketingHost, setTrackingHost and setIntegrationKey, or PushMTA.start.
+//
+// SEE ALSO
+//   src/main/java/io/pushmta/sdk/Registrar.java, src/main/java/io/pushmta/sdk/Tracker.java,
+//   src/main/java/io/pushmta/sdk/Lane.java, android/src/main/java/io/pushmta/sdk/android/PushMTA.java, README.md,
+//   Config/sdk.md
+
 package io.pushmta.sdk;
 
 import java.io.IOException;
