@@ -18,9 +18,9 @@
 //   given one.
 //
 // FAILURES
-//   Files come from people. What is malformed, asks for more rounds of derivation than the caller allows, nests too deep or
-//   is protected in a way that is not supported is refused with its own result, before the work is done. Needs OpenSSL 3.0 or
-//   later to be built.
+//   Files come from people. What is malformed or nests too deep, asks for more rounds of derivation than the caller allows,
+//   or is protected in a way that is not supported is refused, and PKCS12Result says which; rounds are counted before they
+//   are made. Needs OpenSSL 3.0 or later to be built.
 //
 // SEE ALSO
 //   include/CPKCS12.h, Sources/Gateways/Credentials/PKCS12File.swift, Sources/COpenSSL/module.modulemap

@@ -26,8 +26,8 @@
 //   Unreachable gateway or token endpoint: a GatewayEvent, and it tries again with growing pauses up to 5 s; messages wait. A
 //   connection that breaks makes ambiguous what was written and not answered, and unprocessed what was not. No answer within
 //   the timeout: ambiguous. A credential that cannot be used: an error at make or start. A reason that no row knows is kept
-//   word for word and classed by its status. It never sends a message again by itself, and never logs a credential or a push
-//   token.
+//   word for word and classed by its status. It never sends a message again by itself, and it has no log: what there is to
+//   say is an event or an error.
 //
 // SETTINGS
 //   nmac.relay.trustedCertsChain, nmac.useHTTPProxy, nmac.proxyHTTP.*, nmac.binary.*, mta.child.requestTimeoutSec and

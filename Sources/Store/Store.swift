@@ -22,9 +22,9 @@
 // FAILURES
 //   StoreError is what the schema's functions refuse (SQLSTATE PM…) and what does not fit, with the way out in its words; all
 //   else is PostgresError. Nothing is repeated: after a lost connection a call may have been committed, and functions that
-//   say so are safe to repeat (storeOutcomes, storeFacts). Outcomes are fenced by the owner's token; a conflict is settled
-//   row by row on the conflict path. A schema that is older or newer than the program's is refused, and migrate() changes
-//   nothing of a newer one.
+//   say so are safe to repeat (storeOutcomes, storeFacts). Outcomes are fenced by the owner's token; where rows may exist
+//   already, the conflict path inserts what is not there and counts that only. A schema that is older or newer than the
+//   program's is refused, and migrate() changes nothing of a newer one.
 //
 // SETTINGS
 //   None: its caller makes the PostgresConfiguration. Store.lockTimeoutMilliseconds is what processes with leases take for

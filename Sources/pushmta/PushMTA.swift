@@ -6,10 +6,10 @@
 //
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web; see Processes. Commands for
-//   people and scripts: migrate, doctor, status, config (Operation); service, account, app, credential, key (Applications);
-//   subscription, exclusion, mapping, quarantine (Audience); delivery, message, template, seed, content (Deliveries);
-//   answers; bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded settings.
-//   --help says everything of each.
+//   people and scripts: migrate, doctor, status, config, answers (Operation); service, account, app, credential, key
+//   (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, template, seed, content
+//   (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
+//   settings. --help says everything of each.
 //
 // THREADS AND TASKS
 //   A command is one task. Processes trap their signals (UnixSignalsSequence) in a task of their own and call drain(),
