@@ -6,7 +6,7 @@
 //
 // HOW IT IS USED
 //   perform(_:) for one that awaits the answer (access tokens, doctor's checks, the control port of the simulator).
-//   start(_:mayLeave: completion:) and cancel(_:) for legacy FCM, which has to know the moment at which a request leaves. A
+//   start(_:mayLeave:completion:) and cancel(_:) for legacy FCM, which has to know the moment at which a request leaves. A
 //   CurlRequest goes in, a CurlResponse of whatever status or a CurlError comes out.
 //
 // THREADS AND TASKS

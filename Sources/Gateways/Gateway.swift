@@ -16,7 +16,8 @@
 // THREADS AND TASKS
 //   All of a gateway happens on the event loop that it was given, the calls of the delegate as well: who blocks there stops
 //   the sending. submit, cancelQueued, retryNow and giveUp may be called from any thread and hop once. Access tokens and
-//   legacy FCM go through libcurl's thread, which waits for the event loop's answer whether a request may leave.
+//   legacy FCM go through libcurl's threads; that of legacy FCM waits for the event loop's answer whether a request may
+//   leave.
 //
 // STATE AND FILES
 //   Memory only: what waits, what is on the wire, tokens. It reads the account's CA file and the credentials' key file.

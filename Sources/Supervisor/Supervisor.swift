@@ -25,12 +25,12 @@
 //   themselves, and the next supervisor of the folder replays what they left.
 //
 // FAILURES
-//   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and starts no child; an owner that renews
-//   cannot lose its parts for it. A drain leaves journals behind then, for the next start. Journal disk full or read-only: no
-//   child is started, and mta_host has the alarm. A child that dies before its first message throttles its kind. One without
-//   progress for twice the longest timeout, 60 s at least, gets SIGTERM, and SIGKILL after 10 s. A delivery that cannot be
-//   prepared waits with its reason or fails, and delays no other. A journal that is not its own or is damaged is put aside,
-//   never deleted. It never ends because of the database, and never takes a part by another machine's clock.
+//   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and starts no child; when it is back, owners
+//   of parts have a whole lease to renew. A drain leaves journals behind then, for the next start. Journal disk full or
+//   read-only: no child is started, and mta_host has the alarm. A child that dies before its first message throttles its
+//   kind. One without progress for twice the longest timeout, 60 s at least, gets SIGTERM, and SIGKILL after 10 s. A delivery
+//   that cannot be prepared waits with its reason or fails, and delays no other. A journal that is not its own or is damaged
+//   is put aside. It never ends because of the database, and never takes a part by another machine's clock.
 //
 // SETTINGS
 //   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, mta.child.idleChildTimeoutSec, and the

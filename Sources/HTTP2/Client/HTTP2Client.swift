@@ -21,9 +21,9 @@
 //   batch. The trust roots are read from a file at the start, and again when dialling has failed.
 //
 // FAILURES
-//   No connection: the delegate is told and it dials again, with a new DNS answer and a pause from 1 s to 5 s that only an
-//   answer of the server ends; one connection at a time is tried until then. No answer by the deadline: the stream is reset
-//   with CANCEL and the request is ambiguous, or unprocessed if it was not written; after three in a row the connection is
+//   No connection: the delegate is told and it dials again, with a new DNS answer, after pauses that double from 1 s to 5 s;
+//   one connection at a time is tried until one has brought an answer. No answer by the deadline: the stream is reset with
+//   CANCEL and the request is ambiguous, or unprocessed if it was not written; after three in a row the connection is
 //   retired. Silence with requests open: a PING, and without its answer the end of the connection. GOAWAY: what is above its
 //   last stream is unprocessed, the rest goes on. It never repeats a request, and resolves each exactly once.
 //

@@ -8,7 +8,8 @@
 // HOW IT IS USED
 //   `pushmta web` makes a WebServer of a WebSetup, with the routes of WebAPI, and awaits run(onOpen:). SIGTERM and SIGINT
 //   call drain(); SIGHUP calls reopenAccessLog() and reloadCertificate(). A connection passes ConnectionGuard; WebResponder
-//   finds the path: device paths go to RegistrationEndpoint and TrackingEndpoint, the rest to Hummingbird's router.
+//   finds the path: RegistrationEndpoint and TrackingEndpoint are the devices', /health and /r/test have their own, and /api/
+//   goes to Hummingbird's router.
 //
 // THREADS AND TASKS
 //   web.threads event loops, by default one a core. A request's task runs on its connection's loop; a hit has no task at all.
