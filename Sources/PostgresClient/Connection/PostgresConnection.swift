@@ -5,11 +5,11 @@
 //   connection that is made again when it was lost; parameters and results in binary form.
 //
 // HOW IT IS USED
-//   Store uses it for all statements, the tests and the laboratory for their own. PostgresConnection.connect(_:) with a
-//   PostgresConfiguration; execute(_:) for one statement or a group that stands or falls as one; transaction(_:_:), copyIn,
-//   copyOut, run(script:), listen(_:) and nextNotification(deadline:). ReconnectingConnection keeps one such connection and
-//   prepares each new one before anybody gets it. PostgresResult reads values by row and column; PostgresValue is a
-//   parameter.
+//   Store uses it for all statements, tests for their own; other modules import it for its configuration and errors.
+//   PostgresConnection.connect(_:) with a PostgresConfiguration; execute(_:) for one statement or a group that stands or
+//   falls as one; transaction(_:_:), copyIn, copyOut, run(script:), listen(_:) and nextNotification(deadline:).
+//   ReconnectingConnection keeps one such connection and prepares each new one before anybody gets it. PostgresResult reads
+//   values by row and column; PostgresValue is a parameter.
 //
 // THREADS AND TASKS
 //   Each connection has a thread of its own (ConnectionLoop), which waits in poll for its socket and for callers, and never
