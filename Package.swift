@@ -36,7 +36,6 @@ extension Target.Dependency {
     static let collections = product(name: "Collections", package: "swift-collections")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
-    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -67,12 +66,13 @@ let targets: [Target] = [
     .target(name: "Schema", exclude: ["version1", "migrations", "rights.sql"]),
 
     module("PushCore", [.crypto, .cryptoExtras]),
+    module("OperatingSystem", [.system]),
     module("Content", ["PushCore", .mustache]),
-    module("PostgresClient", ["CLibPQ", .logging]),
-    module("CurlClient", ["CCurl"]),
+    module("PostgresClient", ["CLibPQ", "OperatingSystem", "PushCore"]),
+    module("CurlClient", ["CCurl", "OperatingSystem"]),
     module("HTTP2", ["CNGHTTP2", .nioCore, .nioPosix, .nioTLS, .nioSSL]),
     module("ProcessProtocol", ["PushCore"]),
-    module("Store", ["Schema", "PostgresClient", "Content", "PushCore", .crypto, .logging]),
+    module("Store", ["Schema", "PostgresClient", "Content", "PushCore", .crypto]),
     module(
         "Gateways",
         [
@@ -84,28 +84,30 @@ let targets: [Target] = [
         "GatewaySimulator",
         [
             "HTTP2", "PushCore", .nioCore, .nioPosix, .nioHTTP1, .nioTLS, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1,
-            .logging,
         ]
     ),
     module(
         "MTAChild",
         [
-            "ProcessProtocol", "Gateways", "Store", "PostgresClient", "Content", "PushCore", .nioCore, .nioPosix,
-            .histogram,
-            .system, .logging,
+            "ProcessProtocol", "Gateways", "Store", "PostgresClient", "Content", "OperatingSystem", "PushCore",
+            .nioCore,
+            .nioPosix, .histogram, .system, .logging,
         ]
     ),
     module(
         "Supervisor",
-        ["ProcessProtocol", "Store", "PostgresClient", "Content", "PushCore", .subprocess, .system, .logging]
+        [
+            "ProcessProtocol", "Store", "PostgresClient", "Content", "OperatingSystem", "PushCore", .subprocess,
+            .system,
+            .logging,
+        ]
     ),
-    module("TrackingSpools", ["Store", "PushCore", .system, .logging]),
+    module("TrackingSpools", ["Store", "OperatingSystem", "PushCore", .system, .logging]),
     module("FeedbackWorker", ["TrackingSpools", "Gateways", "Store", "PushCore", .nioPosix, .logging]),
     module(
         "WebServer",
         [
             "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore", .hummingbird, .hummingbirdCore,
-            .hummingbirdTLS,
             .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system,
             .serviceLifecycle, .logging,
         ]
@@ -114,7 +116,7 @@ let targets: [Target] = [
     .target(name: "MobileSDK", exclude: ["Samples"], swiftSettings: swiftSettings),
     .executableTarget(
         name: "gateway-simulator",
-        dependencies: ["GatewaySimulator", .argumentParser, .logging],
+        dependencies: ["GatewaySimulator", .argumentParser],
         swiftSettings: swiftSettings
     ),
     // What the commands share: settings, the way to the database, terminals, credential files.
@@ -122,16 +124,16 @@ let targets: [Target] = [
         "Administration",
         [
             "Supervisor", "WebServer", "TrackingSpools", "Gateways", "Store", "ProcessProtocol", "PostgresClient",
-            "Content",
-            "PushCore", .crypto, .argumentParser, .configuration, .unixSignals, .system, .yams,
+            "Content", "OperatingSystem", "PushCore", .crypto, .argumentParser, .configuration, .unixSignals, .system,
+            .yams,
         ]
     ),
     // Drills, benches, quickstart: whole sites of real processes.
     module(
         "Laboratory",
         [
-            "Administration", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2", "PushCore",
-            .argumentParser, .nioCore, .nioPosix, .subprocess, .system, .unixSignals,
+            "Administration", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2", "OperatingSystem",
+            "PushCore", .argumentParser, .nioCore, .nioPosix, .subprocess, .system, .unixSignals,
         ]
     ),
     .executableTarget(
@@ -146,7 +148,7 @@ let targets: [Target] = [
 
     .target(
         name: "TestSupport",
-        dependencies: ["PostgresClient", "Store", "PushCore"],
+        dependencies: ["PostgresClient", "Store", "OperatingSystem", .system],
         path: "Tests/TestSupport",
         swiftSettings: swiftSettings
     ),
@@ -154,7 +156,7 @@ let targets: [Target] = [
     tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),
     tests("ContentTests", ["Content", "PushCore", "TestSupport"]),
-    tests("PostgresClientTests", ["PostgresClient", "TestSupport"]),
+    tests("PostgresClientTests", ["PostgresClient", "PushCore", "TestSupport"]),
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
     .testTarget(
         name: "HTTP2Tests",
@@ -176,16 +178,17 @@ let targets: [Target] = [
         name: "MTAChildTests",
         dependencies: [
             "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "Content", "PushCore",
-            "TestSupport",
-            .logging,
-            .nioCore,
+            "TestSupport", .nioCore,
         ],
         exclude: ["Goldens"],
         swiftSettings: swiftSettings
     ),
     tests(
         "SupervisorTests",
-        ["Supervisor", "ProcessProtocol", "Store", "PostgresClient", "PushCore", "TestSupport", .system, .logging]
+        [
+            "Supervisor", "ProcessProtocol", "Store", "PostgresClient", "OperatingSystem", "PushCore", "TestSupport",
+            .system, .logging,
+        ]
     ),
     tests(
         "FeedbackWorkerTests",

@@ -1,11 +1,6 @@
 import CCurl
+import OperatingSystem
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// The queue between the callers and the client's thread.
 final class CurlWorker: Sendable {
@@ -114,7 +109,9 @@ final class CurlWorker: Sendable {
         guard let multi = CurlMultiHandle() else {
             return CurlError(.unavailable, "libcurl could not be started: out of memory")
         }
-        guard CurlThread.start({ [self] in CurlLoop(worker: self, multi: multi).run() }) else {
+        do {
+            try DetachedThread.start { [self] in CurlLoop(worker: self, multi: multi).run() }
+        } catch {
             multi.close()
             return CurlError(.unavailable, "the thread for HTTP requests could not be started: check the thread limit")
         }
@@ -227,50 +224,4 @@ struct CurlMultiHandle: @unchecked Sendable {
     func close() {
         curl_multi_cleanup(pointer)
     }
-}
-
-/// A detached thread that runs one closure.
-enum CurlThread {
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-
-        init(_ run: @escaping @Sendable () -> Void) {
-            self.run = run
-        }
-    }
-
-    /// Starts a thread; returns false when the system has none left.
-    static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
-        let body = Unmanaged.passRetained(Body(run))
-        #if canImport(Darwin)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        let result = pthread_create(&thread, nil, startRoutine, body.toOpaque())
-        guard result == 0 else {
-            body.release()
-            return false
-        }
-        #if canImport(Darwin)
-        if let thread { pthread_detach(thread) }
-        #else
-        pthread_detach(thread)
-        #endif
-        return true
-    }
-
-    #if canImport(Darwin)
-    private static let startRoutine: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
-        Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-    }
-    #else
-    private static let startRoutine: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-        context in
-        guard let context else { return nil }
-        Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-    }
-    #endif
 }

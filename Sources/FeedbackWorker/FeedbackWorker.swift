@@ -118,9 +118,7 @@ public final class FeedbackWorker: Sendable {
     /// The longest pause after an error is that of the supervisor.
     var longestPause: Duration { .seconds(setup.settings.mta.master.dataBaseRetryDelaySec) }
 
-    func makeBackOff() -> BackOff {
-        BackOff(initial: .milliseconds(100), maximum: longestPause, floor: .milliseconds(50))
-    }
+    func makeBackOff() -> BackOff { .database(longest: longestPause) }
 }
 
 extension FeedbackWorker {

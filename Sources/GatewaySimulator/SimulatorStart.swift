@@ -181,7 +181,7 @@ struct SimulatorStart {
                 service: service
             )
         }
-        core.conditions(.fcmLegacy).observe { service.conditionsChanged() }
+        core.conditions(.fcmLegacy).observe { service.connections.conditionsChanged() }
         return listener
     }
 
@@ -256,7 +256,7 @@ extension SimulatorStart {
                 service: service
             )
         }
-        core.conditions(.apnsBinary).observe { service.conditionsChanged() }
+        core.conditions(.apnsBinary).observe { service.connections.conditionsChanged() }
         return listener
     }
 }

@@ -1,3 +1,4 @@
+import OperatingSystem
 import PushCore
 import Synchronization
 import SystemPackage
@@ -53,7 +54,7 @@ final class ChildJournal: Sendable {
                 options: [.create, .append, .closeOnExec],
                 permissions: .ownerReadWrite
             )
-            guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+            guard try file.tryLock() else {
                 throw Failure(description: "the journal \(path) is locked by another process")
             }
             do {

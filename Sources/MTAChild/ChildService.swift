@@ -1,6 +1,7 @@
 import Foundation
 import Gateways
 import Logging
+import OperatingSystem
 import ProcessProtocol
 import PushCore
 import Store
@@ -264,7 +265,7 @@ struct ChildService: Sendable {
                 resolved: counters.sent + counters.failed + counters.retried,
                 age: now - started,
                 idle: now - lastBusy,
-                residentBytes: ResidentMemory.bytes,
+                residentBytes: Machine.residentBytes(),
                 isGatewayWell: sender.isGatewayWell
             )
             if let reason, !control.isDraining {

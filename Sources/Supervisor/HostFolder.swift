@@ -1,3 +1,4 @@
+import OperatingSystem
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -10,17 +11,7 @@ import Foundation
 import Glibc
 #elseif canImport(Musl)
 import Musl
-#else
-import Darwin
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
-#if canImport(Darwin)
+#elseif canImport(Darwin)
 import Darwin
 #endif
 
@@ -148,66 +139,4 @@ extension HostFolder {
             .filter { name in name.hasPrefix(Self.journalPrefix) && marks.contains { name.contains($0) } }
             .sorted()
     }
-}
-
-/// An exclusive `flock` on a file, held as long as this object lives.
-///
-/// A lock of this kind belongs to the open file and ends with the process, however that ends: it is proof of life, which a
-/// process id in a file is not.
-final class FileLock: Sendable {
-    /// The locked file, open for reading and, if it was created, for writing.
-    let descriptor: FileDescriptor
-
-    private init(_ descriptor: FileDescriptor) {
-        self.descriptor = descriptor
-    }
-
-    deinit {
-        try? descriptor.close()
-    }
-
-    /// Gives the lock up at once, whoever still has this object.
-    func release() {
-        flock(descriptor.rawValue, LOCK_UN)
-    }
-
-    /// Locks a file without waiting; nil if another process holds it.
-    ///
-    /// - Throws: `Errno` when the file cannot be opened or locked at all.
-    static func acquire(_ path: FilePath, create: Bool) throws -> FileLock? {
-        let descriptor = try FileDescriptor.open(
-            path,
-            // A file that is only read can be locked on a disk that has become read-only.
-            create ? .readWrite : .readOnly,
-            options: create ? [.create, .closeOnExec] : [.closeOnExec],
-            permissions: [.ownerReadWrite, .groupRead],
-            retryOnInterrupt: true
-        )
-        let lock = FileLock(descriptor)
-        guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return lock }
-        let error = Errno(rawValue: errno)
-        if error == .wouldBlock || error == .resourceTemporarilyUnavailable { return nil }
-        throw error
-    }
-}
-
-/// The identity of the running system's boot.
-///
-/// What a process wrote before it died is in its file; what it wrote before the machine went down may not be. This id, in
-/// the header of each journal, tells the two apart.
-enum BootID {
-    /// The id as 36 lower-case characters: `/proc/sys/kernel/random/boot_id` on Linux, `kern.bootsessionuuid` on macOS; nil where the system does not tell.
-    static func current() -> String? {
-        #if canImport(Darwin)
-        var text = [UInt8](repeating: 0, count: 64)
-        var length = text.count
-        guard sysctlbyname("kern.bootsessionuuid", &text, &length, nil, 0) == 0 else { return nil }
-        return normal(String(decoding: text.prefix { $0 != 0 }, as: UTF8.self))
-        #else
-        guard let data = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") else { return nil }
-        return normal(String(decoding: data.prefix(36), as: UTF8.self))
-        #endif
-    }
-
-    private static func normal(_ text: String) -> String? { UUID(uuidString: text)?.uuidString.lowercased() }
 }

@@ -1,4 +1,5 @@
 import Logging
+import OperatingSystem
 import ProcessProtocol
 import PushCore
 import Store

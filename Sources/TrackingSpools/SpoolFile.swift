@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import PushCore
 import SystemPackage
 
@@ -57,7 +58,7 @@ final class SpoolFile {
             permissions: .ownerReadWrite
         )
         do {
-            guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw Errno(rawValue: errno) }
+            guard try file.tryLock() else { throw Errno.wouldBlock }
             let made = SpoolFile(path: path, header: header, file: file, size: Int64(TrackingSpoolHeader.length))
             try file.writeAll(toAbsoluteOffset: 0, header.bytes)
             try made.sync()
@@ -233,11 +234,7 @@ extension SpoolFile {
 
     /// Whether this process has the lock of a file, which still has its name: who had it before may have loaded and removed it.
     private static func lock(_ file: FileDescriptor, _ path: FilePath) throws -> Bool {
-        guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
-            guard errno == EWOULDBLOCK else { throw Errno(rawValue: errno) }
-            return false
-        }
-        return FileManager.default.fileExists(atPath: path.string)
+        try file.tryLock() && FileManager.default.fileExists(atPath: path.string)
     }
 
     private static func isOld(_ path: FilePath) -> Bool {

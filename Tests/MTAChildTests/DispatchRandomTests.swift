@@ -1,5 +1,6 @@
 import Gateways
 import PushCore
+import TestSupport
 import Testing
 
 @testable import MTAChild
@@ -11,7 +12,7 @@ import Testing
 
     private func world(_ seed: UInt64) throws -> DispatchWorld {
         var world = DispatchWorld(
-            random: SplitMix(seed: seed),
+            random: TestRandom(seed: seed),
             dispatch: DispatchState(window: Self.window, batchSize: 5, applicationID: 1)
         )
         for id in 1...Int64(3) {

@@ -1,4 +1,5 @@
 import PushCore
+import TestSupport
 import Testing
 
 @testable import Gateways
@@ -35,7 +36,7 @@ struct DispatchWorld {
     /// The delivery whose push type has a topic of its own.
     static let ownTopic: Int64 = 48
 
-    var random: SplitMix
+    var random: TestRandom
     var dispatch: DispatchState
     var now = DispatchFixture.start
     var leaseEnd = DispatchFixture.start + 1_000

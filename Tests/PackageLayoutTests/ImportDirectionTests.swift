@@ -8,21 +8,21 @@ import Testing
     private func allowed(_ target: String) -> Set<String>? {
         let belowProcesses: Set<String> = [
             "TrackingSpools", "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient",
-            "Content", "PushCore",
+            "Content", "OperatingSystem", "PushCore",
         ]
         switch target {
         // MobileSDKAndroid is Java.
-        case "PushCore", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "CNGHTTP2", "CLibPQ", "CCurl",
-            "COpenSSL":
+        case "PushCore", "OperatingSystem", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "CNGHTTP2",
+            "CLibPQ", "CCurl", "COpenSSL":
             return []
         case "CPKCS12": return ["COpenSSL"]
         case "Content": return ["PushCore"]
-        case "CurlClient": return ["CCurl"]
-        case "PostgresClient": return ["CLibPQ"]
+        case "CurlClient": return ["CCurl", "OperatingSystem"]
+        case "PostgresClient": return ["CLibPQ", "OperatingSystem", "PushCore"]
         case "HTTP2": return ["CNGHTTP2"]
         case "GatewaySimulator": return ["HTTP2", "PushCore"]
         case "Store": return ["Schema", "PostgresClient", "Content", "PushCore"]
-        case "TrackingSpools": return ["Store", "PushCore"]
+        case "TrackingSpools": return ["Store", "OperatingSystem", "PushCore"]
         case "Gateways": return ["HTTP2", "CurlClient", "CPKCS12", "PushCore"]
         case "ProcessProtocol": return ["PushCore"]
         case "gateway-simulator": return ["GatewaySimulator"]

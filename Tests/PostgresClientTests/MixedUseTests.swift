@@ -12,7 +12,7 @@ import Testing
 
     @Test func reportsAreTrue() async throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix(state: seed)
+        var random = TestRandom(seed: seed)
         let connection = try await TestDatabase.create(.empty).connect()
         try await connection.run(script: "CREATE TABLE t (id int PRIMARY KEY)")
         let plan = (0..<600).map { ($0, kind: Int.random(in: 0..<8, using: &random)) }
@@ -72,17 +72,5 @@ import Testing
             _ = try await task.value
         default: try await connection.execute(insert)
         }
-    }
-}
-
-/// SplitMix64, a generator that a seed repeats (Steele, Lea, Flood 2014).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 import TestSupport
 import Testing
 
@@ -61,16 +62,16 @@ import Testing
     }
 
     @Test func delaysGrowToTheCap() {
-        var backOff = ReconnectBackOff()
+        var backOff = ReconnectingConnection.usualBackOff
         var generator = LargestNumbers()
-        let delays = (0..<10).map { _ in backOff.nextDelay(using: &generator) }
+        let delays = (0..<10).map { _ in backOff.next(using: &generator) }
         let bounds = [100, 200, 400, 800, 1_600, 3_200, 4_000, 4_000, 4_000, 4_000]
         for (delay, bound) in zip(delays, bounds) {
             #expect(delay <= .milliseconds(bound) && delay > .milliseconds(bound - 1))
         }
-        #expect(backOff.attempts == 10)
+        #expect(backOff.failures == 10)
         backOff.reset()
-        #expect(backOff.nextDelay(using: &generator) <= .milliseconds(100))
+        #expect(backOff.next(using: &generator) <= .milliseconds(100))
     }
 
     /// A generator whose every number is the largest, so that jitter takes nothing away.

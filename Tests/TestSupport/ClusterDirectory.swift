@@ -1,5 +1,7 @@
 import Foundation
+import OperatingSystem
 import Synchronization
+import SystemPackage
 
 /// The short directory of one private cluster: its data, its socket, its log, and a lock that says it is in use.
 ///
@@ -7,7 +9,8 @@ import Synchronization
 final class ClusterDirectory: Sendable {
     /// The directory, which is also the socket directory: a socket's path has at most 107 bytes.
     let path: String
-    private let lock: Int32
+    /// The directory itself serves as the lock file, so there is no moment without one.
+    private let lock: FileLock
 
     private static let parent = "/tmp"
     private static let prefix = "pushmta-test-"
@@ -27,15 +30,13 @@ final class ClusterDirectory: Sendable {
         guard mkdir(newPath, 0o755) == 0 else {
             throw TestSupportError("cannot make \(newPath): \(String(cString: strerror(errno)))")
         }
-        lock = Self.open(newPath)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, rename(newPath, path) == 0 else {
+        guard let lock = try FileLock.acquire(FilePath(newPath), create: false), rename(newPath, path) == 0 else {
             throw TestSupportError("cannot lock \(newPath) and rename it to \(path)")
         }
+        self.lock = lock
         if let user, let entry = getpwnam(user) { chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) }
         Self.live.withLock { $0.append(path) }
     }
-
-    deinit { close(lock) }
 
     /// Stops the cluster and removes the directory.
     func clear() {
@@ -48,16 +49,9 @@ final class ClusterDirectory: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let path = "\(parent)/\(name)"
-            let lock = open(path)
-            guard lock >= 0 else { continue }
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { clear(path) }
-            close(lock)
+            guard let lock = try? FileLock.acquire(FilePath(path), create: false) else { continue }
+            withExtendedLifetime(lock) { clear(path) }
         }
-    }
-
-    /// The directory itself serves as the lock file, so there is no moment without one.
-    private static func open(_ path: String) -> Int32 {
-        Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
 
     /// Ends the postmaster at once (SIGQUIT: its data is not needed any more) and removes the directory.

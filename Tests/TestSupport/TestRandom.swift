@@ -16,9 +16,9 @@ public struct TestRandom: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// A number from 0 up to and not including the bound.
+    /// A number from 0 up to and not including the bound; 0 for a bound of 0.
     public mutating func below(_ bound: Int) -> Int {
-        Int(next() % UInt64(bound))
+        bound > 0 ? Int(next() % UInt64(bound)) : 0
     }
 
     /// True once in so many times.

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import PushCore
+import TestSupport
 import Testing
 
 @testable import WebServer
@@ -20,12 +21,12 @@ import Testing
         let sent = try await site.send(messages: 20)
         let known = try await site.value("SELECT string_agg(push_token, ' ') FROM pushmta_engine.subscription")
         let seeded = Set((known ?? "").split(separator: " ").map(String.init))
-        let seed = TestSeed.next("mutatedRequestsStoreNothingWrong")
+        let seed = TestRandom.seed(for: "mutatedRequestsStoreNothingWrong")
         let lanes = 8
         let accepted = try await withThrowingTaskGroup(of: Set<String>.self) { group in
             for lane in 0..<lanes {
                 group.addTask {
-                    var random = SplitMix(seed: seed &+ UInt64(lane))
+                    var random = TestRandom(seed: seed &+ UInt64(lane))
                     var accepted: Set<String> = []
                     for _ in 0..<Self.cases / lanes {
                         let request = Self.request(sent, &random)
@@ -54,7 +55,7 @@ import Testing
         try await site.drain()
     }
 
-    private static func request(_ sent: WebSite.Sent, _ random: inout SplitMix) -> [UInt8] {
+    private static func request(_ sent: WebSite.Sent, _ random: inout TestRandom) -> [UInt8] {
         let digits = (0..<32).map { _ in String(Int.random(in: 16...255, using: &random), radix: 16) }.joined()
         let xml =
             "%3CadditionalParams%3E%3Cparam%20name%3D%22a%22%20value%3D%22%26%23x27%3Bb%22%20%2F%3E%3C%2FadditionalParams%3E"

@@ -103,8 +103,8 @@ import Testing
 
     /// In one transaction they must end as one after the other would.
     @Test func manyAtOnceEndAsOneAfterTheOther() async throws {
-        let seed = TestSeed.next("manyAtOnceEndAsOneAfterTheOther")
-        var random = SplitMix(seed: seed)
+        let seed = TestRandom.seed(for: "manyAtOnceEndAsOneAfterTheOther")
+        var random = TestRandom(seed: seed)
         for round in 0..<8 {
             let together = try await StoreSite.make()
             let apart = try await StoreSite.make()

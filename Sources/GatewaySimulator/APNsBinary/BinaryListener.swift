@@ -17,7 +17,7 @@ struct BinaryListener: Sendable {
         tls: NIOSSLContext,
         service: BinaryService
     ) async throws -> BinaryListener {
-        let gateway = try await bootstrap(group) { channel in
+        let gateway = try await ListeningPort.bootstrap(group) { channel in
             let connection = BinaryServerConnection(service: service)
             let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
             try Self.addTLS(channel, tls, service) { bound.value.topics = $0 }
@@ -25,7 +25,7 @@ struct BinaryListener: Sendable {
         }
         .bind(host: host, port: port).get()
         do {
-            let feedback = try await bootstrap(group) { channel in
+            let feedback = try await ListeningPort.bootstrap(group) { channel in
                 let connection = FeedbackConnection(service: service)
                 let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
                 try Self.addTLS(channel, tls, service) { bound.value.topics = $0 }
@@ -37,19 +37,6 @@ struct BinaryListener: Sendable {
             try? await gateway.close().get()
             throw error
         }
-    }
-
-    private static func bootstrap(
-        _ group: MultiThreadedEventLoopGroup,
-        _ initialize: @escaping @Sendable (any Channel) throws -> Void
-    ) -> ServerBootstrap {
-        ServerBootstrap(group: group)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelOption(.backlog, value: 1024)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try initialize(channel) }
-            }
     }
 
     /// TLS with a client certificate that the simulator has signed; the topics are told before the handshake ends.
@@ -76,6 +63,6 @@ struct BinaryListener: Sendable {
     func stop() async {
         try? await gateway.close().get()
         try? await feedback.close().get()
-        service.endConnections()
+        service.connections.endAll()
     }
 }

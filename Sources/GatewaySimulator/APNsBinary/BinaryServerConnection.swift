@@ -1,10 +1,11 @@
+import HTTP2
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
 
 /// One connection to the binary gateway: takes notifications in silence until one is wrong.
-final class BinaryServerConnection: ChannelInboundHandler {
+final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -48,14 +49,14 @@ final class BinaryServerConnection: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted = event, number == nil {
-            number = service.opened(self, on: context.eventLoop)
+            number = service.connections.opened(self, on: context.eventLoop)
             followConditions()
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if let number { service.closed(number) }
+        if let number { service.connections.closed(number) }
         number = nil
         isEnding = true
     }
@@ -124,7 +125,7 @@ final class BinaryServerConnection: ChannelInboundHandler {
     func refuse(_ status: BinaryStatus, _ identifier: UInt32) {
         isEnding = true
         let latency = service.conditions.current.plan.latency.map { latency in
-            service.roll { latency.sample(&$0) }
+            service.connections.roll { latency.sample(&$0) }
         }
         guard let context else { return }
         guard let latency, latency > 0 else { return say(status, identifier) }
@@ -163,7 +164,7 @@ final class BinaryServerConnection: ChannelInboundHandler {
     /// Stops reading or goes on, as the plan says.
     func followConditions() {
         guard let context, !isDropped else { return }
-        let end = service.stallEnds
+        let end = service.connections.stallEnds
         let shouldHold = end.map { $0 > .now() } ?? false
         if shouldHold, let end, end != .distantFuture {
             let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -186,21 +187,7 @@ final class BinaryServerConnection: ChannelInboundHandler {
         isEnding = true
         commit()
         service.recorder.connectionReset(cutOff: 0)
-        guard let socket = context.channel as? any SocketOptionProvider else { return Self.closeBelowTLS(context) }
-        socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-            .whenComplete { [context = NIOLoopBound(context, eventLoop: context.eventLoop)] _ in
-                Self.closeBelowTLS(context.value)
-            }
-    }
-
-    private static func closeBelowTLS(_ context: ChannelHandlerContext) {
-        // A close that starts at the TLS handler's own context passes it by, so that it sends no close_notify.
-        let operations = context.pipeline.syncOperations
-        if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
-            tls.close(promise: nil)
-        } else {
-            context.close(promise: nil)
-        }
+        TCPReset.send(context)
     }
 
     /// Does something a moment later, unless the connection is gone by then.
@@ -228,7 +215,8 @@ extension BinaryServerConnection {
             injected += 1
         }
         if let limit = plan.resetAfterStreams, received >= limit {
-            let isTaken = judgement.status == nil && service.roll { $0.happens(plan.unansweredAcceptedShare) }
+            let isTaken =
+                judgement.status == nil && service.connections.roll { $0.happens(plan.unansweredAcceptedShare) }
             note(judgement, answer: AnswerCatalog.unanswered, isAccepted: isTaken)
             return abort()
         }

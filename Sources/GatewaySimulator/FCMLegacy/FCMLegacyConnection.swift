@@ -1,10 +1,11 @@
+import HTTP2
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
 /// One HTTP/1.1 connection to the legacy gateway: collects a request, has it judged, answers it, and goes on with the next.
-final class FCMLegacyConnection: ChannelInboundHandler {
+final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -40,7 +41,7 @@ final class FCMLegacyConnection: ChannelInboundHandler {
         guard !isDropped else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if number == nil { number = service.opened(self, on: context.eventLoop) }
+            if number == nil { number = service.connections.opened(self, on: context.eventLoop) }
             followConditions()
             self.head = head
             body = []
@@ -70,7 +71,7 @@ final class FCMLegacyConnection: ChannelInboundHandler {
         if isWaiting, !isDropped { service.recorder.connectionBroken() }
         cutOff()
         setWaiting(false)
-        if let number { service.closed(number) }
+        if let number { service.connections.closed(number) }
         number = nil
         context.fireChannelInactive()
     }
@@ -114,21 +115,7 @@ final class FCMLegacyConnection: ChannelInboundHandler {
         isDropped = true
         service.recorder.connectionReset(cutOff: isWaiting ? 1 : 0)
         setWaiting(false)
-        guard let socket = context.channel as? any SocketOptionProvider else { return Self.closeBelowTLS(context) }
-        socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-            .whenComplete { [context = NIOLoopBound(context, eventLoop: context.eventLoop)] _ in
-                Self.closeBelowTLS(context.value)
-            }
-    }
-
-    private static func closeBelowTLS(_ context: ChannelHandlerContext) {
-        // A close that starts at the TLS handler's own context passes it by, so that it sends no close_notify.
-        let operations = context.pipeline.syncOperations
-        if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
-            tls.close(promise: nil)
-        } else {
-            context.close(promise: nil)
-        }
+        TCPReset.send(context)
     }
 
     /// Ends the connection in order.
@@ -155,7 +142,7 @@ extension FCMLegacyConnection {
         var judgement = service.rules.judge(request, conditions)
         var injected = judgement.isRejected && conditions.isOutage ? max(1, judgement.results.count) : 0
         let isReset = plan.resetAfterStreams.map { requests >= $0 } ?? false
-        let (isUnanswered, isTaken) = service.roll { dice in
+        let (isUnanswered, isTaken) = service.connections.roll { dice in
             if !judgement.isRejected { injected += Self.injectErrors(plan, &judgement, &dice) }
             let isUnanswered = !judgement.isRejected && !isReset && dice.happens(plan.neverAnsweredRate)
             let isTaken = !dice.happens(1 - plan.unansweredAcceptedShare)
@@ -172,12 +159,12 @@ extension FCMLegacyConnection {
             if isReset { abort() }
             return
         }
-        guard plan.latency != nil || service.stallEnds != nil else {
+        guard plan.latency != nil || service.connections.stallEnds != nil else {
             record(judgement.pushes(isTaken: true, isAnswered: true), injected: injected)
             return write(service.answers.answer(judgement))
         }
         if isTaken { record(judgement.pushes(isTaken: true, isAnswered: false), injected: injected) }
-        let latency = plan.latency.map { latency in service.roll { dice in latency.sample(&dice) } } ?? 0
+        let latency = plan.latency.map { latency in service.connections.roll { dice in latency.sample(&dice) } } ?? 0
         delayed = FCMLegacyDelayedAnswer(
             judgement: judgement,
             due: .now() + .nanoseconds(latency),
@@ -234,7 +221,7 @@ extension FCMLegacyConnection {
     func scheduleDelayed() {
         guard let answer = delayed, let eventLoop else { return }
         answer.wakeUp?.cancel()
-        let due = max(answer.due, service.stallEnds ?? answer.due)
+        let due = max(answer.due, service.connections.stallEnds ?? answer.due)
         guard due > .now() else { return sendDelayed() }
         // A stall without an end is ended by new conditions.
         guard due < .distantFuture else { return }

@@ -37,40 +37,34 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
         _ settings: HTTP2ServerSettings,
         _ http1: (@Sendable (GatewayLoop<Rules>) -> any ChannelHandler)?
     ) -> ServerBootstrap {
-        ServerBootstrap(group: group)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelOption(.backlog, value: 1024)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // Long reads: fewer system calls, and all their answers leave in one write.
-            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
-            .childChannelOption(.maxMessagesPerRead, value: 4)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop }) else {
-                        throw SimulatorError(
-                            .listen,
-                            "a connection was accepted on an event loop that the simulator does not own"
-                        )
-                    }
-                    loop.value.refresh()
-                    loop.value.recorder.countInOutage(1, \.dials)
-                    let pipeline = channel.pipeline.syncOperations
-                    switch loop.value.plan.outage?.connections {
-                    case nil: break
-                    case .refused, .closed: return channel.close(promise: nil)
-                    case .tlsAlert: return try pipeline.addHandler(RefusedHandshake())
-                    case .broken:
-                        try pipeline.addHandler(SenderTLS.handler(tls))
-                        return try pipeline.addHandler(BrokenProtocol())
-                    }
-                    try pipeline.addHandler(SenderTLS.handler(tls))
-                    let http2 = {
-                        HTTP2ServerHandler(settings: settings, delegate: GatewayConnection(loop: loop.value))
-                    }
-                    guard let http1 else { return try pipeline.addHandler(http2()) }
-                    try pipeline.addHandler(ProtocolChoice(http2: http2, http1: { http1(loop.value) }))
-                }
+        ListeningPort.bootstrap(group) { channel in
+            guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop }) else {
+                throw SimulatorError(
+                    .listen,
+                    "a connection was accepted on an event loop that the simulator does not own"
+                )
             }
+            loop.value.refresh()
+            loop.value.recorder.countInOutage(1, \.dials)
+            let pipeline = channel.pipeline.syncOperations
+            switch loop.value.plan.outage?.connections {
+            case nil: break
+            case .refused, .closed: return channel.close(promise: nil)
+            case .tlsAlert: return try pipeline.addHandler(RefusedHandshake())
+            case .broken:
+                try pipeline.addHandler(SenderTLS.handler(tls))
+                return try pipeline.addHandler(BrokenProtocol())
+            }
+            try pipeline.addHandler(SenderTLS.handler(tls))
+            let http2 = {
+                HTTP2ServerHandler(settings: settings, delegate: GatewayConnection(loop: loop.value))
+            }
+            guard let http1 else { return try pipeline.addHandler(http2()) }
+            try pipeline.addHandler(ProtocolChoice(http2: http2, http1: { http1(loop.value) }))
+        }
+        // Long reads: fewer system calls, and all their answers leave in one write.
+        .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
+        .childChannelOption(.maxMessagesPerRead, value: 4)
     }
 
     private init(

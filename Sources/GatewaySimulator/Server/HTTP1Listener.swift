@@ -28,16 +28,12 @@ struct HTTP1Listener: Sendable {
         _ tls: NIOSSLContext?,
         _ answer: @escaping @Sendable (HTTP1Request) -> HTTP1Answer?
     ) -> ServerBootstrap {
-        ServerBootstrap(group: group)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try pipeline.configureHTTPServerPipeline()
-                    try pipeline.addHandler(HTTP1Handler(answer))
-                }
-            }
+        ListeningPort.bootstrap(group) { channel in
+            let pipeline = channel.pipeline.syncOperations
+            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+            try pipeline.configureHTTPServerPipeline()
+            try pipeline.addHandler(HTTP1Handler(answer))
+        }
     }
 
     var port: Int { socket.number }

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import Synchronization
 
 /// A listening socket that can be closed, so that connections are refused, and opened again on the same port.
@@ -39,6 +40,20 @@ final class ListeningPort: Sendable {
         number = channel.localAddress?.port ?? 0
         self.bind = bind
         state = Mutex(State(channel: channel))
+    }
+
+    /// What every listening socket is made with; the function makes the pipeline of a connection.
+    static func bootstrap(
+        _ group: MultiThreadedEventLoopGroup,
+        _ initialize: @escaping @Sendable (any Channel) throws -> Void
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 1024)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try initialize(channel) }
+            }
     }
 
     /// Closes the port or opens it again; it does so soon.

@@ -2,14 +2,6 @@ import CNGHTTP2
 import NIOCore
 import NIOSSL
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// A server's side of one connection; all of it is used on the connection's event loop.
 public final class HTTP2ServerConnection {
     /// A number of its own among the connections of the process.
@@ -113,24 +105,7 @@ public final class HTTP2ServerConnection {
     public func abort() {
         guard !isClosed else { return }
         isClosed = true
-        let noLinger = linger(l_onoff: 1, l_linger: 0)
-        if let socket = channel as? any SocketOptionProvider {
-            socket.setSoLinger(noLinger).whenComplete { [context = NIOLoopBound(context, eventLoop: eventLoop)] _ in
-                Self.closeBelowTLS(context.value)
-            }
-        } else {
-            Self.closeBelowTLS(context)
-        }
-    }
-
-    private static func closeBelowTLS(_ context: ChannelHandlerContext) {
-        // A close that starts at the TLS handler's own context passes it by, so that it sends no close_notify.
-        let operations = context.pipeline.syncOperations
-        if let tls = try? operations.context(handlerType: NIOSSLServerHandler.self) {
-            tls.close(promise: nil)
-        } else {
-            context.close(promise: nil)
-        }
+        TCPReset.send(context)
     }
 
     func channelGone() {

@@ -3,8 +3,10 @@ import CurlClient
 import Foundation
 import NIOCore
 import NIOPosix
+import OperatingSystem
 import PushCore
 import Store
+import SystemPackage
 
 /// Everything that a test site needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; and a
 /// feedback worker and a web process for those that have devices.
@@ -236,12 +238,20 @@ struct FolderLock: Sendable {
     init(folder: String) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/lock"
-        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+        let file: SystemPackage.FileDescriptor
+        do {
+            file = try .open(
+                FilePath(path),
+                .readWrite,
+                options: [.create, .closeOnExec],
+                permissions: .ownerReadWrite
+            )
+        } catch {
+            throw CommandFailure(.unavailable, "\(path) cannot be written: \(error)")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+        // It stays open to the end of the process.
+        guard (try? file.tryLock()) == true else {
+            try? file.close()
             throw CommandFailure(
                 .unavailable,
                 "Another run works in \(folder): wait for its end, or choose another folder with --folder."

@@ -2,23 +2,10 @@ import Foundation
 import Gateways
 import Histogram
 import Logging
+import OperatingSystem
 import ProcessProtocol
 import Store
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Says how the child is doing: a line on standard output and a row in `mta_child`, each second.
 final class ChildReporter: Sendable {
@@ -80,7 +67,7 @@ final class ChildReporter: Sendable {
         status.late = counters.late
         status.unknown = counters.unknown
         status.resent = counters.resentAfterAmbiguity
-        status.residentBytes = ResidentMemory.bytes
+        status.residentBytes = Machine.residentBytes()
         status.progress = counters.progress
         status.exitReason = exitReason
         // A supervisor that is gone does not read: the end of standard input tells the child, not this.
@@ -122,7 +109,7 @@ final class ChildReporter: Sendable {
         heartbeat.rate = rate(counters.sent + counters.failed + counters.retried)
         heartbeat.latencyP50Milliseconds = p50
         heartbeat.latencyP99Milliseconds = p99
-        heartbeat.residentBytes = ResidentMemory.bytes
+        heartbeat.residentBytes = Machine.residentBytes()
         heartbeat.lastError = sender.lastError
         do {
             try await store.recordChildHeartbeat(heartbeat)
@@ -179,22 +166,5 @@ struct LatencyWindow: Sendable {
     func percentile(_ percent: Double) -> Double {
         let fuller = current.totalCount >= last.totalCount ? current : last
         return fuller.totalCount == 0 ? 0 : Double(fuller.valueAtPercentile(percent)) / 1_000
-    }
-}
-
-/// The memory that this process holds.
-enum ResidentMemory {
-    /// Resident bytes: those of now on Linux, the highest so far elsewhere.
-    static var bytes: Int64 {
-        #if os(Linux)
-        guard let statm = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-        let fields = statm.split(separator: " ")
-        guard fields.count > 1, let pages = Int64(fields[1]) else { return 0 }
-        return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
-        #else
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
-        return Int64(usage.ru_maxrss)
-        #endif
     }
 }

@@ -1,3 +1,4 @@
+import PushCore
 import Synchronization
 
 /// Keeps one connection to the database: whoever needs it gets it, and when it was lost a new one is made, with
@@ -16,9 +17,9 @@ public final class ReconnectingConnection: Sendable {
         var waiters: [UInt64: CheckedContinuation<PostgresConnection, any Error>] = [:]
         var nextWaiter: UInt64 = 0
         /// The pauses between failed attempts.
-        var backOff: ReconnectBackOff
+        var backOff: BackOff
         /// The pauses after connections that were made and did not last.
-        var losses = ReconnectBackOff()
+        var losses = ReconnectingConnection.usualBackOff
         /// The number of connections made.
         var made: UInt64 = 0
         var isClosed = false
@@ -29,6 +30,10 @@ public final class ReconnectingConnection: Sendable {
     private let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
     private let state: Mutex<State>
 
+    /// 100 ms to 4 s bring a process back soon after a restart without a storm on a long outage.
+    ///
+    /// Owners of leases must be back well within a lease (15 s) after those who look for lost ones, whose pause may have been short.
+    public static let usualBackOff = BackOff(initial: .milliseconds(100), maximum: .seconds(4))
     /// After a connection that lived at least so long the first pause is the shortest again; a server that drops each one at
     /// once is not stormed.
     private static let lasting = Duration.seconds(10)
@@ -46,7 +51,7 @@ public final class ReconnectingConnection: Sendable {
     ///   - onEvent: told of connections, losses and failed attempts; must not block.
     public init(
         _ configuration: PostgresConfiguration,
-        backOff: ReconnectBackOff = ReconnectBackOff(),
+        backOff: BackOff = ReconnectingConnection.usualBackOff,
         prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
         onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
     ) {
@@ -150,9 +155,8 @@ public final class ReconnectingConnection: Sendable {
     private static func pauseAfterLoss(_ state: inout State) -> Duration {
         if let connectedAt = state.connectedAt, .now - connectedAt >= lasting { state.losses.reset() }
         let isReadOnly = state.connection?.isReadOnlyServer ?? false
-        state.losses.cap = isReadOnly ? longestPauseAfterReadOnly : longestPauseAfterLoss
-        var generator = SystemRandomNumberGenerator()
-        return state.losses.nextDelay(using: &generator)
+        state.losses.maximum = isReadOnly ? longestPauseAfterReadOnly : longestPauseAfterLoss
+        return state.losses.next()
     }
 
     /// One attempt; returns the delay before the next, nil when there is a connection or it is closed.
@@ -168,10 +172,7 @@ public final class ReconnectingConnection: Sendable {
         } catch {
             failure = PostgresError(code: .connection, message: "a new connection could not be prepared: \(error)")
         }
-        var generator = SystemRandomNumberGenerator()
-        let (delay, attempt) = state.withLock { state in
-            (state.backOff.nextDelay(using: &generator), state.backOff.attempts)
-        }
+        let (delay, attempt) = state.withLock { ($0.backOff.next(), $0.backOff.failures) }
         onEvent(.attemptFailed(failure, attempt: attempt, nextDelay: delay))
         return delay
     }
@@ -200,34 +201,4 @@ public enum ReconnectingConnectionEvent: Sendable {
     case lost
     /// An attempt failed; the next comes after the delay.
     case attemptFailed(PostgresError, attempt: Int, nextDelay: Duration)
-}
-
-/// How long to wait before the next attempt to connect: exponential with full jitter, so that many processes that lost
-/// the same server do not come back at once.
-public struct ReconnectBackOff: Sendable, Hashable {
-    /// The bound of the first delay.
-    public var base: Duration
-    /// The largest bound.
-    public var cap: Duration
-    /// Failed attempts since the last success.
-    public private(set) var attempts = 0
-
-    /// Makes a back-off; 100 ms to 4 s bring a process back soon after a restart without a storm on a long outage.
-    ///
-    /// Owners of leases must be back well within a lease (15 s) after those who look for lost ones, whose pause may have been short.
-    public init(base: Duration = .milliseconds(100), cap: Duration = .seconds(4)) {
-        self.base = base
-        self.cap = cap
-    }
-
-    /// Counts a failed attempt and returns the delay before the next: uniform between 0 and min(cap, base × 2^(n - 1)).
-    public mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
-        // 2^20 is beyond any sensible cap and far from overflow.
-        let bound = min(cap, base * (1 << min(attempts, 20)))
-        attempts += 1
-        return bound * Double.random(in: 0...1, using: &generator)
-    }
-
-    /// Starts anew after a connection that lasted.
-    public mutating func reset() { attempts = 0 }
 }

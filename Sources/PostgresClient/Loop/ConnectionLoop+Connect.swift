@@ -1,4 +1,5 @@
 import CLibPQ
+import OperatingSystem
 
 #if canImport(Darwin)
 import Darwin
@@ -18,9 +19,10 @@ extension ConnectionLoop {
         let greeting = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Greeting, any Error>) in
                 do {
-                    try WorkerThread.start { connectAndRun(configuration, mailbox, continuation) }
+                    try DetachedThread.start { connectAndRun(configuration, mailbox, continuation) }
                 } catch {
-                    continuation.resume(throwing: error)
+                    let message = "no thread for a database connection: \(error)"
+                    continuation.resume(throwing: PostgresError(code: .connection, message: message))
                 }
             }
         } onCancel: {

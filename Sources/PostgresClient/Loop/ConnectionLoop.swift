@@ -1,4 +1,5 @@
 import CLibPQ
+import OperatingSystem
 
 #if canImport(Darwin)
 import Darwin
@@ -290,7 +291,7 @@ final class Canceller: @unchecked Sendable {
     /// reports to the mailbox.
     func send() {
         do {
-            try WorkerThread.start { [self] in
+            try DetachedThread.start { [self] in
                 var reason = [CChar](repeating: 0, count: 256)
                 _ = PQcancel(handle, &reason, Int32(reason.count))
                 mailbox.reportCancelDelivered()

@@ -8,7 +8,7 @@ public struct BackOff: Sendable, Hashable {
     /// The ceiling of the first pause.
     public let initial: Duration
     /// The ceiling never exceeds this.
-    public let maximum: Duration
+    public var maximum: Duration
     /// How many pauses were taken since the last success.
     public private(set) var failures = 0
 
@@ -44,6 +44,13 @@ public struct BackOff: Sendable, Hashable {
     public func pause(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         let range = ceiling(afterFailures: failures) - floor
         return floor + range * Double.random(in: 0...1, using: &generator)
+    }
+
+    /// The pauses between attempts at something that the database refuses.
+    ///
+    /// The first is short, as most of its absences are: a restart takes a second, a terminated backend nothing at all.
+    public static func database(longest: Duration) -> BackOff {
+        BackOff(initial: .milliseconds(100), maximum: longest, floor: .milliseconds(50))
     }
 
     /// Forgets the failures, after a success.

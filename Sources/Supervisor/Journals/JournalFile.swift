@@ -1,3 +1,4 @@
+import OperatingSystem
 import PushCore
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import PushCore
 
 extension SupervisorPlan {
     /// At most one child a second is started, so that a mistake cannot become a storm of processes…
@@ -205,8 +206,7 @@ struct SpawnThrottle: Sendable, Equatable {
     /// Says that a child died before its first message, and returns the pause that this costs.
     mutating func diedEarly(_ death: EarlyDeath, at now: ContinuousClock.Instant) -> Duration {
         if death != lastDeath { deathsInARow = 0 }
-        let (first, longest) = Self.pauses(after: death)
-        let pause = min(first * (1 << min(deathsInARow, 10)), longest)
+        let pause = Self.pauses(after: death).ceiling(afterFailures: deathsInARow)
         lastDeath = death
         lastDeathAt = now
         deathsInARow += 1
@@ -220,11 +220,11 @@ struct SpawnThrottle: Sendable, Equatable {
     /// Whether a message of a child that was started then ends the series: an older child says nothing about those that died.
     func isRefuted(byChildOf start: ContinuousClock.Instant) -> Bool { lastDeathAt.map { $0 <= start } ?? true }
 
-    private static func pauses(after death: EarlyDeath) -> (first: Duration, longest: Duration) {
+    private static func pauses(after death: EarlyDeath) -> BackOff {
         switch death {
-        case .surroundings: (.seconds(1), .seconds(10))
-        case .outside: (.seconds(1), .seconds(60))
-        case .own: (.seconds(60), .seconds(600))
+        case .surroundings: BackOff(initial: .seconds(1), maximum: .seconds(10))
+        case .outside: BackOff(initial: .seconds(1), maximum: .seconds(60))
+        case .own: BackOff(initial: .seconds(60), maximum: .seconds(600))
         }
     }
 }
@@ -252,9 +252,8 @@ enum EarlyDeath: Sendable, Equatable {
 /// While a place is free it gets one as ever; only to ask another child to leave for it has to wait. The time doubles with each
 /// child that gave way in a row, and the first message that is resolved ends it.
 struct SetBack: Sendable, Equatable {
-    static let firstPause = Duration.seconds(10)
-    /// As long as the longest interval between two probes of an application's circuit.
-    static let longestPause = Duration.seconds(300)
+    /// The longest is as long as the longest interval between two probes of an application's circuit.
+    static let pauses = BackOff(initial: .seconds(10), maximum: .seconds(300))
 
     private var until: ContinuousClock.Instant?
     private var timesInARow = 0
@@ -264,7 +263,7 @@ struct SetBack: Sendable, Equatable {
     /// - Parameter wasProbing: a gateway in trouble was probed: nobody is to wait for minutes for one that is back.
     mutating func gaveWay(wasProbing: Bool = false, at now: ContinuousClock.Instant) {
         if wasProbing { timesInARow = 0 }
-        until = now.advanced(by: min(Self.firstPause * (1 << min(timesInARow, 10)), Self.longestPause))
+        until = now.advanced(by: Self.pauses.ceiling(afterFailures: timesInARow))
         timesInARow += 1
     }
 

@@ -72,9 +72,9 @@ struct SubscriptionImportCommand: PushMTACommand {
     }
 
     /// Names the first lines that were left out, and those that a later one has replaced.
-    private func tell(_ report: ImportReport, _ fileReport: SubscriptionFile.FileReport) {
+    private func tell(_ report: ImportReport, _ fileReport: CSVReport) {
         let faults = (fileReport.faults + report.problems).sorted { $0.line < $1.line }
-        tell(faults.prefix(SubscriptionFile.keptFaults), of: fileReport.faultyLines + report.skipped, "")
+        tell(faults.prefix(CSVReport.keptFaults), of: fileReport.faultyLines + report.skipped, "")
         tell(report.replacements[...], of: report.replaced, " with a token of a later one")
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Administration
@@ -63,7 +64,7 @@ import Testing
     @Test("What is written as the standard says is read as it was, however it comes")
     func whatIsWrittenIsRead() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = FuzzRandom(seed: seed)
+        var random = TestRandom(seed: seed)
         let words = ["a", "é", "\"", "\"\"", ",", "\n", "\r", "\r\n", " ", "t,u\n", "\"\n\""]
         for number in 0..<5_000 {
             var text = ""

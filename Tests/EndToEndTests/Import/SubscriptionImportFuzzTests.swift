@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Administration
@@ -27,7 +28,7 @@ import Testing
 
     @Test func noFileCrashesIt() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = FuzzRandom(seed: seed)
+        var random = TestRandom(seed: seed)
         var imported = 0
         for number in 0..<Self.cases {
             imported += try check(Self.file(&random), &random, "seed \(seed), case \(number)")
@@ -36,7 +37,7 @@ import Testing
     }
 
     /// Takes one file the whole way; returns how many rows would be imported.
-    private func check(_ bytes: [UInt8], _ random: inout FuzzRandom, _ place: String) throws -> Int {
+    private func check(_ bytes: [UInt8], _ random: inout TestRandom, _ place: String) throws -> Int {
         let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
         let whole = Self.records(bytes, piece: .max)
         let pieces = Self.records(bytes, piece: 1 + random.below(9))
@@ -161,7 +162,7 @@ import Testing
     ]
 
     /// A file of random words, or a sound one with some of its bytes changed.
-    private static func file(_ random: inout FuzzRandom) -> [UInt8] {
+    private static func file(_ random: inout TestRandom) -> [UInt8] {
         if random.below(4) == 0 {
             return (0..<random.below(40)).flatMap { _ in words[random.below(words.count)] }
         }
@@ -181,25 +182,5 @@ import Testing
             bytes += Array(repeating: UInt8(ascii: "y"), count: CSVReader.maximumRecordBytes + 9)
         }
         return bytes
-    }
-}
-
-/// SplitMix64, so that a seed gives its cases again.
-struct FuzzRandom {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// From 0 to one less than the limit; 0 for a limit of 0.
-    mutating func below(_ limit: Int) -> Int {
-        limit > 0 ? Int(next() % UInt64(limit)) : 0
     }
 }

@@ -1,4 +1,5 @@
 import PushCore
+import TestSupport
 
 @testable import Gateways
 @testable import MTAChild
@@ -67,7 +68,7 @@ final class OutageWorld {
     private static let partSize = 100
     private static let backlog = 20
 
-    var random: SplitMix
+    var random: TestRandom
     /// Milliseconds on the monotonic clock.
     private(set) var time: Int64 = 0
     private var clockError: Int64 = 0
@@ -89,7 +90,7 @@ final class OutageWorld {
     private static let validity: Int64 = 5 * 86_400_000
 
     init(seed: UInt64) throws {
-        random = SplitMix(seed: seed)
+        random = TestRandom(seed: seed)
         let end = DispatchFixture.start + Self.validity
         bulk = try DispatchFixture.delivery(maxRetries: 5, validUntilMilliseconds: end)
         single = try DispatchFixture.delivery(

@@ -1,8 +1,9 @@
 import Synchronization
+import TestSupport
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
+/// Numbers that look random and are the same for the same seed.
 final class Storm: Sendable {
-    private let state: Mutex<UInt64>
+    private let random: Mutex<TestRandom>
     private let over = Atomic<Bool>(false)
 
     /// Whether all may leave.
@@ -21,16 +22,10 @@ final class Storm: Sendable {
         }
     }
 
-    init(_ seed: UInt64) { state = Mutex(seed) }
+    init(_ seed: UInt64) { random = Mutex(TestRandom(seed: seed)) }
 
     /// A number from 0 to below the bound.
     func number(_ bound: Int) -> Int {
-        let value = state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-        return Int(value % UInt64(bound))
+        random.withLock { $0.below(bound) }
     }
 }

@@ -1,19 +1,13 @@
 import PushCore
+import TestSupport
 
 /// Makes random filters, and the values that they are about.
 struct FilterGenerator {
-    private var state: UInt64
+    private var random: TestRandom
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { random = TestRandom(seed: seed) }
 
-    /// SplitMix64.
-    mutating func below(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((value ^ (value >> 31)) % UInt64(bound))
-    }
+    mutating func below(_ bound: Int) -> Int { random.below(bound) }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 

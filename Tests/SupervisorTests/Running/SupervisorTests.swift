@@ -1,4 +1,5 @@
 import Logging
+import OperatingSystem
 import PostgresClient
 import ProcessProtocol
 import PushCore

@@ -103,8 +103,8 @@ import Testing
     @Test func mutatedBodiesAreNeverTheServersFault() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
-        let seed = TestSeed.next("mutatedBodiesAreNeverTheServersFault")
-        var random = SplitMix(seed: seed)
+        let seed = TestRandom.seed(for: "mutatedBodiesAreNeverTheServersFault")
+        var random = TestRandom(seed: seed)
         let paths: [(String, String)] = [
             ("/devices", Self.device),
             (

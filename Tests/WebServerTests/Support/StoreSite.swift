@@ -30,30 +30,3 @@ struct StoreSite {
         await connection.close()
     }
 }
-
-/// A small seeded generator (SplitMix64), so that a failing random test can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
-/// The seed of a random test: `PUSHMTA_TEST_SEED`, or a random one; it is printed.
-enum TestSeed {
-    static func next(_ test: String) -> UInt64 {
-        let given = ProcessInfo.processInfo.environment["PUSHMTA_TEST_SEED"].flatMap { UInt64($0) }
-        let seed = given ?? UInt64.random(in: .min ... .max)
-        print("\(test): PUSHMTA_TEST_SEED=\(seed)")
-        return seed
-    }
-}

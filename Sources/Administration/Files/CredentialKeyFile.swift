@@ -1,7 +1,9 @@
 import Foundation
 import Gateways
+import OperatingSystem
 import PushCore
 import Store
+import SystemPackage
 
 /// The file with the key under which credentials are sealed.
 package enum CredentialKeyFile {
@@ -155,32 +157,28 @@ package enum KeyFileLock {
         for use: CredentialKeyUse,
         _ body: () async throws -> T
     ) async throws -> T {
-        let (descriptor, trouble) = open(path(of: source.path))
-        guard descriptor >= 0 else {
+        let file: FileDescriptor
+        do {
+            file = try open(FilePath(path(of: source.path)))
+        } catch {
             guard use == .sealing || source.isSystemds else {
                 throw CommandFailure(
                     .data,
-                    "\(path(of: source.path)) cannot be written, without which nobody may change the key: \(String(cString: strerror(trouble))). Check the folder and your rights there."
+                    "\(path(of: source.path)) cannot be written, without which nobody may change the key: \(error). Check the folder and your rights there."
                 )
             }
             return try await body()
         }
         // The lock goes with its last descriptor.
-        defer { close(descriptor) }
-        share(descriptor, with: source.path)
-        try await take(use == .rotating ? LOCK_EX : LOCK_SH, descriptor, source.path)
+        defer { try? file.close() }
+        share(file, with: source.path)
+        try await take(file, shared: use != .rotating, source.path)
         return try await body()
     }
 
-    private static func take(_ operation: Int32, _ descriptor: Int32, _ path: String) async throws {
+    private static func take(_ file: FileDescriptor, shared: Bool, _ path: String) async throws {
         let deadline = ContinuousClock.now + timeout
-        while flock(descriptor, operation | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw CommandFailure(
-                    .unavailable,
-                    "\(Self.path(of: path)) cannot be locked: \(String(cString: strerror(errno)))."
-                )
-            }
+        while try !lock(file, shared: shared, path) {
             guard .now < deadline else {
                 throw CommandFailure(
                     .temporary,
@@ -191,24 +189,40 @@ package enum KeyFileLock {
         }
     }
 
+    private static func lock(_ file: FileDescriptor, shared: Bool, _ path: String) throws -> Bool {
+        do {
+            return try file.tryLock(shared: shared)
+        } catch {
+            throw CommandFailure(.unavailable, "\(Self.path(of: path)) cannot be locked: \(error).")
+        }
+    }
+
     /// Opens the lock's file; a network's file system locks only what is open for writing.
-    ///
-    /// - Returns: the descriptor, below 0 for none, and then what the trouble is.
-    private static func open(_ path: String) -> (descriptor: Int32, trouble: Int32) {
-        let made = Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard made < 0 else { return (made, 0) }
-        let trouble = errno
-        return (Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), trouble)
+    private static func open(_ path: FilePath) throws -> FileDescriptor {
+        do {
+            return try FileDescriptor.open(
+                path,
+                .readWrite,
+                options: [.create, .closeOnExec, .noFollow],
+                permissions: .ownerReadWrite
+            )
+        } catch {
+            // What keeps it from being written is what a person has to know.
+            guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else {
+                throw error
+            }
+            return file
+        }
     }
 
     /// What root has made is the key file's owner's to lock as well.
-    private static func share(_ descriptor: Int32, with keyFile: String) {
+    private static func share(_ file: FileDescriptor, with keyFile: String) {
         guard geteuid() == 0,
             let attributes = try? FileManager.default.attributesOfItem(atPath: CredentialKeyFile.target(keyFile)),
             let owner = (attributes[.ownerAccountID] as? NSNumber)?.uint32Value,
             let group = (attributes[.groupOwnerAccountID] as? NSNumber)?.uint32Value
         else { return }
-        _ = fchown(descriptor, owner, group)
+        _ = fchown(file.rawValue, owner, group)
     }
 }
 
@@ -221,50 +235,5 @@ extension CredentialKeySource {
     ) async throws -> T {
         // Everybody takes them in this order.
         try await KeyFileLock.with(self, for: use) { try await store.withCredentialKey(for: use, body) }
-    }
-}
-
-/// Files that are whole and on the disk, or not there.
-package enum DurableFile {
-    /// What became of a file that was to be made.
-    package enum Creation: Sendable {
-        /// It is there, and on the disk.
-        case done
-        /// Something of that name was there before; it is as it was.
-        case exists
-        /// It is not there, and why.
-        case failed(String)
-    }
-
-    /// Makes a file that only its owner reads, unless something of that name is there: of two at once, one makes it.
-    package static func create(_ path: String, _ text: String) -> Creation {
-        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            return errno == EEXIST ? .exists : .failed(String(cString: strerror(errno)))
-        }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try file.write(contentsOf: Data(text.utf8))
-            try file.synchronize()
-            try file.close()
-        } catch {
-            unlink(path)
-            return .failed("its disk does not take it")
-        }
-        guard syncFolder(of: path) else {
-            unlink(path)
-            return .failed("its folder cannot be brought to the disk")
-        }
-        return .done
-    }
-
-    /// Brings the names in a file's folder to the disk: a file that was renamed has its old name after a power cut otherwise.
-    package static func syncFolder(of path: String) -> Bool {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        // Some file systems cannot do that for folders, and say so.
-        return fsync(descriptor) == 0 || errno == EINVAL
     }
 }

@@ -1,11 +1,17 @@
-#if canImport(Darwin)
-import Darwin
-#else
+import SystemPackage
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// A detached thread that runs one closure.
-enum WorkerThread {
+///
+/// For libraries in C that wait: on a thread of the pool of tasks they would keep one of few from everybody else.
+public enum DetachedThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
 
@@ -13,7 +19,9 @@ enum WorkerThread {
     }
 
     /// Starts a thread for the closure.
-    static func start(_ run: @escaping @Sendable () -> Void) throws(PostgresError) {
+    ///
+    /// - Throws: `Errno` when the system has none left.
+    public static func start(_ run: @escaping @Sendable () -> Void) throws(Errno) {
         let body = Unmanaged.passRetained(Body(run))
         #if canImport(Darwin)
         var thread: pthread_t?
@@ -23,10 +31,7 @@ enum WorkerThread {
         let failure = pthread_create(&thread, nil, startRoutine, body.toOpaque())
         guard failure == 0 else {
             body.release()
-            throw PostgresError(
-                code: .connection,
-                message: "no thread for a database connection: \(String(cString: strerror(failure)))"
-            )
+            throw Errno(rawValue: failure)
         }
         #if canImport(Darwin)
         if let thread { pthread_detach(thread) }

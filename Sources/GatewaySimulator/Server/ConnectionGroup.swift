@@ -1,0 +1,117 @@
+import NIOCore
+import Synchronization
+
+/// A connection on which the conditions of its gateway act; used on its event loop only.
+protocol SimulatedConnection: AnyObject, SendableMetatype {
+    /// Drops it without a word.
+    func abort()
+    /// Ends it in order.
+    func end()
+    /// Does what the conditions ask of a connection that is open.
+    func followConditions()
+}
+
+/// The connections of a gateway that does not speak HTTP/2, with what they share: the dice and the stall of the plan.
+final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
+    private struct State {
+        var plan: FaultPlan?
+        var drops = 0
+        var isRevoked = false
+        var dice = FaultDice(seed: UInt64.random(in: 0...UInt64.max))
+        /// When the stall ends; nil when there is none.
+        var stallEnds: NIODeadline?
+        /// Pushes that would have been taken since the plan was set.
+        var acceptable = 0
+        var connections: [Int: NIOLoopBound<Connection>] = [:]
+        var lastConnection = 0
+    }
+
+    private let recorder: GatewayRecorder
+    private let conditions: SharedConditions
+    private let isByCertificate: Bool
+    private let stallsFrozen: Bool
+    private let state = Mutex(State())
+
+    /// Begins with no connection.
+    ///
+    /// - Parameters:
+    ///   - isByCertificate: whether a credential that is revoked ends the connections that were made with it.
+    ///   - stallsFrozen: whether a plan that freezes connections is a stall without an end.
+    init(recorder: GatewayRecorder, conditions: SharedConditions, isByCertificate: Bool, stallsFrozen: Bool) {
+        self.recorder = recorder
+        self.conditions = conditions
+        self.isByCertificate = isByCertificate
+        self.stallsFrozen = stallsFrozen
+        conditionsChanged()
+    }
+
+    /// When the present stall ends; nil when there is none.
+    var stallEnds: NIODeadline? { state.withLock { $0.stallEnds } }
+
+    /// Throws dice.
+    func roll<Result: Sendable>(_ body: (inout FaultDice) -> Result) -> Result {
+        state.withLock { body(&$0.dice) }
+    }
+
+    /// Counts a push that would be taken and throws dice for it.
+    ///
+    /// - Parameter body: is given the number of such pushes since the plan was set.
+    func rollAcceptable<Result: Sendable>(_ body: (Int, inout FaultDice) -> Result) -> Result {
+        state.withLock { state in
+            state.acceptable += 1
+            return body(state.acceptable, &state.dice)
+        }
+    }
+
+    /// Takes over conditions that were changed from outside, and makes every connection look at them.
+    func conditionsChanged() {
+        let current = conditions.current
+        let (connections, areDropped) = state.withLock { state in
+            if current.plan != state.plan {
+                state.plan = current.plan
+                state.acceptable = 0
+                if let seed = current.plan.seed { state.dice = FaultDice(seed: seed) }
+                state.stallEnds = stallEnd(of: current.plan)
+            }
+            let isCutOff = isByCertificate && current.isRevoked && !state.isRevoked
+            let areDropped = current.drops != state.drops || isCutOff
+            state.drops = current.drops
+            state.isRevoked = current.isRevoked
+            return (Array(state.connections.values), areDropped)
+        }
+        for connection in connections {
+            connection.eventLoop.execute {
+                if areDropped { connection.value.abort() } else { connection.value.followConditions() }
+            }
+        }
+    }
+
+    private func stallEnd(of plan: FaultPlan) -> NIODeadline? {
+        if plan.stallsUntilCleared || (stallsFrozen && plan.freezes) { return .distantFuture }
+        return plan.stallSeconds.map { NIODeadline.now() + .nanoseconds(Int64($0 * 1_000_000_000)) }
+    }
+
+    /// Counts a connection in and returns its number.
+    func opened(_ connection: Connection, on eventLoop: any EventLoop) -> Int {
+        let bound = NIOLoopBound(connection, eventLoop: eventLoop)
+        recorder.connectionOpened()
+        return state.withLock { state in
+            state.lastConnection += 1
+            state.connections[state.lastConnection] = bound
+            return state.lastConnection
+        }
+    }
+
+    /// Counts a connection out.
+    func closed(_ number: Int) {
+        state.withLock { $0.connections[number] = nil }
+        recorder.connectionClosed()
+    }
+
+    /// Ends every connection.
+    func endAll() {
+        for connection in state.withLock({ Array($0.connections.values) }) {
+            connection.eventLoop.execute { connection.value.end() }
+        }
+    }
+}

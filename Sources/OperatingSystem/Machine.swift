@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Figures of the machine and of this process; 0 where the system does not tell.
+public enum Machine {
+    /// The load average of the last minute.
+    public static func load() -> Double {
+        var loads = [0.0]
+        return getloadavg(&loads, 1) == 1 ? loads[0] : 0
+    }
+
+    /// The bytes that an ordinary user can still write to the disk that holds a path.
+    public static func freeBytes(at path: String) -> Int64 {
+        var figures = statvfs()
+        guard statvfs(path, &figures) == 0 else { return 0 }
+        return Int64(clamping: UInt64(figures.f_bavail) * UInt64(figures.f_frsize))
+    }
+
+    /// The resident memory of this process in bytes: that of now on Linux, the most so far elsewhere.
+    public static func residentBytes() -> Int64 {
+        #if os(Linux)
+        // The second figure, in pages.
+        guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else { return 0 }
+        let figures = String(decoding: data, as: UTF8.self).split(separator: " ")
+        guard figures.count > 1, let pages = Int64(figures[1]) else { return 0 }
+        return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+        #else
+        var usage = rusage()
+        getrusage(RUSAGE_SELF, &usage)
+        return Int64(usage.ru_maxrss)
+        #endif
+    }
+}
