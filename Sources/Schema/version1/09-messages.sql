@@ -88,11 +88,13 @@ BEGIN
     END IF;
     INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
         allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
-        retry_period_seconds, log_day, tracking_key_id, target, prepared, created_by)
+        retry_period_seconds, log_day, tracking_key_id, target, prepared, has_exclusions, created_by)
     -- A message of its last moment, or of a clock that is set back, has its whole validity.
     SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
         now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, day, tracking_key_of(day), numbers, true, d.created_by
+        d.retry_period_seconds, day, tracking_key_of(day), numbers, true,
+        EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
+            OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id, prepared)
@@ -544,8 +546,17 @@ CREATE FUNCTION pushmta.send_message(
 DECLARE
     token text := CASE WHEN push_token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(push_token) ELSE push_token END;
     given jsonb := coalesce(variables, '{}');
-    day bigint;
-    place record;
+    -- The day of this session's last message of the delivery. It is looked at again, so that a wrong one does no harm.
+    day bigint := nullif(current_setting('pushmta.day_of_' || delivery, true), '')::bigint;
+    reached bigint;
+    to_id bigint;
+    application integer;
+    account integer;
+    day_date date;
+    numbers bigint;
+    day_priority smallint;
+    day_validity interval;
+    sleeps boolean;
     number integer;
     part bigint;
     sent record;
@@ -555,27 +566,32 @@ BEGIN
         PERFORM check_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
             ARRAY[idempotency_key], true);
     END IF;
-    day := (SELECT d.id FROM pushmta_engine.delivery d WHERE d.kind = 'continuous' AND d.parent_delivery_id = delivery
-        ORDER BY d.id DESC LIMIT 1);
+    IF day IS NULL THEN
+        day := (SELECT d.id FROM pushmta_engine.delivery d WHERE d.kind = 'continuous' AND d.parent_delivery_id = delivery
+            ORDER BY d.id DESC LIMIT 1);
+        PERFORM set_config('pushmta.day_of_' || delivery, day::text, false) WHERE day IS NOT NULL;
+    END IF;
     -- As every maker of parts: behind whoever waits to pause or end the day, and then holding its state as it is.
     IF NOT pg_try_advisory_xact_lock_shared(578628450, hashint8(day)) THEN
         PERFORM pg_advisory_xact_lock_shared(578628450, hashint8(day));
     END IF;
+    -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
     IF subscription_id IS NOT NULL THEN
-        -- As bigint: both branches must make the record of the same types, as the plans of what reads it are kept.
-        SELECT 1::bigint AS reached, s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity
-        INTO place
+        SELECT 1, s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
+            EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
+        INTO reached, to_id, application, account, day_date, numbers, day_priority, day_validity, sleeps
         FROM pushmta_engine.delivery d
         JOIN subscription s ON s.id = subscription_id AND s.exclusion = 0
         JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
-        WHERE d.id = day AND d.state = 'in_progress' AND d.log_day >= message_day()
-            AND NOT EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
-            AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery);
+        WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+            AND d.log_day >= message_day() AND NOT d.has_exclusions;
     ELSE
-        SELECT count(*) AS reached, min(x.id) AS id, min(x.application_id) AS application_id,
-            min(x.external_account_id) AS external_account_id, min(x.log_day) AS log_day, min(x.target) AS target,
-            min(x.priority) AS priority, min(x.validity) AS validity
-        INTO place
+        SELECT count(*), min(x.id), min(x.application_id), min(x.external_account_id), min(x.log_day), min(x.target),
+            min(x.priority), min(x.validity),
+            EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
+        INTO reached, to_id, application, account, day_date, numbers, day_priority, day_validity, sleeps
         FROM (
             SELECT s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity
             FROM pushmta_engine.delivery d
@@ -587,39 +603,34 @@ BEGIN
                 SELECT s.id, s.application_id FROM subscription s
                 WHERE s.push_token = token AND s.application_id = a.application_id AND s.enabled AND s.exclusion = 0
             ) s
-            WHERE d.id = day AND d.state = 'in_progress' AND d.log_day >= message_day()
-                AND NOT EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
-                AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery)
+            WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+                AND d.log_day >= message_day() AND NOT d.has_exclusions
             LIMIT 2
         ) x;
     END IF;
-    IF place.reached = 1 AND (idempotency_key IS NULL OR NOT EXISTS (SELECT FROM message_key k
+    IF reached = 1 AND (idempotency_key IS NULL OR NOT EXISTS (SELECT FROM message_key k
         WHERE k.delivery_id = delivery AND k.idempotency_key = idempotency_key)) THEN
         number := nextval(('pushmta_engine.message_number_' || day)::regclass);
-        IF number <= place.target THEN
+        IF number <= numbers THEN
             IF idempotency_key IS NOT NULL THEN
                 INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
                 VALUES (delivery, idempotency_key, message_request(subscription_id, user_key, token, given), day, ARRAY[number],
-                    ARRAY[place.id])
+                    ARRAY[to_id])
                 ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
             END IF;
             IF idempotency_key IS NULL OR FOUND THEN
                 part := nextval('pushmta_engine.delivery_part_id_seq');
                 -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
-                WITH made AS (
-                    INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
-                        has_variables, valid_until)
-                    VALUES (part, day, place.application_id, place.external_account_id, place.log_day, 1,
-                        greatest(place.priority, 50::smallint), given <> '{}', clock_timestamp() + place.validity)
-                )
+                INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
+                    has_variables, valid_until)
+                VALUES (part, day, application, account, day_date, 1, greatest(day_priority, 50::smallint), given <> '{}',
+                    clock_timestamp() + day_validity);
                 INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids, variables)
-                VALUES (part, day, place.log_day, number, ARRAY[place.id], nullif(given, '{}'));
-                -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
-                IF EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
-                    AND h.last_heartbeat > clock_timestamp() - interval '15 seconds') THEN
+                VALUES (part, day, day_date, number, ARRAY[to_id], nullif(given, '{}'));
+                IF sleeps THEN
                     PERFORM pg_notify('pushmta_wake', 'message');
                 END IF;
-                RETURN NEXT (day || '-' || number, day, number, place.id, false)::pushmta.message_reference;
+                RETURN NEXT (day || '-' || number, day, number, to_id, false)::pushmta.message_reference;
                 RETURN;
             END IF;
         END IF;
@@ -644,6 +655,7 @@ BEGIN
                 USING ERRCODE = 'PM065', HINT = 'Send to so many with a delivery of their own.';
         END IF;
         RETURN NEXT (sent.message_id, sent.delivery_id, sent.sequence, sent.subscription_id, sent.repeated)::pushmta.message_reference;
+        PERFORM set_config('pushmta.day_of_' || delivery, sent.delivery_id::text, false) WHERE NOT sent.repeated;
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta.send_message(bigint, bigint, text, text, jsonb, text) IS
