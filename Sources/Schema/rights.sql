@@ -38,14 +38,15 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.check_content pushmta.check_delivery pushmta.set_retry_schedule pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery pushmta.remove_exclusions '
-            'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.set_opt_out pushmta.set_target '
-            'pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
+            'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.send_messages pushmta.set_opt_out '
+            'pushmta.set_target pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
             'pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
-            'pushmta.send_message pushmta.set_opt_out pushmta.start_delivery pushmta.stop_delivery pushmta.unregister_device '
+            'pushmta.send_message pushmta.send_messages pushmta.set_opt_out pushmta.start_delivery pushmta.stop_delivery '
+            'pushmta.unregister_device '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.current_tracking_keys pushmta_engine.record_hits pushmta_engine.api_key_ids '

@@ -142,6 +142,8 @@ struct SchemaTests {
         }
         let message = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'send_message'")
         #expect(message.contains("octet_length(given::text) > \(MessageLimits.longestVariables)"))
+        let messages = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'check_messages'")
+        #expect(messages.contains("octet_length(u.given::text) > \(MessageLimits.longestVariables)"))
         await connection.close()
     }
 }

@@ -102,6 +102,8 @@ CREATE TABLE pushmta_engine.delivery (
     target_sql text CHECK (octet_length(target_sql) BETWEEN 1 AND 65536),
     one_per_user boolean NOT NULL DEFAULT false,
     allow_duplicates boolean NOT NULL DEFAULT false,
+    -- Of a day of a continuous delivery: whether that one leaves anybody out, which is decided before its start.
+    has_exclusions boolean NOT NULL DEFAULT false,
     priority smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -100 AND 100),
     start_at timestamptz,
     validity interval NOT NULL DEFAULT interval '5 days' CHECK (validity > interval '0'),

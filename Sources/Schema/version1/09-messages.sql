@@ -19,6 +19,13 @@ CREATE TYPE pushmta.message_reference AS (
 COMMENT ON TYPE pushmta.message_reference IS
     'A message that send_message made, or had made before under the same idempotency key (repeated).';
 
+CREATE TYPE pushmta.sent_message AS (
+    element integer, message_id text, delivery_id bigint, sequence integer, subscription_id bigint, repeated boolean,
+    refusal text, reason text);
+COMMENT ON TYPE pushmta.sent_message IS
+    'What became of an element of the arrays of send_messages, the first being 1: a message, or the SQLSTATE with which '
+    'send_message would have refused it, and why.';
+
 CREATE FUNCTION pushmta.make_continuous(delivery bigint) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -81,11 +88,13 @@ BEGIN
     END IF;
     INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
         allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
-        retry_period_seconds, log_day, tracking_key_id, target, prepared, created_by)
+        retry_period_seconds, log_day, tracking_key_id, target, prepared, has_exclusions, created_by)
     -- A message of its last moment, or of a clock that is set back, has its whole validity.
     SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
         now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, day, tracking_key_of(day), numbers, true, d.created_by
+        d.retry_period_seconds, day, tracking_key_of(day), numbers, true,
+        EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
+            OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id, prepared)
@@ -178,32 +187,39 @@ COMMENT ON FUNCTION pushmta_engine.tend_deliveries(integer) IS
     'parts in their place that ended an hour ago, and forgets old idempotency keys. Any number of hosts may call it; it waits '
     'for nobody. Returns how many parts and keys it removed.';
 
-CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_id bigint, user_key text, push_token text)
-    RETURNS TABLE (id bigint, application_id integer, external_account_id integer, exclusion smallint)
-    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+-- The settings hold for every caller, here and below: plans go by index, however small a table was, and what such a plan is said
+-- to cost must not have it compiled.
+CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[])
+    RETURNS TABLE (element integer, id bigint, application_id integer, external_account_id integer, exclusion smallint)
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
+DECLARE
+    excludes boolean := EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = $1)
+        OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1);
 BEGIN
     RETURN QUERY
     WITH named AS MATERIALIZED (
-        SELECT s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at FROM subscription s WHERE s.id = $2
+        SELECT u.n, false AS by_user, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        FROM unnest($2) WITH ORDINALITY u(subscription_id, n) JOIN subscription s ON s.id = u.subscription_id
         UNION ALL
-        SELECT s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
-        FROM delivery_application a
-        JOIN subscription s ON s.user_key = $3 AND s.user_key <> '' AND s.application_id = a.application_id
-        WHERE a.delivery_id = $1
+        SELECT u.n, true, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        FROM unnest($3) WITH ORDINALITY u(user_key, n)
+        JOIN delivery_application a ON a.delivery_id = $1
+        JOIN subscription s ON s.user_key = u.user_key AND s.user_key <> '' AND s.application_id = a.application_id
         UNION ALL
-        SELECT s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
-        FROM delivery_application a
-        JOIN subscription s ON s.application_id = a.application_id AND s.push_token = $4 AND s.enabled
-        WHERE a.delivery_id = $1
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        FROM unnest($4) WITH ORDINALITY u(push_token, n)
+        JOIN delivery_application a ON a.delivery_id = $1
+        JOIN subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND s.enabled
         UNION ALL
-        SELECT s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
-        FROM delivery_application a
-        JOIN subscription s ON s.application_id = a.application_id AND s.push_token = $4 AND NOT s.enabled
-        WHERE a.delivery_id = $1
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        FROM unnest($4) WITH ORDINALITY u(push_token, n)
+        JOIN delivery_application a ON a.delivery_id = $1
+        JOIN subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND NOT s.enabled
     ), judged AS (
-        SELECT n.id, n.application_id, a.external_account_id, p.platform, p.environment, n.user_key, n.push_token, n.registered_at,
-            CASE WHEN n.exclusion <> 0 THEN n.exclusion WHEN
+        SELECT n.n, n.by_user, n.id, n.application_id, a.external_account_id, p.platform, p.environment, n.push_token, n.registered_at,
+            CASE WHEN n.exclusion <> 0 THEN n.exclusion WHEN NOT excludes THEN 0::smallint WHEN
                 EXISTS (SELECT FROM delivery_exclusion_list l JOIN exclusion_entry e ON e.list_id = l.list_id
                     AND e.subscription_id = n.id WHERE l.delivery_id = $1)
                 OR EXISTS (SELECT FROM delivery_exclusion_list l JOIN exclusion_entry e ON e.list_id = l.list_id
@@ -218,40 +234,60 @@ BEGIN
         JOIN delivery_application a ON a.delivery_id = $1 AND a.application_id = n.application_id
         JOIN application p ON p.id = n.application_id
     ), ranked AS (
-        SELECT j.*, row_number() OVER (PARTITION BY j.exclusion = 0, j.platform, j.environment, j.push_token
+        SELECT j.*, row_number() OVER (PARTITION BY j.n, j.exclusion = 0, j.platform, j.environment, j.push_token
                 ORDER BY j.registered_at DESC, j.id DESC) AS of_token,
-            row_number() OVER (PARTITION BY j.exclusion = 0 ORDER BY j.registered_at DESC, j.id DESC) AS of_user
+            row_number() OVER (PARTITION BY j.n, j.exclusion = 0 ORDER BY j.registered_at DESC, j.id DESC) AS of_user
         FROM judged j
     )
-    SELECT r.id, r.application_id, r.external_account_id, r.exclusion
-    FROM ranked r JOIN pushmta_engine.delivery d ON d.id = $1
-    WHERE (d.allow_duplicates OR r.of_token = 1) AND ($3 IS NULL OR NOT d.one_per_user OR r.of_user = 1)
-    ORDER BY r.exclusion <> 0, r.application_id, r.id LIMIT 1001;
+    SELECT r.n::integer, r.id, r.application_id, r.external_account_id, r.exclusion
+    FROM ranked r
+    JOIN pushmta_engine.delivery d ON d.id = $1
+    WHERE (d.allow_duplicates OR r.of_token = 1) AND (NOT r.by_user OR NOT d.one_per_user OR r.of_user = 1);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.message_addressees(bigint, bigint, text, text) IS
-    'Whom a message of a continuous delivery goes to: subscriptions in the order of their applications, with the reason, an '
+COMMENT ON FUNCTION pushmta_engine.message_addressees(bigint, bigint[], text[], text[]) IS
+    'Whom messages of a continuous delivery go to: the subscriptions of each element of the arrays, with the reason, an '
     'exclusion or 0, for which one gets nothing. Of a push token that several applications have, and of a user where the '
     'delivery says so, only the latest registered one is returned.';
 
-CREATE FUNCTION pushmta_engine.repeated_message(delivery bigint, key text, request bytea)
-    RETURNS SETOF pushmta.message_reference LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.message_request(subscription_id bigint, user_key text, push_token text, variables jsonb) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT sha256(convert_to(jsonb_build_array(subscription_id, user_key, push_token, variables)::text, 'UTF8')) $$;
+COMMENT ON FUNCTION pushmta_engine.message_request(bigint, text, text, jsonb) IS
+    'The hash of what a message was asked for with; the same for the same message.';
+
+CREATE FUNCTION pushmta_engine.check_messages(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[],
+    variables jsonb[], idempotency_keys text[], single boolean) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
 DECLARE
-    known record;
+    wrong record;
+    whose text;
 BEGIN
-    SELECT k.day_id, k.sequences, k.subscription_ids, k.request = $3 AS is_same INTO known
-    FROM message_key k WHERE k.delivery_id = $1 AND k.idempotency_key = $2;
+    SELECT u.n, num_nonnulls(u.subscription_id, u.user_key, u.push_token) AS ways, jsonb_typeof(u.given) AS kind,
+        octet_length(u.given::text) AS bytes, octet_length(u.key) AS key_bytes
+    INTO wrong
+    FROM unnest(subscription_ids, user_keys, push_tokens, variables, idempotency_keys)
+        WITH ORDINALITY u(subscription_id, user_key, push_token, given, key, n)
+    WHERE num_nonnulls(u.subscription_id, u.user_key, u.push_token) <> 1 OR jsonb_typeof(u.given) <> 'object'
+        OR octet_length(u.given::text) > 16384 OR octet_length(u.key) NOT BETWEEN 1 AND 255
+    ORDER BY u.n LIMIT 1;
     IF NOT FOUND THEN
         RETURN;
-    ELSIF NOT known.is_same THEN
-        -- Without the key, which may say more than it should.
-        RAISE EXCEPTION 'This idempotency key of delivery % was used with other arguments.', $1
-            USING ERRCODE = 'PM063', HINT = 'Take a new key for another message.';
     END IF;
-    RETURN QUERY SELECT known.day_id || '-' || u.sequence, known.day_id, u.sequence, u.subscription_id, true
-        FROM unnest(known.sequences, known.subscription_ids) u(sequence, subscription_id);
+    whose := CASE WHEN single THEN format('a message of delivery %s', delivery)
+        ELSE format('message %s of a call for delivery %s', wrong.n, delivery) END;
+    IF wrong.ways <> 1 THEN
+        RAISE EXCEPTION 'The addressee of % is named in % ways.', whose, wrong.ways
+            USING ERRCODE = 'PM065', HINT = 'Give exactly one of subscription_id, user_key and push_token.';
+    ELSIF wrong.kind <> 'object' OR wrong.bytes > 16384 THEN
+        RAISE EXCEPTION 'The variables of % are %, % bytes long.', whose, wrong.kind, wrong.bytes
+            USING ERRCODE = 'PM065', HINT = 'Give an object of at most 16,384 bytes, such as {"firstName": "Ada"}.';
+    END IF;
+    RAISE EXCEPTION 'The idempotency key of % has % bytes.', whose, wrong.key_bytes
+        USING ERRCODE = 'PM065', HINT = 'It has 1 to 255 bytes.';
 END $$;
-COMMENT ON FUNCTION pushmta_engine.repeated_message(bigint, text, bytea) IS
-    'What was sent under an idempotency key; no row if nothing was. The same key with other arguments is an error.';
+COMMENT ON FUNCTION pushmta_engine.check_messages(bigint, bigint[], text[], text[], jsonb[], text[], boolean) IS
+    'Refuses what no message can be made of, and says of which element unless there is a single one.';
 
 CREATE FUNCTION pushmta_engine.refuse_message(delivery bigint, found_state text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -262,41 +298,89 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_message(bigint, text) IS
     'Refuses a message to a delivery that takes none in its state.';
 
--- The settings hold for every caller: plans go by index, however small a table was, and what such a plan is said to cost must
--- not have it compiled.
-CREATE FUNCTION pushmta.send_message(
-    delivery bigint, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL, push_token text DEFAULT NULL,
-    variables jsonb DEFAULT '{}', idempotency_key text DEFAULT NULL
-) RETURNS SETOF pushmta.message_reference LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp
-    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
-    SET plan_cache_mode = force_generic_plan AS $$
+CREATE FUNCTION pushmta_engine.take_message_numbers(delivery bigint, needed integer, OUT day_id bigint, OUT log_day date,
+    OUT numbers integer[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
-    token text := CASE WHEN push_token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(push_token) ELSE push_token END;
-    given jsonb := coalesce(variables, '{}');
+    place record;
+    counter regclass;
+BEGIN
+    FOR attempt IN 1..4 LOOP
+        day_id := open_day(delivery, used_up => day_id);
+        IF day_id IS NULL THEN
+            EXIT;
+        END IF;
+        -- As every maker of parts: behind whoever waits to pause or end it, and then holding its state as it is. Whoever changes
+        -- it takes the lock first.
+        PERFORM pg_advisory_xact_lock_shared(578628450, hashint8(day_id));
+        SELECT d.state, d.log_day, d.target INTO place FROM pushmta_engine.delivery d WHERE d.id = day_id;
+        IF place.state = 'in_progress' THEN
+            counter := 'pushmta_engine.message_number_' || day_id;
+            numbers := ARRAY(SELECT nextval(counter)::integer FROM generate_series(1, needed) ORDER BY 1);
+            IF numbers[needed] <= place.target THEN
+                log_day := place.log_day;
+                RETURN;
+            END IF;
+        END IF;
+    END LOOP;
+    PERFORM refuse_message(delivery, coalesce(
+        (SELECT nullif(d.state, 'in_progress') FROM pushmta_engine.delivery d WHERE d.id = delivery), 'changing its day'));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.take_message_numbers(bigint, integer) IS
+    'The day that messages of a continuous delivery go to, which nobody ends, pauses or stops until the transaction''s end, and '
+    'so many numbers of it in rising order.';
+
+CREATE FUNCTION pushmta_engine.unsent_messages(delivery bigint, idempotency_keys text[], requests bytea[], firsts bigint[],
+    sent integer[], barred integer[], bars smallint[], elements integer) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+BEGIN
+    RETURN QUERY
+    SELECT o.n, CASE WHEN o.refusal IS NULL THEN o.day_id || '-' || m.sequence END, CASE WHEN o.refusal IS NULL THEN o.day_id END,
+        m.sequence, m.subscription_id, o.refusal IS NULL, o.refusal, o.reason
+    FROM (
+        SELECT g.n, k.day_id, k.sequences, k.subscription_ids,
+            CASE WHEN k.request = e.request THEN NULL WHEN k.request IS NOT NULL THEN 'PM063' WHEN b.bar = 0 THEN 'PM065'
+                WHEN b.bar IS NOT NULL THEN 'PM064' ELSE 'PM062' END AS refusal,
+            CASE WHEN k.request = e.request THEN NULL WHEN k.request IS NOT NULL THEN 'key_of_another_message'
+                WHEN b.bar = 0 THEN 'too_many_subscriptions' ELSE exclusion_name(coalesce(b.bar, 6::smallint)) END AS reason
+        FROM generate_series(1, elements) g(n)
+        LEFT JOIN unnest(idempotency_keys, requests, firsts) WITH ORDINALITY e(key, request, first, n) ON e.n = g.n
+        LEFT JOIN LATERAL (SELECT r.request, r.day_id, r.sequences, r.subscription_ids FROM message_key r
+            WHERE r.delivery_id = delivery AND r.idempotency_key = e.key LIMIT 1) k ON true
+        LEFT JOIN unnest(barred, bars) b(element, bar) ON b.element = coalesce(e.first, g.n)
+        WHERE NOT EXISTS (SELECT FROM unnest(sent) s(element) WHERE s.element = g.n)
+    ) o
+    LEFT JOIN LATERAL unnest(o.sequences, o.subscription_ids) m(sequence, subscription_id) ON o.refusal IS NULL
+    ORDER BY o.n, m.sequence;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.unsent_messages(bigint, text[], bytea[], bigint[], integer[], integer[], smallint[], integer) IS
+    'What became of the elements that no message was made of: those that were made before under the same key, and those that '
+    'are refused.';
+
+-- Arrays are joined with each other here, so hash joins stay allowed; what is looked up in a table is looked up one by one.
+CREATE FUNCTION pushmta_engine.add_messages(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[],
+    variables jsonb[], idempotency_keys text[]) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_variable
+DECLARE
     whole record;
-    request bytea;
+    -- Of each element whether it may make messages, and if it has a key the hash of its arguments and the first one with the key.
+    wanted boolean[];
+    requests bytea[];
+    firsts bigint[];
+    is_keyed boolean := EXISTS (SELECT FROM unnest(idempotency_keys) u(key) WHERE u.key IS NOT NULL);
+    -- A message each.
+    elements integer[];
     ids bigint[];
     applications integer[];
     accounts integer[];
-    numbers integer[];
-    bar text;
-    day bigint;
+    -- An element each that nothing is sent to although somebody is there.
+    barred integer[];
+    bars smallint[];
     place record;
-    part record;
-    made bigint;
+    lost integer[];
 BEGIN
-    IF num_nonnulls(subscription_id, user_key, token) <> 1 THEN
-        RAISE EXCEPTION 'A message of delivery % names its addressee in % ways.', delivery, num_nonnulls(subscription_id, user_key, token)
-            USING ERRCODE = 'PM065', HINT = 'Give exactly one of subscription_id, user_key and push_token.';
-    ELSIF jsonb_typeof(given) <> 'object' OR octet_length(given::text) > 16384 THEN
-        RAISE EXCEPTION 'The variables of a message of delivery % are %, % bytes long.', delivery, jsonb_typeof(given),
-            octet_length(given::text)
-            USING ERRCODE = 'PM065', HINT = 'Give an object of at most 16,384 bytes, such as {"firstName": "Ada"}.';
-    ELSIF octet_length(idempotency_key) NOT BETWEEN 1 AND 255 THEN
-        RAISE EXCEPTION 'An idempotency key of delivery % has % bytes.', delivery, octet_length(idempotency_key)
-            USING ERRCODE = 'PM065', HINT = 'It has 1 to 255 bytes.';
-    END IF;
     SELECT d.kind, d.state, d.parent_delivery_id, d.priority, d.validity INTO whole
     FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF NOT FOUND THEN
@@ -308,85 +392,271 @@ BEGIN
                 THEN format('It is a day of delivery %s.', whole.parent_delivery_id)
                 ELSE 'Create one and make it continuous with pushmta.make_continuous.' END;
     END IF;
-    IF idempotency_key IS NOT NULL THEN
-        request := sha256(convert_to(jsonb_build_array(subscription_id, user_key, token, given)::text, 'UTF8'));
-        RETURN QUERY SELECT * FROM repeated_message(delivery, idempotency_key, request);
-        IF FOUND THEN
-            RETURN;
-        END IF;
+    IF is_keyed THEN
+        SELECT array_agg(e.key IS NULL OR e.first = e.n AND e.known IS NULL ORDER BY e.n), array_agg(e.request ORDER BY e.n),
+            array_agg(e.first ORDER BY e.n)
+        INTO wanted, requests, firsts
+        FROM (SELECT u.n, u.key, CASE WHEN u.key IS NOT NULL THEN min(u.n) OVER (PARTITION BY u.key) END AS first, k.known,
+                CASE WHEN u.key IS NOT NULL THEN message_request(u.subscription_id, u.user_key, u.push_token, u.given) END AS request
+            FROM unnest(subscription_ids, user_keys, push_tokens, variables, idempotency_keys)
+                WITH ORDINALITY u(subscription_id, user_key, push_token, given, key, n)
+            LEFT JOIN LATERAL (SELECT true AS known FROM message_key m
+                WHERE m.delivery_id = delivery AND m.idempotency_key = u.key LIMIT 1) k ON true) e;
+        SELECT array_agg(CASE WHEN u.wanted THEN u.subscription_id END ORDER BY u.n),
+            array_agg(CASE WHEN u.wanted THEN u.user_key END ORDER BY u.n),
+            array_agg(CASE WHEN u.wanted THEN u.push_token END ORDER BY u.n)
+        INTO subscription_ids, user_keys, push_tokens
+        FROM unnest(subscription_ids, user_keys, push_tokens, wanted) WITH ORDINALITY u(subscription_id, user_key, push_token, wanted, n);
     END IF;
-    IF whole.state <> 'in_progress' THEN
+    IF whole.state <> 'in_progress' AND (NOT is_keyed OR true = ANY(wanted)) THEN
         PERFORM refuse_message(delivery, whole.state);
     END IF;
 
-    SELECT array_agg(a.id ORDER BY a.n) FILTER (WHERE a.exclusion = 0),
-        array_agg(a.application_id ORDER BY a.n) FILTER (WHERE a.exclusion = 0),
-        array_agg(a.external_account_id ORDER BY a.n) FILTER (WHERE a.exclusion = 0),
-        (array_agg(exclusion_name(a.exclusion) ORDER BY a.id DESC) FILTER (WHERE a.exclusion <> 0))[1]
-    INTO ids, applications, accounts, bar
-    FROM (SELECT m.*, row_number() OVER () AS n FROM message_addressees(delivery, subscription_id, user_key, token) m) a;
-    IF ids IS NULL AND bar IS NULL THEN
-        -- Never the token or the user's key: messages go to logs.
-        RAISE EXCEPTION 'There is no such subscription in the applications of delivery %.', delivery
-            USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists them.';
-    ELSIF ids IS NULL THEN
-        RAISE EXCEPTION 'Nothing is sent to the addressee of a message of delivery %: %.', delivery, bar
-            USING ERRCODE = 'PM064', HINT = 'pushmta.subscription says why and since when.';
-    ELSIF cardinality(ids) > 1000 THEN
-        RAISE EXCEPTION 'The user of a message of delivery % has more than 1,000 subscriptions.', delivery
-            USING ERRCODE = 'PM065', HINT = 'Send to so many with a delivery of their own.';
-    END IF;
+    SELECT array_agg(a.element ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+        array_agg(a.id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+        array_agg(a.application_id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+        array_agg(a.external_account_id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+        array_agg(a.element) FILTER (WHERE a.bar IS NOT NULL), array_agg(a.bar) FILTER (WHERE a.bar IS NOT NULL)
+    INTO elements, ids, applications, accounts, barred, bars
+    FROM (SELECT x.*, x.exclusion = 0 AND x.reached <= 1000 AS goes,
+            CASE WHEN x.reached > 1000 AND x.place = 1 THEN 0::smallint
+                WHEN x.reached = 0 AND x.place = 1 THEN x.exclusion END AS bar
+        FROM (SELECT m.*, count(*) FILTER (WHERE m.exclusion = 0) OVER (PARTITION BY m.element) AS reached,
+                row_number() OVER (PARTITION BY m.element ORDER BY m.id DESC) AS place
+            FROM message_addressees(delivery, subscription_ids, user_keys, push_tokens) m) x) a;
 
-    FOR attempt IN 1..4 LOOP
-        day := open_day(delivery, used_up => day);
-        IF day IS NULL THEN
-            EXIT;
-        END IF;
-        -- As every maker of parts: behind whoever waits to pause or end it, and then holding its state as it is.
-        PERFORM pg_advisory_xact_lock_shared(578628450, hashint8(day));
-        SELECT d.state, d.log_day, d.target INTO place FROM pushmta_engine.delivery d WHERE d.id = day FOR KEY SHARE;
-        IF place.state = 'in_progress' THEN
-            numbers := ARRAY(SELECT nextval(format('pushmta_engine.%I', 'message_number_' || day)::regclass)::integer
-                FROM generate_series(1, cardinality(ids)) ORDER BY 1);
-            EXIT WHEN numbers[cardinality(ids)] <= place.target;
-        END IF;
-        numbers := NULL;
-    END LOOP;
-    IF numbers IS NULL THEN
-        PERFORM refuse_message(delivery, coalesce(
-            (SELECT nullif(d.state, 'in_progress') FROM pushmta_engine.delivery d WHERE d.id = delivery), 'changing its day'));
-    END IF;
-
-    IF idempotency_key IS NOT NULL THEN
-        INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
-        VALUES (delivery, idempotency_key, request, day, numbers, ids)
-        ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
-        IF NOT FOUND THEN
+    IF ids IS NOT NULL THEN
+        SELECT t.day_id, t.log_day, t.numbers INTO place FROM take_message_numbers(delivery, cardinality(ids)) t;
+        IF is_keyed THEN
+            WITH kept AS (
+                INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
+                SELECT delivery, k.key, k.request, place.day_id, array_agg(u.number ORDER BY u.number),
+                    array_agg(u.id ORDER BY u.number)
+                FROM unnest(elements, ids, place.numbers) u(element, id, number)
+                JOIN unnest(idempotency_keys, requests) WITH ORDINALITY k(key, request, n) ON k.n = u.element
+                WHERE k.key IS NOT NULL GROUP BY k.key, k.request ORDER BY k.key
+                ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING RETURNING idempotency_key AS key
+            )
             -- Somebody was quicker, and has committed.
-            RETURN QUERY SELECT * FROM repeated_message(delivery, idempotency_key, request);
-            RETURN;
+            SELECT array_agg(k.n::integer) INTO lost
+            FROM unnest(idempotency_keys) WITH ORDINALITY k(key, n)
+            WHERE EXISTS (SELECT FROM unnest(elements) e(element) WHERE e.element = k.n) AND k.key IS NOT NULL
+                AND NOT EXISTS (SELECT FROM kept o WHERE o.key = k.key);
+            IF lost IS NOT NULL THEN
+                SELECT array_agg(u.element ORDER BY u.n), array_agg(u.id ORDER BY u.n), array_agg(u.application ORDER BY u.n),
+                    array_agg(u.account ORDER BY u.n), array_agg(u.number ORDER BY u.n)
+                INTO elements, ids, applications, accounts, place.numbers
+                FROM unnest(elements, ids, applications, accounts, place.numbers)
+                    WITH ORDINALITY u(element, id, application, account, number, n)
+                WHERE NOT EXISTS (SELECT FROM unnest(lost) l(element) WHERE l.element = u.element);
+            END IF;
+        END IF;
+        -- As many in a part as preparation puts there.
+        WITH cut AS (
+            SELECT u.*, (row_number() OVER (PARTITION BY u.application, u.account ORDER BY u.n) - 1) / 1000 AS piece
+            FROM unnest(elements, ids, applications, accounts, place.numbers)
+                WITH ORDINALITY u(element, id, application, account, number, n)
+        ), part AS MATERIALIZED (
+            SELECT nextval('pushmta_engine.delivery_part_id_seq') AS id, q.*,
+                coalesce(q.given <> '{}', true) AS has_variables
+            FROM (SELECT c.application, c.account, count(*)::integer AS size, array_agg(c.id ORDER BY c.n) AS ids,
+                    array_agg(c.number ORDER BY c.n) AS numbers,
+                    CASE WHEN min(c.element) = max(c.element) OR bool_and(g.given = '{}') THEN (array_agg(g.given))[1] END AS given,
+                    array_agg(g.given ORDER BY c.n) AS each_given
+                FROM cut c JOIN unnest(variables) WITH ORDINALITY g(given, n) ON g.n = c.element
+                GROUP BY c.application, c.account, c.piece ORDER BY min(c.n)) q
+        ), made AS (
+            -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
+            INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables,
+                valid_until)
+            SELECT p.id, place.day_id, p.application, p.account, place.log_day, p.size, greatest(whole.priority, 50::smallint),
+                p.has_variables, clock_timestamp() + whole.validity
+            FROM part p
+        )
+        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences, subscription_ids, variables,
+            message_variables)
+        SELECT p.id, place.day_id, place.log_day, p.numbers[1],
+            CASE WHEN p.numbers[p.size] - p.numbers[1] >= p.size THEN p.numbers END, p.ids, nullif(p.given, '{}'),
+            CASE WHEN p.given IS NULL THEN p.each_given END
+        FROM part p;
+        -- Once, however many messages there are; not if nobody sleeps, as in send_message.
+        IF EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+            AND h.last_heartbeat > clock_timestamp() - interval '15 seconds') THEN
+            PERFORM pg_notify('pushmta_wake', 'message');
+        END IF;
+        RETURN QUERY SELECT u.element, place.day_id || '-' || u.number, place.day_id, u.number, u.id, false, NULL::text, NULL::text
+            FROM unnest(elements, ids, place.numbers) WITH ORDINALITY u(element, id, number, n);
+    END IF;
+    IF cardinality(subscription_ids) > coalesce((SELECT count(DISTINCT u.element) FROM unnest(elements) u(element)), 0) THEN
+        RETURN QUERY SELECT * FROM unsent_messages(delivery, idempotency_keys, requests, firsts, elements, barred, bars,
+            cardinality(subscription_ids));
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_messages(bigint, bigint[], text[], text[], jsonb[], text[]) IS
+    'What send_message and send_messages do of all kinds of messages; the arrays are as long as one another and were checked. '
+    'The messages that are made share parts, 1,000 in each at most. First come the rows of what was made.';
+
+CREATE FUNCTION pushmta.send_messages(
+    delivery bigint, subscription_ids bigint[] DEFAULT NULL, user_keys text[] DEFAULT NULL, push_tokens text[] DEFAULT NULL,
+    variables jsonb[] DEFAULT NULL, idempotency_keys text[] DEFAULT NULL
+) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    elements integer;
+    lengths integer;
+BEGIN
+    SELECT max(u.n), count(DISTINCT u.n) INTO elements, lengths
+    FROM unnest(ARRAY[cardinality(subscription_ids), cardinality(user_keys), cardinality(push_tokens), cardinality(variables),
+        cardinality(idempotency_keys)]) u(n) WHERE u.n IS NOT NULL;
+    IF lengths > 1 THEN
+        RAISE EXCEPTION 'The arrays of a call for delivery % differ in their lengths; the longest has % elements.', delivery, elements
+            USING ERRCODE = 'PM065', HINT = 'Give arrays that are as long as one another, with nulls in them, or null for one.';
+    ELSIF elements > 10000 THEN
+        RAISE EXCEPTION 'A call for delivery % has % messages.', delivery, elements
+            USING ERRCODE = 'PM065', HINT = 'Give at most 10,000 with one call: pausing and stopping wait for its transaction.';
+    END IF;
+    SELECT array_agg(u.subscription_id ORDER BY u.n), array_agg(u.user_key ORDER BY u.n),
+        array_agg(CASE WHEN u.token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(u.token) ELSE u.token END ORDER BY u.n),
+        array_agg(coalesce(u.given, '{}') ORDER BY u.n), array_agg(u.key ORDER BY u.n)
+    INTO subscription_ids, user_keys, push_tokens, variables, idempotency_keys
+    FROM unnest(subscription_ids, user_keys, push_tokens, variables, idempotency_keys)
+        WITH ORDINALITY u(subscription_id, user_key, token, given, key, n);
+    PERFORM check_messages(delivery, subscription_ids, user_keys, push_tokens, variables, idempotency_keys, false);
+    RETURN QUERY SELECT * FROM add_messages(delivery, subscription_ids, user_keys, push_tokens, variables, idempotency_keys) m
+        ORDER BY m.element, m.sequence;
+END $$;
+COMMENT ON FUNCTION pushmta.send_messages(bigint, bigint[], text[], text[], jsonb[], text[]) IS
+    'Adds up to 10,000 messages to a continuous delivery in progress, each as send_message does it; they share parts. Element n '
+    'of each array is of message n: one of subscription_ids, user_keys and push_tokens has a value there, the others are null, '
+    'and arrays that nobody needs are left out. Returns the rows of message 1 first: one for each subscription that it goes to, '
+    'or one with the reason if nothing is sent to its addressee (refusal PM062, PM064 or PM065) or its key was used with other '
+    'arguments (PM063); then the others are sent all the same. What no message can be made of (PM065, with the number of the '
+    'element) and a delivery that takes none (PM002, PM060, PM061) refuse the whole call. Of elements with the same key the '
+    'first makes the message.';
+
+-- Nearly all messages go to one subscription that nothing stands against, of a delivery whose day is open: for these as few
+-- statements as can be, each of them by keys. All others go the way of many.
+CREATE FUNCTION pushmta.send_message(
+    delivery bigint, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL, push_token text DEFAULT NULL,
+    variables jsonb DEFAULT '{}', idempotency_key text DEFAULT NULL
+) RETURNS SETOF pushmta.message_reference LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp
+    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
+    SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_variable
+DECLARE
+    token text := CASE WHEN push_token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(push_token) ELSE push_token END;
+    given jsonb := coalesce(variables, '{}');
+    -- The day of this session's last message of the delivery. It is looked at again, so that a wrong one does no harm.
+    day bigint := nullif(current_setting('pushmta.day_of_' || delivery, true), '')::bigint;
+    reached bigint;
+    to_id bigint;
+    application integer;
+    account integer;
+    day_date date;
+    numbers bigint;
+    day_priority smallint;
+    day_validity interval;
+    sleeps boolean;
+    number integer;
+    part bigint;
+    sent record;
+BEGIN
+    IF num_nonnulls(subscription_id, user_key, token) <> 1 OR jsonb_typeof(given) <> 'object'
+        OR octet_length(given::text) > 16384 OR octet_length(idempotency_key) NOT BETWEEN 1 AND 255 THEN
+        PERFORM check_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
+            ARRAY[idempotency_key], true);
+    END IF;
+    IF day IS NULL THEN
+        day := (SELECT d.id FROM pushmta_engine.delivery d WHERE d.kind = 'continuous' AND d.parent_delivery_id = delivery
+            ORDER BY d.id DESC LIMIT 1);
+        PERFORM set_config('pushmta.day_of_' || delivery, day::text, false) WHERE day IS NOT NULL;
+    END IF;
+    -- As every maker of parts: behind whoever waits to pause or end the day, and then holding its state as it is.
+    IF NOT pg_try_advisory_xact_lock_shared(578628450, hashint8(day)) THEN
+        PERFORM pg_advisory_xact_lock_shared(578628450, hashint8(day));
+    END IF;
+    -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
+    IF subscription_id IS NOT NULL THEN
+        SELECT 1, s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
+            EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
+        INTO reached, to_id, application, account, day_date, numbers, day_priority, day_validity, sleeps
+        FROM pushmta_engine.delivery d
+        JOIN subscription s ON s.id = subscription_id AND s.exclusion = 0
+        JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
+        WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+            AND d.log_day >= message_day() AND NOT d.has_exclusions;
+    ELSE
+        SELECT count(*), min(x.id), min(x.application_id), min(x.external_account_id), min(x.log_day), min(x.target),
+            min(x.priority), min(x.validity),
+            EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
+        INTO reached, to_id, application, account, day_date, numbers, day_priority, day_validity, sleeps
+        FROM (
+            SELECT s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity
+            FROM pushmta_engine.delivery d
+            JOIN delivery_application a ON a.delivery_id = delivery
+            CROSS JOIN LATERAL (
+                SELECT s.id, s.application_id FROM subscription s
+                WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = a.application_id AND s.exclusion = 0
+                UNION ALL
+                SELECT s.id, s.application_id FROM subscription s
+                WHERE s.push_token = token AND s.application_id = a.application_id AND s.enabled AND s.exclusion = 0
+            ) s
+            WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+                AND d.log_day >= message_day() AND NOT d.has_exclusions
+            LIMIT 2
+        ) x;
+    END IF;
+    IF reached = 1 AND (idempotency_key IS NULL OR NOT EXISTS (SELECT FROM message_key k
+        WHERE k.delivery_id = delivery AND k.idempotency_key = idempotency_key)) THEN
+        number := nextval(('pushmta_engine.message_number_' || day)::regclass);
+        IF number <= numbers THEN
+            IF idempotency_key IS NOT NULL THEN
+                INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
+                VALUES (delivery, idempotency_key, message_request(subscription_id, user_key, token, given), day, ARRAY[number],
+                    ARRAY[to_id])
+                ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
+            END IF;
+            IF idempotency_key IS NULL OR FOUND THEN
+                part := nextval('pushmta_engine.delivery_part_id_seq');
+                -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
+                INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
+                    has_variables, valid_until)
+                VALUES (part, day, application, account, day_date, 1, greatest(day_priority, 50::smallint), given <> '{}',
+                    clock_timestamp() + day_validity);
+                INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids, variables)
+                VALUES (part, day, day_date, number, ARRAY[to_id], nullif(given, '{}'));
+                IF sleeps THEN
+                    PERFORM pg_notify('pushmta_wake', 'message');
+                END IF;
+                RETURN NEXT (day || '-' || number, day, number, to_id, false)::pushmta.message_reference;
+                RETURN;
+            END IF;
         END IF;
     END IF;
-    FOR part IN SELECT u.application, u.account, array_agg(u.id ORDER BY u.n) AS ids, array_agg(u.number ORDER BY u.n) AS numbers
-        FROM unnest(ids, applications, accounts, numbers) WITH ORDINALITY u(id, application, account, number, n)
-        GROUP BY u.application, u.account ORDER BY min(u.n)
+
+    FOR sent IN SELECT * FROM add_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
+        ARRAY[idempotency_key])
     LOOP
-        -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
-        INSERT INTO delivery_part (delivery_id, application_id, external_account_id, log_day, size, priority, has_variables,
-            valid_until)
-        VALUES (day, part.application, part.account, place.log_day, cardinality(part.ids), greatest(whole.priority, 50::smallint),
-            given <> '{}', clock_timestamp() + whole.validity)
-        RETURNING id INTO made;
-        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences, subscription_ids, variables)
-        VALUES (made, day, place.log_day, part.numbers[1], CASE WHEN cardinality(part.ids) > 1 THEN part.numbers END, part.ids,
-            nullif(given, '{}'));
+        IF sent.refusal = 'PM062' THEN
+            -- Never the token or the user's key: messages go to logs.
+            RAISE EXCEPTION 'There is no such subscription in the applications of delivery %.', delivery
+                USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists them.';
+        ELSIF sent.refusal = 'PM063' THEN
+            -- Without the key, which may say more than it should.
+            RAISE EXCEPTION 'This idempotency key of delivery % was used with other arguments.', delivery
+                USING ERRCODE = 'PM063', HINT = 'Take a new key for another message.';
+        ELSIF sent.refusal = 'PM064' THEN
+            RAISE EXCEPTION 'Nothing is sent to the addressee of a message of delivery %: %.', delivery, sent.reason
+                USING ERRCODE = 'PM064', HINT = 'pushmta.subscription says why and since when.';
+        ELSIF sent.refusal IS NOT NULL THEN
+            RAISE EXCEPTION 'The user of a message of delivery % has more than 1,000 subscriptions.', delivery
+                USING ERRCODE = 'PM065', HINT = 'Send to so many with a delivery of their own.';
+        END IF;
+        RETURN NEXT (sent.message_id, sent.delivery_id, sent.sequence, sent.subscription_id, sent.repeated)::pushmta.message_reference;
+        PERFORM set_config('pushmta.day_of_' || delivery, sent.delivery_id::text, false) WHERE NOT sent.repeated;
     END LOOP;
-    -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
-    IF EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
-        AND h.last_heartbeat > clock_timestamp() - interval '15 seconds') THEN
-        PERFORM pg_notify('pushmta_wake', 'message');
-    END IF;
-    RETURN QUERY SELECT day || '-' || u.number, day, u.number, u.id, false FROM unnest(numbers, ids) u(number, id);
 END $$;
 COMMENT ON FUNCTION pushmta.send_message(bigint, bigint, text, text, jsonb, text) IS
     'Adds a message to a continuous delivery in progress: to a subscription, to all of a user, or to the owner of a push '

@@ -415,6 +415,11 @@ BEGIN
         EXECUTE format($sql$
             UPDATE delivery_part_target t SET variables = NULL
             WHERE t.log_day = %L AND t.variables IS NOT NULL AND t.subscription_ids && $1 $sql$, cleaned) USING ids;
+        EXECUTE format($sql$
+            UPDATE delivery_part_target t SET message_variables = ARRAY(
+                SELECT CASE WHEN u.subscription_id <> ALL($1) THEN u.variables END
+                FROM unnest(t.subscription_ids, t.message_variables) WITH ORDINALITY u(subscription_id, variables, n) ORDER BY u.n)
+            WHERE t.log_day = %L AND t.message_variables IS NOT NULL AND t.subscription_ids && $1 $sql$, cleaned) USING ids;
     END IF;
     IF to_regclass('pushmta_engine.tracking_log_' || to_char(cleaned, 'YYYYMMDD')) IS NOT NULL THEN
         -- A hit may have been stored before its message's outcome, and then says nothing of the subscription.

@@ -10,8 +10,7 @@ enum PartClosing {
     }
 
     /// What stands before the first lock of a part. Parts that are made must not meet a delivery that is just being paused or
-    /// stopped. And whoever does that locks the delivery first and then waits for parts: a transaction that changes a part twice,
-    /// by its counters and by its end, makes PostgreSQL check the foreign key to the delivery, which would close the circle.
+    /// stopped. And whoever does that locks the delivery first and then waits for parts: the other way round would close a circle.
     static func lock(_ closing: [ClosingPart]) -> [PostgresStatement] {
         closing.isEmpty ? [] : [DeliveryLock.statement(parts: closing.map(\.claim.part))]
     }
@@ -116,8 +115,10 @@ enum PartClosing {
             SELECT w.part_id, w.number, array_agg(w.sequence ORDER BY w.sequence) AS sequences, count(*)::integer AS size,
                 array_agg(t.subscription_ids[x.place] ORDER BY w.sequence) AS subscription_ids,
                 array_agg(t.target_ids[x.place] ORDER BY w.sequence) AS target_ids,
-                -- They are the same for the whole part.
-                (array_agg(t.variables))[1] AS variables
+                -- They are the same for the whole part, or each message has its own.
+                (array_agg(t.variables))[1] AS variables,
+                array_agg(t.message_variables[x.place] ORDER BY w.sequence) FILTER (WHERE cardinality(t.message_variables) > 0)
+                    AS message_variables
             FROM wanted w
             JOIN target t ON t.part_id = w.part_id
             CROSS JOIN LATERAL (SELECT \(PartTargets.place(of: "w.sequence"))) x(place)
@@ -152,7 +153,7 @@ enum PartClosing {
             ON CONFLICT (part_id, fencing_token) DO NOTHING
         ), made AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS new_id, k.*, r.sequences, r.size,
-                r.subscription_ids, r.target_ids, r.variables, s.delay, s.counts
+                r.subscription_ids, r.target_ids, r.variables, r.message_variables, s.delay, s.counts
             FROM closed k
             JOIN retry r ON r.part_id = k.id
             JOIN unnest($6::bigint[], $7::integer[], $8::bigint[], $15::boolean[]) s(part_id, number, delay, counts)
@@ -167,9 +168,10 @@ enum PartClosing {
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences,
-                subscription_ids, target_ids, variables)
+                subscription_ids, target_ids, variables, message_variables)
             SELECT m.new_id, m.delivery_id, m.log_day, m.sequences[1], m.sequences, m.subscription_ids,
-                CASE WHEN m.has_variables AND m.variables IS NULL THEN m.target_ids END, m.variables
+                CASE WHEN m.has_variables AND m.variables IS NULL AND m.message_variables IS NULL THEN m.target_ids END,
+                m.variables, m.message_variables
             FROM made m
         )
         SELECT k.id, (SELECT count(*) FROM made m WHERE m.id = k.id), k.fencing_token FROM closed k
@@ -242,7 +244,7 @@ enum PartTargets {
         target AS MATERIALIZED (
             SELECT p.id AS part_id, p.delivery_id, p.log_day, t.first_sequence, t.sequences || '{}'::integer[] AS sequences,
                 t.subscription_ids || '{}'::bigint[] AS subscription_ids, t.target_ids || '{}'::bigint[] AS target_ids,
-                t.variables
+                t.variables, t.message_variables || '{}'::jsonb[] AS message_variables
             FROM pushmta_engine.delivery_part p
             JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
             WHERE p.id = ANY(ARRAY(\(parts)))

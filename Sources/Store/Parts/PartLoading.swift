@@ -105,7 +105,7 @@ extension Store {
     }
 
     /// Whoever is a seed address and nothing else is in the target of proofs alone. Variables are those of a row of the list of
-    /// targets, or of the part itself when it was made for one message.
+    /// targets, of the message in its part, or of the part itself when it was made for one message.
     ///
     /// - Parameter places: whether two more parameters, behind the fields, say from which to which message of the part, the first
     ///   being 1.
@@ -113,9 +113,10 @@ extension Store {
         let first = fields.names.count + 3
         return """
             SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
-                s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, t.variables)" : nil))
+                s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, u.variables, t.variables)" : nil))
             FROM pushmta_engine.delivery_part_target t
-            CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) WITH ORDINALITY u(subscription_id, target_id, place)
+            CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids\(variables ? ", t.message_variables" : ""))
+                WITH ORDINALITY u(subscription_id, target_id\(variables ? ", variables" : ""), place)
             LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id\(fields.joinSQL)
             \(variables ? "LEFT JOIN pushmta.delivery_target v ON v.id = u.target_id" : "")
             WHERE t.log_day = $1 AND t.part_id = $2\(places ? " AND u.place BETWEEN $\(first)::bigint AND $\(first + 1)::bigint" : "")

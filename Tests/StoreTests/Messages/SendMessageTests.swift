@@ -153,6 +153,47 @@ struct SendMessageTests {
         #expect(try await fixture.claim(limit: 9).count == 2)
     }
 
+    @Test("What a session remembers of a delivery's day does no harm when it is wrong")
+    func rememberedDay() async throws {
+        let (fixture, id) = try await StoreFixture.continuous()
+        let other = try await fixture.startContinuous()
+        let place = try await fixture.subscription(0)
+        let connection = try await fixture.database.connect()
+        func day(of delivery: Int64, key: String? = nil) async throws -> Int64 {
+            try await connection.execute(
+                PostgresStatement(
+                    """
+                    SELECT m.delivery_id FROM pushmta.send_message($1, subscription_id => $2, idempotency_key => $3) m
+                    """,
+                    [.int64(delivery), .int64(place), .textOrNull(key)]
+                )
+            ).int64(0, 0)
+        }
+        // A day that is given up with the transaction that made it.
+        try await connection.run(script: "BEGIN")
+        let given = try await day(of: id)
+        try await connection.run(script: "ROLLBACK")
+        let first = try await day(of: id)
+        let second = try await day(of: other)
+        #expect(try await day(of: id, key: "k") == first && first != given && second != first)
+        try await connection.run(script: "SET pushmta.day_of_\(id) = '\(second)'")
+        #expect(try await day(of: id) == first, "the day of another delivery")
+        try await connection.run(script: "SET pushmta.day_of_\(id) = '\(id)'")
+        #expect(try await day(of: id) == first, "no day at all")
+        try await fixture.moveDay(1)
+        let next = try await day(of: id)
+        #expect(next != first && next != second)
+        #expect(try await day(of: id, key: "k") == first, "a key outlives its day")
+        #expect(try await day(of: id) == next)
+        try await fixture.store.stopDelivery(id)
+        await #expect(throws: PostgresError.self) { try await day(of: id) }
+        #expect(try await day(of: other) != second, "the other delivery has a new day too")
+        await connection.close()
+        for delivery in [first, second, next] {
+            #expect(try await fixture.store.snapshot(delivery: delivery).faults == [])
+        }
+    }
+
     @Test("Messages go before a delivery that is under way, and can be claimed apart from it")
     func lane() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 100)

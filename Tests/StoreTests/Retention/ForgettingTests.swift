@@ -227,6 +227,38 @@ struct ForgettingTests {
         #expect(try await fixture.store.forgetUser(service: "shop", userKey: Self.user).isNothing)
     }
 
+    @Test("Of messages that share a part the person's own variables go, those of others stay")
+    func sharedPart() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.heartbeat())
+        try await people(fixture)
+        let codes = try await fixture.startContinuous()
+        let ada = try required(
+            try await fixture.sql(
+                "SELECT id FROM pushmta_engine.subscription WHERE push_token = '\(Self.token)' AND enabled"
+            )
+        )
+        let bob = try required(
+            try await fixture.sql("SELECT id FROM pushmta_engine.subscription WHERE user_key = 'user-bob'")
+        )
+        try await fixture.sql(
+            """
+            SELECT count(*) FROM pushmta.send_messages(\(codes), ARRAY[\(bob), \(ada), \(bob)], variables => ARRAY[
+                '{"code": "bobs first"}', '{"code": "code-1723"}', '{"code": "bobs second"}']::jsonb[])
+            """
+        )
+        _ = try await fixture.store.forgetUser(service: "shop", userKey: Self.user)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = forgotten_at - interval '61 seconds'"
+        )
+        #expect(try await cleanLogs(fixture) >= 1)
+        #expect(try await tables(fixture, claim: "code-1723") == [])
+        let part = try required(try await fixture.claim(limit: 1).first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: ["code"])
+        let left = (0..<loaded.count).map { String(decoding: loaded.fields[0][$0], as: UTF8.self) }
+        #expect(left == ["bobs first", "", "bobs second"])
+    }
+
     @Test("Hits and answers that come late are dropped, those of others are not")
     func late() async throws {
         let fixture = try await StoreFixture.make()

@@ -77,7 +77,8 @@ import Testing
             "verify_api_key", "api_applications", "api_device", "api_find_devices", "api_deliveries", "api_outcomes",
             "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
             "start_delivery",
-            "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "find_message", "make_continuous",
+            "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
+            "make_continuous",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
