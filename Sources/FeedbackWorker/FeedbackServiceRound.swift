@@ -147,8 +147,11 @@ struct FeedbackReaders: Sendable {
 
     /// The reader of a service, with the application's certificate.
     func reader(_ application: ApplicationRow, _ account: AccountRow) async throws -> APNsFeedbackReader {
-        let place = try GatewayAccount(
-            name: account.name,
+        let options = try GatewayOptions(
+            settings,
+            environment: environment,
+            connector: account.connector,
+            account: account.name,
             host: account.host,
             port: account.port,
             options: account.options
@@ -156,9 +159,8 @@ struct FeedbackReaders: Sendable {
         let time = try await store.databaseClock()
         let now = Date(timeIntervalSince1970: Double(time.microsecondsSince1970) / 1_000_000)
         return try GatewayFactory(now: { now }).feedbackReader(
-            address: place.feedbackAddress,
             credential: try await certificate(of: application),
-            options: try place.options(settings, environment: environment)
+            options: options
         )
     }
 

@@ -29,71 +29,41 @@ public final class GatewayFactory: Sendable {
     ///
     /// - Parameters:
     ///   - connector: the external account's connector.
-    ///   - address: where the gateway listens, see ``GatewayAddress/standard(_:_:)``.
     ///   - credential: what the application proves itself with.
     ///   - topic: the application's bundle id; not used for Android.
-    ///   - connections: the most connections; `android-v1` always has one.
-    ///   - options: timeouts and trust.
+    ///   - options: how the gateway is reached.
     ///   - delegate: told of outcomes and events on `eventLoop`; kept until the gateway is shut down.
     /// - Throws: `GatewayCredentialError` when the credential is malformed or of the wrong kind for the connector.
     public func make(
         connector: Connector,
-        address: GatewayAddress,
         credential: GatewayCredential,
         topic: String,
-        connections: Int,
-        options: GatewayOptions = GatewayOptions(),
+        options: GatewayOptions,
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) throws(GatewayCredentialError) -> any Gateway {
         switch (connector, credential) {
         case (.iosHTTP2, .apnsTokenKey), (.iosHTTP2, .apnsCertificate):
-            let topic = try self.topic(topic)
-            var configuration = APNsGatewayConfiguration(
-                address: address,
-                connections: connections,
-                topic: topic,
-                trustRootsFile: options.trustRootsFile
-            )
-            configuration.proxy = options.proxy?.http2(for: address.host)
-            configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
-            configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
             return HTTP2Gateway(
-                apns: configuration,
+                apns: options,
+                topic: try self.topic(topic),
                 authentication: try authentication(credential, connector),
                 now: now,
                 eventLoop: eventLoop,
                 delegate: delegate
             )
         case (.androidV1, .serviceAccount(let json)), (.androidV2, .serviceAccount(let json)):
-            let account = try ServiceAccount(json: json)
-            var configuration = FCMv1GatewayConfiguration(
-                address: address,
-                connections: connector == .androidV1 ? 1 : connections,
-                trustRootsFile: options.trustRootsFile
-            )
-            configuration.proxy = options.proxy
-            configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
-            configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
             return HTTP2Gateway(
-                fcmV1: configuration,
-                serviceAccount: account,
+                fcmV1: options,
+                serviceAccount: try ServiceAccount(json: json),
                 curl: curl,
                 now: now,
                 eventLoop: eventLoop,
                 delegate: delegate
             )
         case (.androidV1, .projectKey(let key)), (.androidV2, .projectKey(let key)):
-            var configuration = FCMLegacyGatewayConfiguration(
-                address: address,
-                connections: connector == .androidV1 ? 1 : connections,
-                trustRootsFile: options.trustRootsFile
-            )
-            configuration.proxy = options.proxy?.curl(for: address.host) ?? .none
-            configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
-            configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
             return FCMLegacyGateway(
-                configuration: configuration,
+                options: options,
                 projectKey: try FCMProjectKey(key),
                 now: now,
                 eventLoop: eventLoop,
@@ -103,20 +73,9 @@ public final class GatewayFactory: Sendable {
             let certificate = try certificate(pkcs12, passphrase)
             // The gateway takes the topic from the certificate: with another app's every token would be invalid.
             try certificate.requireTopic(self.topic(topic))
-            var configuration = APNsBinaryGatewayConfiguration(
-                address: address,
-                connections: connections,
-                certificateChain: certificate.certificateChain,
-                privateKey: certificate.privateKey,
-                trustRootsFile: options.trustRootsFile
-            )
-            configuration.proxy = options.proxy?.http2(for: address.host)
-            configuration.sendAhead = options.sendAhead
-            configuration.presumedAcceptedMilliseconds = options.presumedAcceptedMilliseconds
-            configuration.requestTimeoutMilliseconds = options.requestTimeoutMilliseconds
-            configuration.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
             return APNsBinaryGateway(
-                configuration: configuration,
+                options: options,
+                certificate: certificate,
                 now: now,
                 eventLoop: eventLoop,
                 delegate: delegate
@@ -130,23 +89,13 @@ public final class GatewayFactory: Sendable {
     ///
     /// - Throws: `GatewayCredentialError` when the credential is malformed or no certificate.
     public func feedbackReader(
-        address: GatewayAddress,
         credential: GatewayCredential,
-        options: GatewayOptions = GatewayOptions()
+        options: GatewayOptions
     ) throws(GatewayCredentialError) -> APNsFeedbackReader {
         guard case .apnsCertificate(let pkcs12, let passphrase) = credential else {
             throw CredentialChoice.mismatch(.iosBinary, credential)
         }
-        let certificate = try certificate(pkcs12, passphrase)
-        return APNsFeedbackReader(
-            address: address,
-            certificateChain: certificate.certificateChain,
-            privateKey: certificate.privateKey,
-            trustRootsFile: options.trustRootsFile,
-            proxy: options.proxy?.http2(for: address.host),
-            connectTimeoutMilliseconds: options.connectTimeoutMilliseconds,
-            silenceMilliseconds: options.requestTimeoutMilliseconds
-        )
+        return APNsFeedbackReader(options: options, certificate: try certificate(pkcs12, passphrase))
     }
 
     private func authentication(
@@ -180,35 +129,5 @@ public final class GatewayFactory: Sendable {
         let certificate = try ClientCertificate(pkcs12: pkcs12, passphrase: passphrase)
         try certificate.requireValidity(at: now())
         return certificate
-    }
-}
-
-/// Settings that all kinds of gateways have.
-public struct GatewayOptions: Sendable, Hashable {
-    /// A PEM file with the trusted roots; nil means the system's.
-    public var trustRootsFile: String?
-    /// The HTTP proxy on the way to gateways and token endpoints; nil for none.
-    public var proxy: GatewayProxy?
-    /// A message without an answer for so long is ambiguous, in milliseconds.
-    public var requestTimeoutMilliseconds: Int64
-    /// The time for TCP, TLS and the first SETTINGS frame together, in milliseconds.
-    public var connectTimeoutMilliseconds: Int64
-
-    /// Binary protocol: how many messages a connection may have on the wire whose fate is open, at most.
-    public var sendAhead = 30_000
-    /// Binary protocol: a message of which nothing was heard for so long counts as accepted, in milliseconds.
-    public var presumedAcceptedMilliseconds: Int64 = 5_000
-
-    /// Makes settings.
-    public init(
-        trustRootsFile: String? = nil,
-        proxy: GatewayProxy? = nil,
-        requestTimeoutMilliseconds: Int64 = 60_000,
-        connectTimeoutMilliseconds: Int64 = 20_000
-    ) {
-        self.trustRootsFile = trustRootsFile
-        self.proxy = proxy
-        self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
-        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     }
 }

@@ -51,30 +51,23 @@ public struct GatewaySetup: Sendable {
                 isHostsFault: false
             )
         }
-        let place = try GatewayAccount(
-            name: account.name,
+        let options = try GatewayOptions(
+            settings,
+            environment: environment,
+            connector: account.connector,
+            account: account.name,
             host: account.host,
             port: account.port,
             options: account.options
         )
         return try GatewayFactory(now: now).make(
             connector: account.connector,
-            address: place.address,
             credential: try await credential(of: application),
             topic: application.bundleID,
-            connections: place.connections ?? defaultConnections(account.connector),
-            options: try place.options(settings, environment: environment),
+            options: options,
             eventLoop: eventLoop,
             delegate: delegate
         )
-    }
-
-    private func defaultConnections(_ connector: Connector) -> Int {
-        switch connector {
-        case .iosHTTP2, .iosBinary: settings.mta.child.maxAPNsConnectPerChild
-        case .androidV1: 1
-        case .androidV2: settings.mta.child.maxGCMConnectPerChild
-        }
     }
 
     /// The application's credential, opened.

@@ -51,11 +51,9 @@ struct APNsCertificateTests {
             for (index, credential) in [fixture.apnsCredential, try credential(file, fixture)].enumerated() {
                 let gateway = try fixture.factory.make(
                     connector: .iosHTTP2,
-                    address: GatewayAddress(host: "127.0.0.1", port: server.port),
                     credential: credential,
                     topic: Fixture.topic,
-                    connections: 1,
-                    options: GatewayOptions(trustRootsFile: fixture.simulator.caFile),
+                    options: try fixture.options(.iosHTTP2, port: server.port),
                     eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                     delegate: fixture.collector
                 )

@@ -13,14 +13,13 @@ struct GatewayProxyTests {
         let isAPNs = connector == .iosHTTP2
         let gateway = try fixture.factory.make(
             connector: connector,
-            address: GatewayAddress(
-                host: "127.0.0.1",
-                port: isAPNs ? fixture.simulator.apnsPort : fixture.simulator.fcmPort
-            ),
             credential: isAPNs ? fixture.apnsCredential : fixture.serviceAccount,
             topic: Fixture.topic,
-            connections: 1,
-            options: GatewayOptions(trustRootsFile: fixture.simulator.caFile, proxy: proxy),
+            options: try fixture.options(
+                connector,
+                port: isAPNs ? fixture.simulator.apnsPort : fixture.simulator.fcmPort,
+                proxy: proxy
+            ),
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             delegate: fixture.collector
         )

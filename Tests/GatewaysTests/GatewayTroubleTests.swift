@@ -14,10 +14,9 @@ struct GatewayTroubleTests {
             let port = try await ClosedPort.find()
             let gateway = try fixture.factory.make(
                 connector: .iosHTTP2,
-                address: GatewayAddress(host: "127.0.0.1", port: port),
                 credential: fixture.apnsCredential,
                 topic: Fixture.topic,
-                connections: 1,
+                options: try fixture.options(.iosHTTP2, port: port),
                 eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                 delegate: fixture.collector
             )
@@ -140,11 +139,9 @@ struct GatewayTroubleTests {
         try await Fixture.run { fixture in
             let gateway = try fixture.factory.make(
                 connector: .iosHTTP2,
-                address: GatewayAddress(host: "127.0.0.1", port: fixture.simulator.apnsPort),
                 credential: fixture.apnsCredential,
                 topic: Fixture.topic,
-                connections: 1,
-                options: GatewayOptions(trustRootsFile: fixture.simulator.caFile),
+                options: try fixture.options(.iosHTTP2, port: fixture.simulator.apnsPort),
                 eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                 delegate: fixture.collector
             )
@@ -172,10 +169,9 @@ struct GatewayTroubleTests {
                     let error = #expect(throws: GatewayCredentialError.self) {
                         _ = try fixture.factory.make(
                             connector: connector,
-                            address: GatewayAddress(host: "127.0.0.1", port: 1),
                             credential: credential,
                             topic: Fixture.topic,
-                            connections: 1,
+                            options: try fixture.options(connector, port: 1),
                             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                             delegate: fixture.collector
                         )

@@ -13,36 +13,16 @@ public struct APNsFeedbackReader: Sendable {
     /// More than any service keeps, as it forgets what was read: a server that never ends is none.
     private static let most = 10_000_000
 
-    private let address: GatewayAddress
-    private let certificateChain: [NIOSSLCertificate]
-    private let privateKey: NIOSSLPrivateKey
-    private let trustRootsFile: String?
-    private let proxy: HTTP2Proxy?
-    private let connectTimeout: TimeAmount
-    private let silence: TimeAmount
+    private let options: GatewayOptions
+    private let certificate: ClientCertificate
 
     /// Makes a reader.
     ///
-    /// - Parameters:
-    ///   - address: the service's own, see ``GatewayAddress/feedback``.
-    ///   - proxy: the HTTP proxy on the way; nil for none.
-    ///   - silenceMilliseconds: a service that says nothing for so long and does not close is given up.
-    public init(
-        address: GatewayAddress,
-        certificateChain: [NIOSSLCertificate],
-        privateKey: NIOSSLPrivateKey,
-        trustRootsFile: String? = nil,
-        proxy: HTTP2Proxy? = nil,
-        connectTimeoutMilliseconds: Int64 = 20_000,
-        silenceMilliseconds: Int64 = 30_000
-    ) {
-        self.address = address
-        self.certificateChain = certificateChain
-        self.privateKey = privateKey
-        self.trustRootsFile = trustRootsFile
-        self.proxy = proxy
-        connectTimeout = .milliseconds(connectTimeoutMilliseconds)
-        silence = .milliseconds(silenceMilliseconds)
+    /// - Parameter options: those of the gateway; a service that says nothing for the time of a request and does not close is given
+    ///   up.
+    init(options: GatewayOptions, certificate: ClientCertificate) {
+        self.options = options
+        self.certificate = certificate
     }
 
     /// Reads what the service has to say.
@@ -100,14 +80,12 @@ public struct APNsFeedbackReader: Sendable {
     }
 
     private func connect(_ eventLoop: any EventLoop) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
-        let context = try APNsBinaryGatewayConfiguration.tlsContext(
-            chain: certificateChain,
-            key: privateKey,
-            trustRootsFile: trustRootsFile
-        )
-        let (address, proxy, silence) = (address, proxy, silence)
+        let context = try BinaryTLS.context(certificate, trustRootsFile: options.trustRootsFile)
+        let address = options.feedbackAddress
+        let proxy = options.proxy?.http2(for: address.host)
+        let silence = TimeAmount.milliseconds(options.connections.requestTimeoutMilliseconds)
         return try await ClientBootstrap(group: eventLoop)
-            .connectTimeout(connectTimeout)
+            .connectTimeout(.milliseconds(options.connections.connectTimeoutMilliseconds))
             .connect(host: proxy?.host ?? address.host, port: proxy?.port ?? address.port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try BinaryTLS.add(to: channel, context, address, proxy: proxy)

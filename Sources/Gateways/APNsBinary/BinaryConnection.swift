@@ -30,10 +30,9 @@ final class BinaryConnection: ChannelInboundHandler {
 
     init(pool: BinaryPool) {
         self.pool = pool
-        let configuration = pool.configuration
         state = BinaryConnectionState(
-            silence: UInt64(clamping: configuration.silenceMilliseconds) &* 1_000_000,
-            timeout: UInt64(clamping: configuration.requestTimeoutMilliseconds) &* 1_000_000
+            silence: UInt64(clamping: pool.silenceMilliseconds) &* 1_000_000,
+            timeout: UInt64(clamping: pool.options.connections.requestTimeoutMilliseconds) &* 1_000_000
         )
     }
 
@@ -170,6 +169,18 @@ final class BinaryConnection: ChannelInboundHandler {
 
 /// What connections to the gateway and to its feedback service have in common.
 enum BinaryTLS {
+    static func context(_ certificate: ClientCertificate, trustRootsFile: String?) throws -> NIOSSLContext {
+        var options = TLSConfiguration.makeClientConfiguration()
+        options.minimumTLSVersion = .tlsv12
+        // With TLS 1.3 a client is done before the server has looked at its certificate, so that the first messages would be
+        // ambiguous when it is refused. With 1.2 the handshake fails, and none has left.
+        options.maximumTLSVersion = .tlsv12
+        options.certificateChain = certificate.certificateChain.map { .certificate($0) }
+        options.privateKey = .privateKey(certificate.privateKey)
+        if let trustRootsFile { options.trustRoots = .file(trustRootsFile) }
+        return try NIOSSLContext(configuration: options)
+    }
+
     private static func handler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
         // SNI carries names only; for an address NIOSSL compares the certificate with the peer's address.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil

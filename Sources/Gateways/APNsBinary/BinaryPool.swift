@@ -12,7 +12,10 @@ import Foundation
 
 /// The connections to a binary gateway and the messages that wait for them; everything here happens on the event loop.
 final class BinaryPool {
-    let configuration: APNsBinaryGatewayConfiguration
+    let options: GatewayOptions
+    let silenceMilliseconds: Int64
+    private let certificate: ClientCertificate
+    private let proxy: HTTP2Proxy?
     let eventLoop: any EventLoop
     let now: @Sendable () -> Date
     let admission: BinaryAdmission
@@ -32,29 +35,33 @@ final class BinaryPool {
     var delivery = Delivery()
 
     init(
-        configuration: APNsBinaryGatewayConfiguration,
+        options: GatewayOptions,
+        certificate: ClientCertificate,
         now: @escaping @Sendable () -> Date,
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) {
-        self.configuration = configuration
+        self.options = options
+        silenceMilliseconds = options.silenceMilliseconds
+        self.certificate = certificate
+        proxy = options.proxy?.http2(for: options.address.host)
         self.now = now
         self.eventLoop = eventLoop
         self.delegate = delegate
         admission = BinaryAdmission(limit: PayloadLimits.binary)
         pacing = DialPacing(
-            firstMilliseconds: configuration.firstBackOffMilliseconds,
-            maximumMilliseconds: configuration.maximumBackOffMilliseconds
+            firstMilliseconds: options.connections.firstBackOffMilliseconds,
+            maximumMilliseconds: options.connections.maximumBackOffMilliseconds
         )
-        sendAhead = SendAhead(most: configuration.sendAhead)
-        reports = GatewayReports(gateway: "APNs binary", address: configuration.address)
+        sendAhead = SendAhead(most: options.binary.dispatchWindow)
+        reports = GatewayReports(gateway: "APNs binary", address: options.address)
     }
 
     func start() throws {
         guard ticker == nil, !ending.isStopping else { return }
-        tlsContext = try configuration.tlsContext()
+        tlsContext = try BinaryTLS.context(certificate, trustRootsFile: options.trustRootsFile)
         // Silence is noticed to within two ticks.
-        let shortest = min(configuration.silenceMilliseconds, configuration.requestTimeoutMilliseconds)
+        let shortest = min(silenceMilliseconds, options.connections.requestTimeoutMilliseconds)
         let period = TimeAmount.milliseconds(max(5, min(250, shortest / 8)))
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.tick() }
@@ -110,7 +117,7 @@ final class BinaryPool {
         connections.removeAll { $0 === connection }
         _ = reports.closed(nil)
         if decision.tooLate > 0 {
-            tell(reports.tooLate(decision.packet, decision.tooLate, configuration.silenceMilliseconds))
+            tell(reports.tooLate(decision.packet, decision.tooLate, silenceMilliseconds))
         }
         unproved(decision.unproved)
         guard !ending.isStopping else { return finishStopping() }
@@ -122,7 +129,7 @@ final class BinaryPool {
     func unproved(_ number: Int) {
         guard number > 0 else { return }
         unprovedInAll += number
-        tell(reports.unproved(number, inAll: unprovedInAll, configuration.silenceMilliseconds))
+        tell(reports.unproved(number, inAll: unprovedInAll, silenceMilliseconds))
     }
 
     func connectionClosed(_ connection: BinaryConnection, reason: String?) {
@@ -168,14 +175,18 @@ extension BinaryPool {
         let usable = connections.lazy.filter { $0.state.phase == .ready || $0.state.phase == .opening }
         let proven = usable.count { $0.state.isProved }
         let number = pacing.dials(
-            wanted: max(1, configuration.connections),
+            wanted: options.connections.count,
             proven: proven,
             unproven: usable.count - proven + dialing,
             at: .now()
         )
         guard number > 0 else { return }
         // What was wrong may have been a file of trusted certificates.
-        if pacing.isRecovering, let context = try? configuration.tlsContext() { tlsContext = context }
+        if pacing.isRecovering,
+            let context = try? BinaryTLS.context(certificate, trustRootsFile: options.trustRootsFile)
+        {
+            tlsContext = context
+        }
         guard let tlsContext else { return }
         for _ in 0..<number { dial(tlsContext) }
     }
@@ -183,9 +194,9 @@ extension BinaryPool {
     private func dial(_ tlsContext: NIOSSLContext) {
         dialing += 1
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let (address, proxy) = (configuration.address, configuration.proxy)
+        let (address, proxy) = (options.address, proxy)
         let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
+            .connectTimeout(.milliseconds(options.connections.connectTimeoutMilliseconds))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             // Enough that the system is never idle while the next piece is made, and no more: what waits here is ambiguous when
@@ -197,9 +208,9 @@ extension BinaryPool {
                     try channel.pipeline.syncOperations.addHandler(BinaryConnection(pool: bound.value))
                 }
             }
-        let deadline = NIODeadline.now() + .milliseconds(configuration.connectTimeoutMilliseconds)
+        let deadline = NIODeadline.now() + .milliseconds(options.connections.connectTimeoutMilliseconds)
         // A name is resolved anew for each attempt, so that a gateway that moves is followed.
-        BinaryTLS.withUserTimeout(bootstrap, milliseconds: configuration.requestTimeoutMilliseconds)
+        BinaryTLS.withUserTimeout(bootstrap, milliseconds: options.connections.requestTimeoutMilliseconds)
             .connect(host: proxy?.host ?? address.host, port: proxy?.port ?? address.port)
             .assumeIsolated()
             .whenComplete { result in self.dialed(result, deadline: deadline) }
@@ -219,13 +230,13 @@ extension BinaryPool {
             connections.append(connection)
             guard connection.state.phase == .opening else { return pump() }
             let bound = NIOLoopBound(connection, eventLoop: eventLoop)
-            let timeout = configuration.connectTimeoutMilliseconds
+            let timeout = options.connections.connectTimeoutMilliseconds
             eventLoop.scheduleTask(deadline: deadline) {
                 if bound.value.state.phase == .opening { bound.value.close("TLS was not done within \(timeout) ms") }
             }
         } catch {
             let reason = String(describing: error)
-            dialFailed(configuration.proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
+            dialFailed(proxy.map { "the proxy \($0) cannot be reached: \(reason)" } ?? reason)
         }
     }
 

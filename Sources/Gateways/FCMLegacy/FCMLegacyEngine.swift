@@ -1,5 +1,6 @@
 import CurlClient
 import Dispatch
+import HTTP2
 import NIOCore
 import PushCore
 import Synchronization
@@ -15,7 +16,8 @@ import Foundation
 /// libcurl connects, and asks when a connection is ready; only then are messages announced to the owner. So what waits for a
 /// connection can be taken back at any time, and a gateway that cannot be reached leaves no message ambiguous.
 final class FCMLegacyEngine {
-    let configuration: FCMLegacyGatewayConfiguration
+    let options: GatewayOptions
+    private let proxy: CurlProxy
     let eventLoop: any EventLoop
     let now: @Sendable () -> Date
     let delegate: any GatewayDelegate
@@ -33,24 +35,25 @@ final class FCMLegacyEngine {
     private var ended: EventLoopPromise<Void>?
 
     init(
-        configuration: FCMLegacyGatewayConfiguration,
+        options: GatewayOptions,
         projectKey: FCMProjectKey,
         now: @escaping @Sendable () -> Date,
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) {
-        self.configuration = configuration
+        self.options = options
+        proxy = options.proxy?.curl(for: options.address.host) ?? .none
         self.eventLoop = eventLoop
         self.now = now
         self.delegate = delegate
-        url = "https://\(configuration.address.authority)/fcm/send"
+        url = "https://\(options.address.authority)/fcm/send"
         headers = [
             CurlHeader("Authorization", projectKey.authorization), CurlHeader("Content-Type", "application/json"),
         ]
-        reports = GatewayReports(gateway: "legacy FCM", address: configuration.address)
+        reports = GatewayReports(gateway: "legacy FCM", address: options.address)
         reachability = LegacyReachability(
-            firstMilliseconds: configuration.firstBackOffMilliseconds,
-            maximumMilliseconds: configuration.maximumBackOffMilliseconds
+            firstMilliseconds: options.connections.firstBackOffMilliseconds,
+            maximumMilliseconds: options.connections.maximumBackOffMilliseconds
         )
     }
 
@@ -61,7 +64,7 @@ final class FCMLegacyEngine {
             connections: openConnections,
             streamsInFlight: left,
             queued: waiting.messages + all - left,
-            streamLimit: configuration.connections * configuration.messagesPerRequest
+            streamLimit: options.connections.count * LegacyRequest.mostMessages
         )
     }
 
@@ -73,7 +76,7 @@ final class FCMLegacyEngine {
     // MARK: Messages in
 
     func submit(_ batch: GatewayRequestBatch) {
-        let requests = LegacyRequest.requests(of: batch, mostMessages: configuration.messagesPerRequest)
+        let requests = LegacyRequest.requests(of: batch, mostMessages: LegacyRequest.mostMessages)
         guard !isStopping else { return giveBack(requests) }
         waiting.append(requests)
         sendNext()
@@ -82,7 +85,7 @@ final class FCMLegacyEngine {
     /// Hands requests to libcurl, as many as may be on their way.
     private func sendNext() {
         guard isStarted, !isStopping, !reachability.isPausing else { return }
-        while transfers.count < (reachability.isReachable ? configuration.connections : 1),
+        while transfers.count < (reachability.isReachable ? options.connections.count : 1),
             let request = waiting.popFirst()
         {
             send(request)
@@ -114,11 +117,13 @@ final class FCMLegacyEngine {
             body: body,
             // Only in case that the deadline, which counts from the moment of leaving, is missed.
             timeoutMilliseconds: Int(
-                clamping: configuration.connectTimeoutMilliseconds + configuration.requestTimeoutMilliseconds + 60_000
+                clamping: options.connections.connectTimeoutMilliseconds
+                    + options.connections.requestTimeoutMilliseconds
+                    + 60_000
             ),
-            connectTimeoutMilliseconds: Int(clamping: max(1, configuration.connectTimeoutMilliseconds)),
-            certificateAuthorityFile: configuration.trustRootsFile,
-            proxy: configuration.proxy,
+            connectTimeoutMilliseconds: Int(clamping: max(1, options.connections.connectTimeoutMilliseconds)),
+            certificateAuthorityFile: options.trustRootsFile,
+            proxy: proxy,
             maximumResponseBytes: LegacyAnswer.mostBytes,
             reusesConnection: true
         )
@@ -142,7 +147,9 @@ final class FCMLegacyEngine {
         CrashPoint.beforeWrite.reached()
         let engine = NIOLoopBound(self, eventLoop: eventLoop)
         transfers[id]?.leftAt = .now()
-        transfers[id]?.deadline = eventLoop.scheduleTask(in: .milliseconds(configuration.requestTimeoutMilliseconds)) {
+        transfers[id]?.deadline = eventLoop.scheduleTask(
+            in: .milliseconds(options.connections.requestTimeoutMilliseconds)
+        ) {
             engine.value.giveUp(id)
         }
         sendNext()
@@ -151,7 +158,7 @@ final class FCMLegacyEngine {
 
     private func connected(_ connection: CurlConnection) {
         if connection.isNew {
-            openConnections = min(openConnections + 1, configuration.connections)
+            openConnections = min(openConnections + 1, options.connections.count)
             tell(reports.opened(connection.peer))
         }
         reachability.connected()

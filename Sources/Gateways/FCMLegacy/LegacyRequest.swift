@@ -2,6 +2,9 @@ import PushCore
 
 /// Messages of one batch that travel in one request, because their bodies are equal, or a single one.
 struct LegacyRequest {
+    /// FCM takes so many tokens in one request.
+    static let mostMessages = 1_000
+
     let batch: GatewayRequestBatch
     /// The messages' rows, in the order of the request; never empty.
     let rows: [Int32]

@@ -23,12 +23,13 @@ final class APNsDialect: GatewayDialect {
     private var lastExpiredGeneration = 0
 
     init(
-        configuration: APNsGatewayConfiguration,
+        authority: String,
+        topic: String,
         authentication: APNsAuthentication,
         now: @escaping @Sendable () -> Date
     ) {
-        authority = configuration.address.authority
-        topic = configuration.topic
+        self.authority = authority
+        self.topic = topic
         self.authentication = authentication
         self.now = now
     }

@@ -13,32 +13,33 @@ extension HTTP2Gateway {
     /// Makes a gateway; ``start()`` connects it.
     ///
     /// - Parameters:
+    ///   - topic: the application's bundle id.
     ///   - authentication: the application's key or certificate.
     ///   - now: the time that `apns-expiration` is counted from.
     ///   - delegate: told of outcomes and events on `eventLoop`; kept until ``shutdown()``.
     public convenience init(
-        apns configuration: APNsGatewayConfiguration,
+        apns options: GatewayOptions,
+        topic: String,
         authentication: APNsAuthentication,
         now: @escaping @Sendable () -> Date,
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) {
-        var http2 = HTTP2ClientConfiguration(
-            host: configuration.address.host,
-            port: configuration.address.port,
-            connections: max(1, configuration.connections),
-            tls: HTTP2TLS(trustRootsFile: configuration.trustRootsFile, identity: Self.identity(authentication)),
-            initialMaxConcurrentStreams: Self.firstStreamLimit(authentication)
-        )
-        http2.proxy = configuration.proxy
-        http2.requestTimeoutMilliseconds = configuration.requestTimeoutMilliseconds
-        http2.connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
         self.init(
             .apns,
             GatewayLimits(maxPayloadBytes: PayloadLimits.apns),
-            address: configuration.address,
-            configuration: http2,
-            dialect: APNsDialect(configuration: configuration, authentication: authentication, now: now),
+            address: options.address,
+            configuration: HTTP2ClientConfiguration(
+                options,
+                identity: Self.identity(authentication),
+                initialMaxConcurrentStreams: Self.firstStreamLimit(authentication)
+            ),
+            dialect: APNsDialect(
+                authority: options.address.authority,
+                topic: topic,
+                authentication: authentication,
+                now: now
+            ),
             eventLoop: eventLoop,
             delegate: delegate
         )
@@ -59,32 +60,6 @@ extension HTTP2Gateway {
         case .providerTokens: 1
         case .certificate: 1_000
         }
-    }
-}
-
-/// The settings of a way to APNs.
-public struct APNsGatewayConfiguration: Sendable {
-    /// Where the gateway listens.
-    public var address: GatewayAddress
-    /// How many connections are held, 1 or more.
-    public var connections: Int
-    /// The application's bundle id.
-    public var topic: String
-    /// A PEM file with the trusted roots; nil means the system's.
-    public var trustRootsFile: String?
-    /// The proxy on the way; nil for none.
-    public var proxy: HTTP2Proxy?
-    /// A message without an answer for so long is ambiguous, in milliseconds.
-    public var requestTimeoutMilliseconds: Int64 = 60_000
-    /// The time for TCP, TLS and the first SETTINGS frame together, in milliseconds.
-    public var connectTimeoutMilliseconds: Int64 = 20_000
-
-    /// Makes settings.
-    public init(address: GatewayAddress, connections: Int = 1, topic: String, trustRootsFile: String? = nil) {
-        self.address = address
-        self.connections = connections
-        self.topic = topic
-        self.trustRootsFile = trustRootsFile
     }
 }
 

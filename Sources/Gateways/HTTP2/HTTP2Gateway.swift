@@ -86,6 +86,20 @@ public final class HTTP2Gateway: Gateway {
     }
 }
 
+extension HTTP2ClientConfiguration {
+    /// What is the same for all gateways.
+    init(_ options: GatewayOptions, identity: HTTP2TLSIdentity? = nil, initialMaxConcurrentStreams: Int) {
+        self.init(
+            host: options.address.host,
+            port: options.address.port,
+            connections: options.connections,
+            tls: HTTP2TLS(trustRootsFile: options.trustRootsFile, identity: identity),
+            initialMaxConcurrentStreams: initialMaxConcurrentStreams
+        )
+        proxy = options.proxy?.http2(for: options.address.host)
+    }
+}
+
 /// Passes what the HTTP/2 client tells on to the engine, and lets go of it at the end.
 final class EngineRelay: HTTP2ClientDelegate {
     private let engine: NIOLoopBoundBox<GatewayEngine?>

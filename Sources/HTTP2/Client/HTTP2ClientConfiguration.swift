@@ -4,8 +4,8 @@ import NIOSSL
 public struct HTTP2ClientConfiguration: Sendable {
     public var host: String
     public var port: Int
-    /// How many connections are held, 1 or more.
-    public var connections: Int
+    /// The connections, whatever is spoken on them.
+    public var connections: ConnectionOptions
     /// nil speaks HTTP/2 over plain TCP with prior knowledge.
     public var tls: HTTP2TLS?
     /// The proxy that connections go through; nil for none.
@@ -15,10 +15,6 @@ public struct HTTP2ClientConfiguration: Sendable {
     public var initialMaxConcurrentStreams: Int
     /// Our own ceiling per connection: 1,000 is what APNs announces. A server that names no limit gets 100 streams.
     public var maxConcurrentStreams = 1_000
-    /// A request without an answer for so long is reset with CANCEL and counts as ambiguous. FCM asks for 10 s or more.
-    public var requestTimeoutMilliseconds: Int64 = 60_000
-    /// The time for TCP, TLS and the first SETTINGS frame together.
-    public var connectTimeoutMilliseconds: Int64 = 20_000
     /// With requests outstanding and nothing read for so long, a PING asks whether the server is there. Go's and pushy's
     /// figure is 15 s as well.
     public var pingAfterSilenceMilliseconds: Int64 = 15_000
@@ -28,17 +24,13 @@ public struct HTTP2ClientConfiguration: Sendable {
     public var timeoutsBeforeRetirement = 3
     /// Connects only while requests wait: for FCM, which closes idle connections after minutes and polices PINGs.
     public var dialsLazily = false
-    /// The first pause between attempts to connect; it doubles up to the maximum, with jitter.
-    public var firstBackOffMilliseconds: Int64 = 1_000
-    /// No more than five seconds: nobody waits longer for a server that is back, and only one process of all hosts goes on dialling for long.
-    public var maximumBackOffMilliseconds: Int64 = 5_000
     /// A connection is retired before it opens a stream with this id or a higher one; 2^31-1 is the protocol's last.
     public var lastStreamID: Int32 = .max
 
     public init(
         host: String,
         port: Int,
-        connections: Int = 1,
+        connections: ConnectionOptions,
         tls: HTTP2TLS? = HTTP2TLS(),
         initialMaxConcurrentStreams: Int
     ) {
@@ -47,6 +39,26 @@ public struct HTTP2ClientConfiguration: Sendable {
         self.connections = connections
         self.tls = tls
         self.initialMaxConcurrentStreams = initialMaxConcurrentStreams
+    }
+}
+
+/// A client's connections to one server, whatever is spoken on them.
+public struct ConnectionOptions: Sendable, Hashable {
+    /// How many are held, 1 or more.
+    public var count: Int
+    /// A request without an answer for so long is given up and counts as ambiguous. FCM asks for 10 s or more.
+    public var requestTimeoutMilliseconds: Int64
+    /// The time until a connection can take requests: for the name, TCP, TLS and, with HTTP/2, the first SETTINGS frame together.
+    public var connectTimeoutMilliseconds: Int64
+    /// The first pause between attempts to connect; it doubles up to the maximum, with jitter.
+    public var firstBackOffMilliseconds: Int64 = 1_000
+    /// No more than five seconds: nobody waits longer for a server that is back, and only one process of all hosts goes on dialling for long.
+    public var maximumBackOffMilliseconds: Int64 = 5_000
+
+    public init(count: Int = 1, requestTimeoutMilliseconds: Int64, connectTimeoutMilliseconds: Int64) {
+        self.count = count
+        self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
+        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     }
 }
 

@@ -61,7 +61,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     var wasGood: Bool {
         if session.hasAnswered { return true }
         guard let opened else { return false }
-        return NIODeadline.now() - opened >= .milliseconds(configuration.maximumBackOffMilliseconds)
+        return NIODeadline.now() - opened >= .milliseconds(configuration.connections.maximumBackOffMilliseconds)
     }
 
     /// Streams that may be opened now.
@@ -311,7 +311,7 @@ extension HTTP2ClientConnection {
     func tick(_ now: NIODeadline) {
         guard state == .ready || state == .draining else { return }
         session.now = now.uptimeNanoseconds
-        expireRequests(now, after: configuration.requestTimeoutMilliseconds)
+        expireRequests(now, after: configuration.connections.requestTimeoutMilliseconds)
         watchSilence(now)
         send()
         closeIfDone()

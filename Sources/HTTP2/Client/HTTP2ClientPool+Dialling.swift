@@ -10,7 +10,7 @@ extension HTTP2ClientPool {
         let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }
         let proven = usable.count { $0.isProved }
         let number = pacing.dials(
-            wanted: configuration.connections,
+            wanted: configuration.connections.count,
             proven: proven,
             unproven: usable.count - proven + dialing,
             at: .now()
@@ -30,7 +30,7 @@ extension HTTP2ClientPool {
         let tlsContext = self.tlsContext
         let serverName = configuration.tls?.serverName ?? configuration.host
         let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(.milliseconds(configuration.connectTimeoutMilliseconds))
+            .connectTimeout(.milliseconds(configuration.connections.connectTimeoutMilliseconds))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.maxMessagesPerRead, value: 4)
@@ -50,7 +50,7 @@ extension HTTP2ClientPool {
                     try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
-        let deadline = NIODeadline.now() + .milliseconds(configuration.connectTimeoutMilliseconds)
+        let deadline = NIODeadline.now() + .milliseconds(configuration.connections.connectTimeoutMilliseconds)
         // A name is resolved anew for each attempt, so that a gateway that moves is followed.
         Self.withUserTimeout(bootstrap, milliseconds: configuration.pingTimeoutMilliseconds * 2)
             .connect(
@@ -104,7 +104,7 @@ extension HTTP2ClientPool {
             adopt(connection)
             guard connection.state == .opening else { return pump() }
             let bound = NIOLoopBound(connection, eventLoop: eventLoop)
-            let timeout = configuration.connectTimeoutMilliseconds
+            let timeout = configuration.connections.connectTimeoutMilliseconds
             eventLoop.scheduleTask(deadline: deadline) {
                 guard bound.value.state == .opening else { return }
                 let missing = bound.value.awaitsPing ? "the answer to a PING" : "TLS and the server's SETTINGS"

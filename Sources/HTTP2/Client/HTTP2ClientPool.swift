@@ -32,8 +32,8 @@ final class HTTP2ClientPool {
         self.eventLoop = eventLoop
         self.delegate = delegate
         pacing = DialPacing(
-            firstMilliseconds: configuration.firstBackOffMilliseconds,
-            maximumMilliseconds: configuration.maximumBackOffMilliseconds
+            firstMilliseconds: configuration.connections.firstBackOffMilliseconds,
+            maximumMilliseconds: configuration.connections.maximumBackOffMilliseconds
         )
     }
 
@@ -42,7 +42,7 @@ final class HTTP2ClientPool {
         if let tls = configuration.tls { tlsContext = try Self.context(tls) }
         // Deadlines are met to within a tick; a quarter of the shortest one is precise enough for each of them.
         let shortest = min(
-            configuration.requestTimeoutMilliseconds,
+            configuration.connections.requestTimeoutMilliseconds,
             configuration.pingAfterSilenceMilliseconds,
             configuration.pingTimeoutMilliseconds
         )

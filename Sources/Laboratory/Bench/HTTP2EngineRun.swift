@@ -46,6 +46,7 @@ final class HTTP2EngineRun: HTTP2ClientDelegate {
         var configuration = HTTP2ClientConfiguration(
             host: host,
             port: port,
+            connections: ConnectionOptions(requestTimeoutMilliseconds: 60_000, connectTimeoutMilliseconds: 20_000),
             tls: HTTP2TLS(trustRootsFile: trustRootsFile, serverName: "localhost"),
             initialMaxConcurrentStreams: 1
         )

@@ -42,6 +42,10 @@ public struct ProxyHTTPSettings: Sendable, Equatable {
 /// What concerns APNs' binary protocol only.
 public struct BinarySettings: Sendable, Equatable {
     /// How long nothing must be heard of a message until it counts as accepted, in milliseconds.
+    ///
+    /// The protocol has no word for success. An error packet comes within a round trip and the time that the gateway takes to
+    /// look at the messages before: well below a second, and a late one would find its message, and those behind it, reported as
+    /// accepted. So some seconds; each of them costs rate, as ``dispatchWindow`` messages can be accepted in this time and no more.
     public var presumedAcceptedMs = 5_000
     /// The most messages of one child of a connector `ios-binary` that are sent or about to be sent and not stored.
     public var dispatchWindow = 30_000

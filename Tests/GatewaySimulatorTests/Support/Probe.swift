@@ -33,13 +33,16 @@ final class Probe: HTTP2ClientDelegate {
         identity: HTTP2TLSIdentity? = nil
     ) async throws -> Probe {
         let probe = Probe()
-        var configuration = HTTP2ClientConfiguration(
+        let configuration = HTTP2ClientConfiguration(
             host: "localhost",
             port: port,
+            connections: ConnectionOptions(
+                requestTimeoutMilliseconds: timeoutMilliseconds,
+                connectTimeoutMilliseconds: 20_000
+            ),
             tls: HTTP2TLS(trustRootsFile: fixture.simulator.caFile, identity: identity),
             initialMaxConcurrentStreams: streams
         )
-        configuration.requestTimeoutMilliseconds = timeoutMilliseconds
         let client = HTTP2Client(
             configuration: configuration,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),

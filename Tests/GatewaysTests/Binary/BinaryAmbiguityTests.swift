@@ -86,16 +86,15 @@ struct BinaryAmbiguityTests {
             #expect(fixture.collector.classes(1) == [.accepted: 9, .permanent: 1, .unprocessed: 5])
             await gateway.shutdown()
             try await proxy.stop()
-            var configuration = APNsBinaryGatewayConfiguration(
-                address: GatewayAddress(host: "h", port: 1),
-                certificateChain: [],
-                privateKey: try fixture.clientCertificate.privateKey
-            )
-            #expect(configuration.silenceMilliseconds == 5_000)
-            configuration.proxy = GatewayProxy(host: "p", port: 2).http2(for: "h")
-            #expect(configuration.silenceMilliseconds == 10_000)
-            configuration.presumedAcceptedMilliseconds = .max
-            #expect(configuration.silenceMilliseconds == .max)
+            var options = try fixture.options(.iosBinary, port: 1)
+            #expect(options.silenceMilliseconds == 5_000)
+            options.proxy = GatewayProxy(host: "p", port: 2)
+            #expect(options.silenceMilliseconds == 10_000)
+            options.proxy?.direct = ["127.*"]
+            #expect(options.silenceMilliseconds == 5_000)
+            options.proxy?.direct = []
+            options.binary.presumedAcceptedMs = .max
+            #expect(options.silenceMilliseconds == .max)
         }
     }
 }

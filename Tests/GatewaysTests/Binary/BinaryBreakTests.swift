@@ -48,14 +48,9 @@ struct BinaryBreakTests {
         let connection: BinaryConnection
 
         init(_ fixture: Fixture) throws {
-            let certificate = try fixture.clientCertificate
-            let configuration = APNsBinaryGatewayConfiguration(
-                address: GatewayAddress(host: "h", port: 1),
-                certificateChain: certificate.certificateChain,
-                privateKey: certificate.privateKey
-            )
             pool = BinaryPool(
-                configuration: configuration,
+                options: try fixture.options(.iosBinary, port: 1),
+                certificate: try fixture.clientCertificate,
                 now: { Date() },
                 eventLoop: channel.embeddedEventLoop,
                 delegate: fixture.collector

@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import HTTP2
 import NIOPosix
 import PushCore
 import Synchronization
@@ -12,10 +13,12 @@ struct BinaryFeedbackTests {
     private func reader(_ fixture: Fixture, port: Int? = nil, credential: GatewayCredential? = nil) throws
         -> APNsFeedbackReader
     {
-        try fixture.factory.feedbackReader(
-            address: GatewayAddress(host: "127.0.0.1", port: port ?? fixture.simulator.apnsFeedbackPort),
+        var options = try fixture.options(.iosBinary, port: fixture.simulator.apnsBinaryPort)
+        options.feedbackAddress.port = port ?? fixture.simulator.apnsFeedbackPort
+        options.connections.requestTimeoutMilliseconds = 1_000
+        return try fixture.factory.feedbackReader(
             credential: credential ?? fixture.apnsCertificate,
-            options: GatewayOptions(trustRootsFile: fixture.simulator.caFile, requestTimeoutMilliseconds: 1_000)
+            options: options
         )
     }
 

@@ -36,21 +36,24 @@ extension Fixture {
     func binaryGateway(
         port: Int? = nil,
         connections: Int = 1,
-        presumedAcceptedMilliseconds: Int64 = 1_500,
+        presumedAcceptedMilliseconds: Int = 1_500,
         sendAhead: Int = 4_000,
         credential: GatewayCredential? = nil,
         proxy: GatewayProxy? = nil,
         collector: Collector? = nil
     ) async throws -> any Gateway {
-        var options = GatewayOptions(trustRootsFile: simulator.caFile, proxy: proxy)
-        options.presumedAcceptedMilliseconds = presumedAcceptedMilliseconds
-        options.sendAhead = sendAhead
+        var options = try options(
+            .iosBinary,
+            port: port ?? simulator.apnsBinaryPort,
+            connections: connections,
+            proxy: proxy
+        )
+        options.binary.presumedAcceptedMs = presumedAcceptedMilliseconds
+        options.binary.dispatchWindow = sendAhead
         let gateway = try factory.make(
             connector: .iosBinary,
-            address: GatewayAddress(host: "127.0.0.1", port: port ?? simulator.apnsBinaryPort),
             credential: credential ?? apnsCertificate,
             topic: Self.topic,
-            connections: connections,
             options: options,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             delegate: collector ?? self.collector

@@ -19,11 +19,9 @@ struct BinaryProxyTests {
             #expect(fixture.collector.classes(1) == [.accepted: 200])
             await gateway.shutdown()
             fixture.simulator.addFeedback(["0a0b"], sinceMilliseconds: 7_000, topic: Fixture.topic)
-            let reader = try fixture.factory.feedbackReader(
-                address: GatewayAddress(host: "127.0.0.1", port: fixture.simulator.apnsFeedbackPort),
-                credential: fixture.apnsCertificate,
-                options: GatewayOptions(trustRootsFile: fixture.simulator.caFile, proxy: settings)
-            )
+            var options = try fixture.options(.iosBinary, port: fixture.simulator.apnsBinaryPort, proxy: settings)
+            options.feedbackAddress.port = fixture.simulator.apnsFeedbackPort
+            let reader = try fixture.factory.feedbackReader(credential: fixture.apnsCertificate, options: options)
             let heard = Mutex<[APNsFeedbackEntry]>([])
             let report = try await reader.read(eventLoop: MultiThreadedEventLoopGroup.singleton.next()) { entries in
                 heard.withLock { $0 += entries }

@@ -8,7 +8,7 @@ import Testing
 @Suite("The binary protocol in volume", .serialized, .timeLimit(.minutes(10)))
 struct BinaryVolumeTests {
     /// Error packets drive these tests, so that only their end waits for silence: longer than any machine holds a packet back.
-    private static let silence: Int64 = 4_000
+    private static let silence = 4_000
 
     @Test(
         "20,000 messages through an error packet every 1,000: none lost, none twice",

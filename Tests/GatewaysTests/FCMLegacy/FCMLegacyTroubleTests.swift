@@ -1,5 +1,6 @@
 import GatewaySimulator
 import Gateways
+import HTTP2
 import PushCore
 import Testing
 
@@ -87,7 +88,7 @@ struct FCMLegacyTroubleTests {
     func stall() async throws {
         try await Fixture.run { fixture in
             try fixture.setLegacyFaults { $0.stallsUntilCleared = true }
-            let gateway = try fixture.legacyGateway(.androidV1) { $0.requestTimeoutMilliseconds = 300 }
+            let gateway = try fixture.legacyGateway(.androidV1) { $0.connections.requestTimeoutMilliseconds = 300 }
             try await gateway.start()
             gateway.submit(fixture.legacyBatch(id: 1, count: 1))
             await fixture.collector.waitForOutcomes(1)

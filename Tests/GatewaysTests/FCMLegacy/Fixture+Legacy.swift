@@ -14,14 +14,17 @@ extension Fixture {
         caFile: String? = nil,
         change: (inout GatewayOptions) -> Void = { _ in }
     ) throws -> any Gateway {
-        var options = GatewayOptions(trustRootsFile: caFile ?? simulator.caFile)
+        var options = try options(
+            connector,
+            port: port ?? simulator.fcmLegacyPort,
+            connections: connections,
+            caFile: caFile
+        )
         change(&options)
         return try factory.make(
             connector: connector,
-            address: GatewayAddress(host: "127.0.0.1", port: port ?? simulator.fcmLegacyPort),
             credential: .projectKey(key ?? simulator.credentials.fcmProjectKey),
             topic: "",
-            connections: connections,
             options: options,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             delegate: collector

@@ -70,16 +70,45 @@ struct Fixture {
         let isAPNs = connector == .iosHTTP2
         let gateway = try factory.make(
             connector: connector,
-            address: GatewayAddress(host: "127.0.0.1", port: isAPNs ? simulator.apnsPort : simulator.fcmPort),
             credential: credential ?? (isAPNs ? apnsCredential : serviceAccount),
             topic: topic,
-            connections: connections,
-            options: GatewayOptions(trustRootsFile: caFile ?? simulator.caFile),
+            options: try options(
+                connector,
+                port: isAPNs ? simulator.apnsPort : simulator.fcmPort,
+                connections: connections,
+                caFile: caFile
+            ),
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             delegate: collector
         )
         try await gateway.start()
         return gateway
+    }
+
+    /// The options of an account on this machine that trusts the simulator.
+    func options(
+        _ connector: Connector,
+        port: Int,
+        connections: Int = 1,
+        caFile: String? = nil,
+        proxy: GatewayProxy? = nil
+    ) throws -> GatewayOptions {
+        var settings = Settings()
+        // What a test does not change must not happen by itself on a slow machine.
+        settings.mta.child.requestTimeoutSec = 60
+        settings.mta.child.connectTimeoutSec = 20
+        settings.nmac.relay.trustedCertsChain = caFile ?? simulator.caFile
+        var options = try GatewayOptions(
+            settings,
+            environment: [:],
+            connector: connector,
+            account: "test",
+            host: "127.0.0.1",
+            port: Int32(port),
+            options: #"{"connections":\#(connections)}"#
+        )
+        options.proxy = proxy
+        return options
     }
 
     /// Messages with good tokens, or the given ones.

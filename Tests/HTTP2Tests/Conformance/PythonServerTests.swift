@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aGoAwayWithAReasonAndTheEnd() async throws {
-        let pair = try await Pair("badcertificate") { $0.maximumBackOffMilliseconds = 600_000 }
+        let pair = try await Pair("badcertificate") { $0.connections.maximumBackOffMilliseconds = 600_000 }
         let seen = try await pair.send(3)
         #expect(seen.goAways.first?.debugData == "{\"reason\":\"BadCertificateEnvironment\"}")
         #expect(seen.unprocessed == 3)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func stalledStreams() async throws {
         let pair = try await Pair("stall", initialLimit: 100) {
-            $0.requestTimeoutMilliseconds = 1_000
+            $0.connections.requestTimeoutMilliseconds = 1_000
             $0.timeoutsBeforeRetirement = .max
         }
         let seen = try await pair.send(500)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func neverASettingsFrame() async throws {
-        let pair = try await Pair("silent") { $0.connectTimeoutMilliseconds = 1_500 }
+        let pair = try await Pair("silent") { $0.connections.connectTimeoutMilliseconds = 1_500 }
         pair.test.client.submit(TestBatch.make(3))
         let seen = try await pair.test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
         #expect(seen.openings == 0)

@@ -37,7 +37,7 @@ import Testing
     func aServerThatNeverSpeaksIsGivenUp(_ tls: Bool) async throws {
         let silent = try await silentServer()
         let port = silent.localAddress?.port ?? 0
-        let test = try await TestClient(port: port, tls: tls) { $0.connectTimeoutMilliseconds = 100 }
+        let test = try await TestClient(port: port, tls: tls) { $0.connections.connectTimeoutMilliseconds = 100 }
         test.client.submit(TestBatch.make(5))
         let seen = try await test.probe.seen.wait(for: "two failed attempts") { $0.failedDials.count >= 2 }
         let reason = try #require(seen.failedDials.first?.reason)
@@ -61,7 +61,9 @@ import Testing
     }
 
     @Test func shutdownDuringThePauseBetweenAttempts() async throws {
-        let test = try await TestClient(port: try await FreePort.any()) { $0.firstBackOffMilliseconds = 3_600_000 }
+        let test = try await TestClient(port: try await FreePort.any()) {
+            $0.connections.firstBackOffMilliseconds = 3_600_000
+        }
         try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
         test.client.submit(TestBatch.make(3))
         await test.client.shutdown()
@@ -214,7 +216,7 @@ import Testing
                 debugData: Array("{\"reason\":\"BadCertificate\"}".utf8)
             )
         }
-        let test = try await TestClient(port: server.port) { $0.maximumBackOffMilliseconds = 600_000 }
+        let test = try await TestClient(port: server.port) { $0.connections.maximumBackOffMilliseconds = 600_000 }
         test.client.submit(TestBatch.make(1))
         let seen = try await test.probe.seen.wait(for: "a pause") { !$0.failedDials.isEmpty && !$0.resolved.isEmpty }
         #expect(seen.goAways.map(\.debugData) == ["{\"reason\":\"BadCertificate\"}"])
@@ -245,8 +247,8 @@ import Testing
         let server = try await LoopbackServer { connection, _ in connection.abort() }
         let test = try await TestClient(port: server.port) {
             // Every connection is older than the longest pause.
-            $0.firstBackOffMilliseconds = 0
-            $0.maximumBackOffMilliseconds = 0
+            $0.connections.firstBackOffMilliseconds = 0
+            $0.connections.maximumBackOffMilliseconds = 0
         }
         test.client.submit(TestBatch.make(3))
         try await test.probe.seen.wait(for: "new connections") { $0.openings >= 2 }
@@ -261,8 +263,8 @@ import Testing
     func aServerThatBreaksAndKeepsItsSocketsOpenIsNotDialledMeanwhile(_ moment: BreakingServer.Moment) async throws {
         let server = try await BreakingServer(moment)
         let test = try await TestClient(port: server.port, tls: true, connections: 2) {
-            $0.firstBackOffMilliseconds = 100
-            $0.maximumBackOffMilliseconds = 600_000
+            $0.connections.firstBackOffMilliseconds = 100
+            $0.connections.maximumBackOffMilliseconds = 600_000
             // The pool looks again a hundred times a second.
             $0.pingTimeoutMilliseconds = 40
         }
@@ -279,7 +281,9 @@ import Testing
     /// After a failure no message is put on a connection whose server has not answered a PING.
     @Test func aConnectionAfterAFailureIsProvedByAPing() async throws {
         let server = try await BreakingServer(.afterSettings)
-        let test = try await TestClient(port: server.port, tls: true) { $0.maximumBackOffMilliseconds = 600_000 }
+        let test = try await TestClient(port: server.port, tls: true) {
+            $0.connections.maximumBackOffMilliseconds = 600_000
+        }
         test.client.submit(TestBatch.make(1))
         try await test.probe.seen.wait(for: "the first one's end") { $0.resolved.count == 1 }
         test.client.submit(TestBatch.make(1, tag: 2))
@@ -292,7 +296,7 @@ import Testing
 
     @Test func aPauseCanBeEnded() async throws {
         try await FreePort.withAny { port in
-            let test = try await TestClient(port: port) { $0.firstBackOffMilliseconds = 3_600_000 }
+            let test = try await TestClient(port: port) { $0.connections.firstBackOffMilliseconds = 3_600_000 }
             try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
             test.client.submit(TestBatch.make(3))
             let server: LoopbackServer

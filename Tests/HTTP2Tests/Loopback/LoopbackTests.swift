@@ -242,7 +242,7 @@ import Testing
             }
         }
         let test = try await TestClient(port: server.port) {
-            $0.requestTimeoutMilliseconds = 200
+            $0.connections.requestTimeoutMilliseconds = 200
             $0.timeoutsBeforeRetirement = .max
         }
         test.client.submit(TestBatch.make(60))

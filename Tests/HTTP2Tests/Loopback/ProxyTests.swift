@@ -87,7 +87,7 @@ import Testing
         let proxy = try await TestProxy(answer: "")
         let test = try await TestClient(port: 443, tls: true, host: "gateway.example") {
             $0.proxy = HTTP2Proxy(host: "127.0.0.1", port: proxy.port)
-            $0.connectTimeoutMilliseconds = 200
+            $0.connections.connectTimeoutMilliseconds = 200
         }
         let seen = try await test.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
         #expect(seen.failedDials.first?.reason.contains("did not come within 200 ms") == true)

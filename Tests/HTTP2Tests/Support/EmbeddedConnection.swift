@@ -23,7 +23,11 @@ final class EmbeddedConnection {
         var configuration = HTTP2ClientConfiguration(
             host: "localhost",
             port: 1,
-            connections: 0,
+            connections: ConnectionOptions(
+                count: 0,
+                requestTimeoutMilliseconds: 60_000,
+                connectTimeoutMilliseconds: 20_000
+            ),
             tls: nil,
             initialMaxConcurrentStreams: initialLimit
         )

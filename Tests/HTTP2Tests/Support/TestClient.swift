@@ -19,16 +19,18 @@ struct TestClient: Sendable {
         var configuration = HTTP2ClientConfiguration(
             host: host,
             port: port,
-            connections: connections,
+            // What a test does not change must not happen by itself on a slow machine.
+            connections: ConnectionOptions(
+                count: connections,
+                requestTimeoutMilliseconds: 300_000,
+                connectTimeoutMilliseconds: 120_000
+            ),
             tls: tls ? HTTP2TLS(trustRootsFile: try TestCertificate.shared.get().certificateFile) : nil,
             initialMaxConcurrentStreams: initialLimit
         )
-        // What a test does not change must not happen by itself on a slow machine.
-        configuration.requestTimeoutMilliseconds = 300_000
-        configuration.connectTimeoutMilliseconds = 120_000
         configuration.pingAfterSilenceMilliseconds = 300_000
-        configuration.firstBackOffMilliseconds = 20
-        configuration.maximumBackOffMilliseconds = 500
+        configuration.connections.firstBackOffMilliseconds = 20
+        configuration.connections.maximumBackOffMilliseconds = 500
         change(&configuration)
         client = HTTP2Client(
             configuration: configuration,

@@ -1,21 +1,36 @@
+import HTTP2
 import NIOSSL
 import PushCore
 
-/// What an external account says of its gateway, for whoever connects to it or to what belongs to it.
-public struct GatewayAccount: Sendable {
+/// How the gateway of an external account is reached: what all kinds of gateways, and the reader of a feedback service, read.
+public struct GatewayOptions: Sendable {
     /// Where the gateway listens.
-    public let address: GatewayAddress
+    public var address: GatewayAddress
     /// Where its feedback service listens, which only the binary gateway has.
-    public let feedbackAddress: GatewayAddress
-    /// Connections of one child; nil for the usual number.
-    public let connections: Int?
+    public var feedbackAddress: GatewayAddress
+    /// The connections of one child; `android-v1` always has one.
+    public var connections: ConnectionOptions
+    /// A PEM file with the trusted roots, for token endpoints, too; nil means the system's.
+    public var trustRootsFile: String?
+    /// The HTTP proxy on the way to gateways and token endpoints; nil for none.
+    public var proxy: GatewayProxy?
+    /// What only the binary protocol has.
+    public var binary: BinarySettings
 
-    private let certificateAuthorityFile: String?
-
-    /// Takes an account as it is stored.
+    /// Takes an account as it is stored; what it leaves open the settings say.
     ///
-    /// - Parameter json: its options, a flat JSON object, see `AccountOption`.
-    public init(name: String, host: String, port: Int32, options json: String) throws(GatewaySetupFailure) {
+    /// - Parameters:
+    ///   - json: the account's options, a flat JSON object, see `AccountOption`.
+    ///   - environment: the process's variables, for a proxy.
+    public init(
+        _ settings: Settings,
+        environment: [String: String],
+        connector: Connector,
+        account name: String,
+        host: String,
+        port: Int32,
+        options json: String
+    ) throws(GatewaySetupFailure) {
         guard case .object(let entries)? = try? JSONValue(parsing: json.utf8) else {
             throw GatewaySetupFailure(
                 "the options of external account \(name) are not a JSON object",
@@ -29,35 +44,36 @@ public struct GatewayAccount: Sendable {
             }
         }
         address = GatewayAddress(host: host, port: Int(port))
-        var feedback = address.feedback
-        if let host = text(.feedbackHost) { feedback.host = host }
-        if let port = text(.feedbackPort).flatMap(Int.init) { feedback.port = port }
-        feedbackAddress = feedback
-        connections = text(.connections).flatMap(Int.init)
-        certificateAuthorityFile = text(.certificateAuthorityFile)
-    }
-
-    /// Timeouts, trust and the way, for all connections of this account.
-    ///
-    /// - Parameter environment: the process's variables, for a proxy.
-    public func options(
-        _ settings: Settings,
-        environment: [String: String]
-    ) throws(GatewaySetupFailure) -> GatewayOptions {
-        var options = GatewayOptions(
+        feedbackAddress = address.feedback
+        if let host = text(.feedbackHost) { feedbackAddress.host = host }
+        if let port = text(.feedbackPort).flatMap(Int.init) { feedbackAddress.port = port }
+        let usual = settings.mta.child.connections(connector)
+        let own = AccountOption.connections.isKnown(to: connector) ? text(.connections).flatMap(Int.init) : nil
+        connections = ConnectionOptions(
+            count: max(1, own ?? usual),
             requestTimeoutMilliseconds: Int64(settings.mta.child.requestTimeoutSec) * 1_000,
             connectTimeoutMilliseconds: Int64(settings.mta.child.connectTimeoutSec) * 1_000
         )
-        let relayFile = settings.nmac.relay.trustedCertsChain
-        options.trustRootsFile = certificateAuthorityFile ?? (relayFile.isEmpty ? nil : relayFile)
+        let usualFile = settings.nmac.relay.trustedCertsChain
+        trustRootsFile = text(.certificateAuthorityFile) ?? (usualFile.isEmpty ? nil : usualFile)
+        binary = settings.nmac.binary
         do {
-            options.proxy = try settings.nmac.gatewayProxy(environment: environment)
+            proxy = try settings.nmac.gatewayProxy(environment: environment)
         } catch {
             throw GatewaySetupFailure("\(error)", isHostsFault: true)
         }
-        options.sendAhead = settings.nmac.binary.dispatchWindow
-        options.presumedAcceptedMilliseconds = Int64(settings.nmac.binary.presumedAcceptedMs)
-        return options
+    }
+}
+
+extension ChildSettings {
+    /// How many connections a child holds, unless its account says otherwise.
+    fileprivate func connections(_ connector: Connector) -> Int {
+        switch connector {
+        case .iosHTTP2, .iosBinary: maxAPNsConnectPerChild
+        // One connection per child is what this connector is.
+        case .androidV1: 1
+        case .androidV2: maxGCMConnectPerChild
+        }
     }
 }
 
