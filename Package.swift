@@ -155,6 +155,7 @@ let targets: [Target] = [
     tests("PackageLayoutTests", []),
     tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),
+    tests("OperatingSystemTests", ["OperatingSystem", .system]),
     tests("ContentTests", ["Content", "PushCore", "TestSupport"]),
     tests("PostgresClientTests", ["PostgresClient", "PushCore", "TestSupport"]),
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
