@@ -298,6 +298,16 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_message(bigint, text) IS
     'Refuses a message to a delivery that takes none in its state.';
 
+CREATE FUNCTION pushmta_engine.refuse_key(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    -- Without the key, which may say more than it should.
+    RAISE EXCEPTION 'This idempotency key of delivery % was used with other arguments.', delivery
+        USING ERRCODE = 'PM063', HINT = 'Take a new key for another message.';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_key(bigint) IS
+    'Refuses a message under a key that another message has.';
+
 CREATE FUNCTION pushmta_engine.take_message_numbers(delivery bigint, needed integer, OUT day_id bigint, OUT log_day date,
     OUT numbers integer[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
@@ -534,8 +544,8 @@ COMMENT ON FUNCTION pushmta.send_messages(bigint, bigint[], text[], text[], json
     'element) and a delivery that takes none (PM002, PM060, PM061) refuse the whole call. Of elements with the same key the '
     'first makes the message.';
 
--- Nearly all messages go to one subscription that nothing stands against, of a delivery whose day is open: for these as few
--- statements as can be, each of them by keys. All others go the way of many.
+-- Nearly all messages go to subscriptions of one application that nothing stands against, of a delivery whose day is open: for
+-- these as few statements as can be, each of them by keys. All others go the way of many.
 CREATE FUNCTION pushmta.send_message(
     delivery bigint, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL, push_token text DEFAULT NULL,
     variables jsonb DEFAULT '{}', idempotency_key text DEFAULT NULL
@@ -548,16 +558,18 @@ DECLARE
     given jsonb := coalesce(variables, '{}');
     -- The day of this session's last message of the delivery. It is looked at again, so that a wrong one does no harm.
     day bigint := nullif(current_setting('pushmta.day_of_' || delivery, true), '')::bigint;
-    reached bigint;
-    to_id bigint;
+    request bytea;
+    known record;
+    reached integer;
+    ids bigint[];
     application integer;
     account integer;
     day_date date;
-    numbers bigint;
+    highest bigint;
     day_priority smallint;
     day_validity interval;
     sleeps boolean;
-    number integer;
+    numbers integer[];
     part bigint;
     sent record;
 BEGIN
@@ -565,6 +577,19 @@ BEGIN
         OR octet_length(given::text) > 16384 OR octet_length(idempotency_key) NOT BETWEEN 1 AND 255 THEN
         PERFORM check_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
             ARRAY[idempotency_key], true);
+    END IF;
+    IF idempotency_key IS NOT NULL THEN
+        request := message_request(subscription_id, user_key, token, given);
+        SELECT k.day_id, k.sequences, k.subscription_ids, k.request = request AS is_same INTO known
+        FROM message_key k WHERE k.delivery_id = delivery AND k.idempotency_key = idempotency_key;
+        IF FOUND THEN
+            IF NOT known.is_same THEN
+                PERFORM refuse_key(delivery);
+            END IF;
+            RETURN QUERY SELECT known.day_id || '-' || u.sequence, known.day_id, u.sequence, u.subscription_id, true
+                FROM unnest(known.sequences, known.subscription_ids) u(sequence, subscription_id);
+            RETURN;
+        END IF;
     END IF;
     IF day IS NULL THEN
         day := (SELECT d.id FROM pushmta_engine.delivery d WHERE d.kind = 'continuous' AND d.parent_delivery_id = delivery
@@ -577,23 +602,26 @@ BEGIN
     END IF;
     -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
     IF subscription_id IS NOT NULL THEN
-        SELECT 1, s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
+        SELECT 1, ARRAY[s.id], s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
             EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
                 AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
-        INTO reached, to_id, application, account, day_date, numbers, day_priority, day_validity, sleeps
+        INTO reached, ids, application, account, day_date, highest, day_priority, day_validity, sleeps
         FROM pushmta_engine.delivery d
         JOIN subscription s ON s.id = subscription_id AND s.exclusion = 0
         JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
         WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
             AND d.log_day >= message_day() AND NOT d.has_exclusions;
     ELSE
-        SELECT count(*), min(x.id), min(x.application_id), min(x.external_account_id), min(x.log_day), min(x.target),
+        -- Within an application nobody has the token of another one.
+        SELECT CASE WHEN min(x.application_id) = max(x.application_id) AND (count(*) = 1 OR NOT bool_or(x.one_per_user))
+                THEN count(*) END,
+            array_agg(x.id ORDER BY x.id), min(x.application_id), min(x.external_account_id), min(x.log_day), min(x.target),
             min(x.priority), min(x.validity),
             EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
                 AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
-        INTO reached, to_id, application, account, day_date, numbers, day_priority, day_validity, sleeps
+        INTO reached, ids, application, account, day_date, highest, day_priority, day_validity, sleeps
         FROM (
-            SELECT s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity
+            SELECT s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity, d.one_per_user
             FROM pushmta_engine.delivery d
             JOIN delivery_application a ON a.delivery_id = delivery
             CROSS JOIN LATERAL (
@@ -605,34 +633,38 @@ BEGIN
             ) s
             WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
                 AND d.log_day >= message_day() AND NOT d.has_exclusions
-            LIMIT 2
+            LIMIT 1001
         ) x;
     END IF;
-    IF reached = 1 AND (idempotency_key IS NULL OR NOT EXISTS (SELECT FROM message_key k
-        WHERE k.delivery_id = delivery AND k.idempotency_key = idempotency_key)) THEN
-        number := nextval(('pushmta_engine.message_number_' || day)::regclass);
-        IF number <= numbers THEN
-            IF idempotency_key IS NOT NULL THEN
-                INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
-                VALUES (delivery, idempotency_key, message_request(subscription_id, user_key, token, given), day, ARRAY[number],
-                    ARRAY[to_id])
-                ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
+    IF reached = 1 THEN
+        numbers := ARRAY[nextval(('pushmta_engine.message_number_' || day)::regclass)];
+    ELSIF reached <= 1000 THEN
+        numbers := ARRAY(SELECT nextval(('pushmta_engine.message_number_' || day)::regclass)
+            FROM generate_series(1, reached) ORDER BY 1);
+    END IF;
+    IF numbers[reached] <= highest THEN
+        IF idempotency_key IS NOT NULL THEN
+            INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
+            VALUES (delivery, idempotency_key, request, day, numbers, ids)
+            ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
+        END IF;
+        -- Otherwise somebody was quicker, and has committed.
+        IF idempotency_key IS NULL OR FOUND THEN
+            part := nextval('pushmta_engine.delivery_part_id_seq');
+            -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
+            INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
+                has_variables, valid_until)
+            VALUES (part, day, application, account, day_date, reached, greatest(day_priority, 50::smallint), given <> '{}',
+                clock_timestamp() + day_validity);
+            INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences, subscription_ids, variables)
+            VALUES (part, day, day_date, numbers[1], CASE WHEN reached > 1 THEN numbers END, ids, nullif(given, '{}'));
+            IF sleeps THEN
+                PERFORM pg_notify('pushmta_wake', 'message');
             END IF;
-            IF idempotency_key IS NULL OR FOUND THEN
-                part := nextval('pushmta_engine.delivery_part_id_seq');
-                -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
-                INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
-                    has_variables, valid_until)
-                VALUES (part, day, application, account, day_date, 1, greatest(day_priority, 50::smallint), given <> '{}',
-                    clock_timestamp() + day_validity);
-                INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids, variables)
-                VALUES (part, day, day_date, number, ARRAY[to_id], nullif(given, '{}'));
-                IF sleeps THEN
-                    PERFORM pg_notify('pushmta_wake', 'message');
-                END IF;
-                RETURN NEXT (day || '-' || number, day, number, to_id, false)::pushmta.message_reference;
-                RETURN;
-            END IF;
+            FOR place IN 1..reached LOOP
+                RETURN NEXT (day || '-' || numbers[place], day, numbers[place], ids[place], false)::pushmta.message_reference;
+            END LOOP;
+            RETURN;
         END IF;
     END IF;
 
@@ -644,9 +676,7 @@ BEGIN
             RAISE EXCEPTION 'There is no such subscription in the applications of delivery %.', delivery
                 USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists them.';
         ELSIF sent.refusal = 'PM063' THEN
-            -- Without the key, which may say more than it should.
-            RAISE EXCEPTION 'This idempotency key of delivery % was used with other arguments.', delivery
-                USING ERRCODE = 'PM063', HINT = 'Take a new key for another message.';
+            PERFORM refuse_key(delivery);
         ELSIF sent.refusal = 'PM064' THEN
             RAISE EXCEPTION 'Nothing is sent to the addressee of a message of delivery %: %.', delivery, sent.reason
                 USING ERRCODE = 'PM064', HINT = 'pushmta.subscription says why and since when.';
