@@ -9,7 +9,9 @@ import Testing
 @Suite struct DispatchTroubleTests {
     private let now = DispatchFixture.start
 
-    private func dispatch() -> DispatchState { DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1) }
+    private func dispatch() -> DispatchState {
+        DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+    }
 
     @discardableResult
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) -> [DispatchState.Action] {
@@ -73,6 +75,41 @@ import Testing
         let retry = try #require(closing.retries.first)
         #expect(retry.sequences == [10_000] && !retry.countsAttempt)
         #expect((1_000...10_000).contains(retry.delayMilliseconds))
+    }
+
+    /// A read ends with a refusal, and then this process stands still for a second: the messages that follow will tell.
+    @Test func aStandstillAfterOneRefusalIsNoTrouble() throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery(maxRetries: 0)
+        send(&dispatch, DispatchFixture.part(1, size: 20, delivery: delivery))
+        let outcomes = (1..<20).map { accepted($0) } + [refusal(0)]
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        dispatch.moment += .seconds(5)
+        // The marks of the next part are being committed.
+        let waits = dispatch.handle(.prepared(DispatchFixture.part(2, size: 20, delivery: delivery)), now: now)
+        #expect(!entered(waits))
+        // A first refusal after the standstill is one of two in a row, and the rest of its read passes: it waits as it is asked to.
+        #expect(!entered(carryOutMarks(waits, &dispatch)))
+        var asked = refusal(0)
+        asked.retryAfterMilliseconds = 1_000
+        let more = dispatch.handle(.resolved(batchID: 200, outcomes: [asked] + (1..<20).map { accepted($0) }), now: now)
+        #expect(!entered(more) && submitted(more).isEmpty)
+        let resendsLater = more.contains { if case .resendLater = $0 { true } else { false } }
+        #expect(!resendsLater)
+    }
+
+    @Test func whatGoesBackWithItsPartWaitsAsTheGatewayHasAsked() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        var asked = refusal(0)
+        asked.retryAfterMilliseconds = 30_000
+        let first = dispatch.handle(.resolved(batchID: 100, outcomes: [asked]), now: now)
+        #expect(!entered(first))
+        let outcomes = (1..<100).map { refusal($0) }
+        let recovery = try #require(
+            released(dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)).first
+        )
+        #expect(recovery.notBeforeMilliseconds == now + 30_000)
     }
 
     @Test(arguments: [true, false])

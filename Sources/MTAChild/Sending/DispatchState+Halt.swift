@@ -19,7 +19,7 @@ extension DispatchState {
     /// Why nothing more of the part leaves; nil if it may.
     func halt(of part: HeldPart) -> Halt? {
         let halt = pauses.halts[part.claimed.deliveryID]
-        if part.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
+        if part.times.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
         return halt ?? (permission.isShuttingDownFast || part.refusal != nil ? .giveBack : nil)
     }
 
@@ -45,13 +45,13 @@ extension DispatchState {
 
     /// A message of its own has its own end, whatever others of its delivery have.
     private mutating func expireParts(_ now: Int64, _ actions: inout [Action]) {
-        for part in parts.values where part.ownValidUntil != nil && !part.isFenced && !part.isExpired && !part.isClosing
-        {
-            guard let end = part.ownValidUntil else { continue }
+        for part in parts.values
+        where part.times.validUntil != nil && !part.isFenced && !part.times.isExpired && !part.isClosing {
+            guard let end = part.times.validUntil else { continue }
             if now <= end {
                 endings.nextExpiry = min(endings.nextExpiry, end)
             } else {
-                parts[part.claim]?.isExpired = true
+                parts[part.claim]?.times.isExpired = true
                 endings.hasExpired = true
                 actions.append(.cancelQueued)
             }
@@ -85,7 +85,7 @@ extension DispatchState {
             return
         }
         if endings.hasRefused { endings.hasRefused = parts.values.contains { $0.refusal != nil && !$0.isFenced } }
-        if endings.hasExpired { endings.hasExpired = parts.values.contains { $0.isExpired && !$0.isClosing } }
+        if endings.hasExpired { endings.hasExpired = parts.values.contains { $0.times.isExpired && !$0.isClosing } }
         // In the order of the parts, so that the same events have the same effects.
         for claim in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }
@@ -169,7 +169,7 @@ extension DispatchState {
     mutating func closeIfDone(_ claim: PartToken, _ now: Int64) {
         guard var part = parts[claim], part.open == 0, !part.isFenced, !part.isClosing else { return }
         // What is left of a stopped or expired delivery has no retry.
-        if part.isExpired { return }
+        if part.times.isExpired { return }
         if case .close = pauses.halts[part.claimed.deliveryID] { return }
         part.isClosing = true
         part.lastBatch = storing.number

@@ -72,9 +72,10 @@ extension DispatchState {
         answer.outcomeClass = .unprocessed
         if outcome.fault == .unknown { gateway.unknownReasons[part.claimed.deliveryID, default: 0] += 1 }
         guard trouble == .none, circuit != .open, !permission.isShuttingDownFast, !part.isFenced,
-            !gateway.detector.isTrouble(at: moment)
+            !gateway.detector.isCertain
         else {
             flight.unsent.append(outcome.index)
+            part.times.refused(outcome, now: now)
             return
         }
         flight.open -= 1
@@ -92,6 +93,7 @@ extension DispatchState {
             if outcome.isPauseAdvice || outcome.retryAfterMilliseconds == nil { pause = max(0, end - now) / 2 }
             if now >= end || now + pause > end { return expire(&part, row, outcome) }
         }
+        part.times.refused(outcome, now: now)
         postpone(&part, row, now + pause, now, countsAttempt: false)
     }
 
@@ -210,7 +212,8 @@ extension DispatchState {
             if !gateway.detector.isWell { gateway.detector.forget() }
             return
         }
-        if gateway.detector.isTrouble(at: moment) {
+        let othersFollow = !waiting.isEmpty || window.isMarking
+        if gateway.detector.isTrouble(at: moment, othersFollow: othersFollow, waitingSince: gateway.silence.since) {
             leave(&actions)
             actions.append(
                 .enterTrouble(

@@ -34,10 +34,7 @@ struct HeldPart: Sendable {
     var isFenced = false
     /// The end of the part is in a batch for the database.
     var isClosing = false
-    /// Nothing of it is sent after this moment, in milliseconds on the database's clock; nil if only the delivery says until when.
-    let ownValidUntil: Int64?
-    /// Whether that moment has passed.
-    var isExpired = false
+    var times: PartTimes
 
     init(_ prepared: PreparedPart) {
         claimed = prepared.claimed
@@ -57,20 +54,20 @@ struct HeldPart: Sendable {
         userHashes = prepared.userHashes
         goesAlone = prepared.claimed.isAlone
         resent = prepared.resent
-        ownValidUntil = prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 }
+        times = PartTimes(validUntil: prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 })
     }
 
     var claim: PartToken { PartToken(part: claimed.id, token: claimed.fencingToken) }
 
     /// Until when its messages are sent: as the delivery and the part itself say.
     var validUntilMilliseconds: Int64? {
-        guard let own = ownValidUntil else { return delivery.validUntilMilliseconds }
+        guard let own = times.validUntil else { return delivery.validUntilMilliseconds }
         return min(own, delivery.validUntilMilliseconds ?? own)
     }
 
     /// Whether nothing of it is sent any more at a moment.
     func isExpired(atMilliseconds now: Int64) -> Bool {
-        delivery.isExpired(atMilliseconds: now) || ownValidUntil.map { now > $0 } ?? false
+        delivery.isExpired(atMilliseconds: now) || times.validUntil.map { now > $0 } ?? false
     }
 
     /// A message has its outcome: nothing about it is ambiguous any more.
@@ -141,7 +138,7 @@ struct HeldPart: Sendable {
     /// What a next owner has to know of the messages that were answered softly, or not at all.
     ///
     /// One that may have arrived stays ambiguous, whatever a later attempt was answered. What was refused for the gateway's sake needs no
-    /// record: it is sent as if for the first time.
+    /// record: it is sent as if for the first time, when the time has come that the gateway named.
     var recovery: PartRecovery {
         let retries = retries.filter(\.countsAttempt)
         let soft = retries.filter { !ambiguous.unanswered.contains($0.row) && !ambiguous.lost.contains($0.row) }
@@ -156,8 +153,29 @@ struct HeldPart: Sendable {
                     reason: "",
                     notBefore: DatabaseTime(microsecondsSince1970: soft.notBeforeMilliseconds * 1_000)
                 )
-            }
+            },
+            notBeforeMilliseconds: times.notBefore
         )
+    }
+}
+
+/// Until when and from when the messages of a part may be sent, in milliseconds on the database's clock.
+struct PartTimes: Sendable {
+    /// Nothing is sent after this moment; nil if only the delivery says until when.
+    let validUntil: Int64?
+    /// Whether that moment has passed.
+    var isExpired = false
+    /// The gateway has asked for this of messages that go back with the part, if they do; 0 for nothing.
+    private(set) var notBefore: Int64 = 0
+
+    init(validUntil: Int64?) {
+        self.validUntil = validUntil
+    }
+
+    /// The gateway has refused a message for its own sake, and may have said for how long.
+    mutating func refused(_ outcome: Outcome, now: Int64) {
+        guard let asked = outcome.retryAfterMilliseconds, !outcome.isPauseAdvice else { return }
+        notBefore = max(notBefore, now + Int64(asked))
     }
 }
 

@@ -273,6 +273,9 @@ extension Sender {
 
 /// What the database is told: marks, outcomes, parts that go back.
 extension Sender {
+    /// No gateway has asked for more than an hour, and who gets the part next asks again.
+    private static let longestWait: Int64 = 3_600_000
+
     /// Gives a part back, until the database has it or the child leaves.
     ///
     /// - Parameters:
@@ -290,7 +293,15 @@ extension Sender {
             var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(5))
             while true {
                 do {
-                    _ = try await store.releasePart(part, recovery: recovery, problem: problem, alone: alone)
+                    let notBefore = recovery.notBeforeMilliseconds
+                    _ = try await store.releasePart(
+                        part,
+                        recovery: recovery,
+                        problem: problem,
+                        // Of the clock of now: one that was set meanwhile must not keep the part back for longer.
+                        wait: notBefore == 0 ? 0 : min(notBefore - clock.nowMilliseconds, Self.longestWait),
+                        alone: alone
+                    )
                     if alone, let problem { try await holdIfRefused(part, problem) }
                     break
                 } catch {

@@ -24,6 +24,7 @@ public struct TroubleDetector: Sendable, Hashable {
     private var answers: UInt64 = 0
     private var count = 0
     private var runSince: Duration?
+    private var run = 0
     private var isTold = false
     /// The reason of the last failure, in the gateway's or the system's words.
     public private(set) var reason = ""
@@ -43,6 +44,7 @@ public struct TroubleDetector: Sendable, Hashable {
     public mutating func answered() {
         note(failed: false)
         runSince = nil
+        run = 0
         notBefore = nil
         isTold = false
     }
@@ -63,6 +65,7 @@ public struct TroubleDetector: Sendable, Hashable {
         note(failed: true)
         self.reason = reason
         if runSince == nil { runSince = silentSince ?? moment }
+        run += 1
         if isProjectWide { isTold = true }
         guard let retryAfterMilliseconds else { return }
         let end = moment + .milliseconds(max(0, retryAfterMilliseconds))
@@ -89,10 +92,19 @@ public struct TroubleDetector: Sendable, Hashable {
     public mutating func forget() { self = TroubleDetector() }
 
     /// Whether this is trouble.
-    public func isTrouble(at moment: Duration) -> Bool {
-        guard let runSince else { return isCrowd }
-        return isTold || isCrowd || moment - runSince >= Self.longestRun
+    ///
+    /// - Parameters:
+    ///   - othersFollow: messages wait to be sent, and are not yet: their answers say more than the time since one failure, in which the
+    ///     process may have stood still.
+    ///   - waitingSince: since when messages wait for an answer; nil if none does. What was sent after a failure has its time to be answered.
+    public func isTrouble(at moment: Duration, othersFollow: Bool = false, waitingSince: Duration? = nil) -> Bool {
+        if isCertain { return true }
+        guard let runSince, run > 1 || !othersFollow else { return false }
+        return moment - (run > 1 ? runSince : max(runSince, waitingSince ?? runSince)) >= Self.longestRun
     }
+
+    /// Whether this is trouble by the answers alone, whatever comes next: many of the last ones, or the gateway's word.
+    public var isCertain: Bool { isTold && runSince != nil || isCrowd }
 
     private var isCrowd: Bool {
         let failures = (answers & ((1 << UInt64(Self.window)) - 1)).nonzeroBitCount

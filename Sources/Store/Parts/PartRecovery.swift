@@ -47,8 +47,18 @@ public struct PartRecovery: Sendable {
     /// Messages with a soft answer.
     public var softAnswers: [SoftAnswer]
 
+    /// Before this moment none of it is sent, as the gateway has asked, in milliseconds since 1970 on the database's clock; 0 for nothing.
+    /// It is not put on record, but makes the part wait.
+    public var notBeforeMilliseconds: Int64
+
     /// What a journal, or its loss, says.
-    public init(ambiguousThrough: Int32 = 0, ambiguous: [Int32] = [], softAnswers: [SoftAnswer] = []) {
+    public init(
+        ambiguousThrough: Int32 = 0,
+        ambiguous: [Int32] = [],
+        softAnswers: [SoftAnswer] = [],
+        notBeforeMilliseconds: Int64 = 0
+    ) {
+        self.notBeforeMilliseconds = notBeforeMilliseconds
         self.ambiguousThrough = ambiguousThrough
         self.ambiguous = ambiguous
         self.softAnswers = softAnswers

@@ -14,6 +14,7 @@ extension Store {
     ///   - renewal: the renewal counter that must still stand, for one who takes the part for the owner's silence: the owner may
     ///     have renewed since, even while this waited for the row.
     ///   - problem: why its messages cannot be loaded or sent now: then it waits, longer each time, and others pass it at once.
+    ///   - wait: nobody gets it before this time has passed, in milliseconds; others pass it.
     ///   - alone: its push tokens were refused: whoever gets it next judges it by itself.
     ///   - waits: whether to wait for who has locked the part or its delivery: somebody's open transaction may last for hours.
     /// - Returns: false if the token has moved on or the part has ended, or if it is locked and this does not wait; then nothing
@@ -25,6 +26,7 @@ extension Store {
         ambiguousThroughMark: Bool = false,
         renewal: Int64? = nil,
         problem: String? = nil,
+        wait: Int64 = 0,
         alone: Bool = false,
         waits: Bool = true
     ) async throws -> Bool {
@@ -36,7 +38,7 @@ extension Store {
                 .int32Array(recovery.ambiguous), .int32Array(soft.map(\.sequence)), .int16Array(soft.map(\.attempt)),
                 .int16Array(soft.map(\.httpStatus)), .textArray(soft.map(\.reason)),
                 .int64ArrayWithNulls(soft.map { $0.notBefore?.microsecondsSince1970 }), .bool(!recovery.isEmpty),
-                .int64OrNull(renewal), .textOrNull(problem), .bool(alone),
+                .int64OrNull(renewal), .textOrNull(problem), .bool(alone), .int64(max(0, wait)),
             ]
         )
         guard ambiguousThroughMark else { return try await group([release])[0].int64(0, 0) > 0 }
@@ -92,7 +94,8 @@ extension Store {
             SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0, load_error = $13::text,
                 alone = p.alone OR $14,
                 load_failures = CASE WHEN $13::text IS NULL THEN 0 ELSE least(p.load_failures + 1, 100) END,
-                not_before = CASE WHEN $13::text IS NULL THEN p.not_before
+                not_before = CASE WHEN $13::text IS NULL AND $15 = 0 THEN p.not_before
+                    WHEN $13::text IS NULL THEN greatest(p.not_before, now() + $15 * interval '1 millisecond')
                     ELSE greatest(p.not_before, now() + \(LoadProblem.wait(after: "p.load_failures"))) END
             FROM before b WHERE p.id = b.id
             RETURNING p.id

@@ -55,6 +55,18 @@ import Testing
         #expect(detector.notBefore == .seconds(31), "the longest counts")
     }
 
+    @Test func oneFailureIsNoTroubleAsLongAsOthersFollow() {
+        var detector = TroubleDetector()
+        for _ in 0..<100 { detector.answered() }
+        detector.failed("503", at: .zero)
+        #expect(!detector.isTrouble(at: .seconds(5), othersFollow: true))
+        #expect(detector.isTrouble(at: .seconds(5)), "nobody else is there to find out")
+        detector.failed("503", at: .seconds(5))
+        #expect(detector.isTrouble(at: .seconds(5), othersFollow: true) && !detector.isCertain)
+        detector.answered()
+        #expect(!detector.isTrouble(at: .seconds(5)))
+    }
+
     @Test func limitsOfSingleDevicesAreNoneUntilTheyAreAll() {
         var detector = TroubleDetector()
         for _ in 0..<100 { detector.answered() }

@@ -26,6 +26,19 @@ struct UnloadedPartTests {
         return (before...after).contains(notBefore - seconds * 1_000)
     }
 
+    @Test("What the gateway has asked to wait for waits, and what it has not keeps its place")
+    func asked() async throws {
+        let (fixture, first) = try await StoreFixture.withClaimedPart(messages: 10)
+        let seconds = "SELECT ceil(extract(epoch FROM not_before - now()))::bigint FROM pushmta_engine.delivery_part"
+        #expect(try await fixture.store.releasePart(PartToken(part: first.id, token: first.fencingToken)))
+        #expect(try required(try await fixture.sql(seconds)) <= 0)
+        let again = try required(try await fixture.claim().first)
+        let token = PartToken(part: again.id, token: again.fencingToken)
+        #expect(try await fixture.store.releasePart(token, wait: 600_000))
+        #expect((500...600).contains(try required(try await fixture.sql(seconds))))
+        #expect(try await fixture.claim().isEmpty)
+    }
+
     private func comeDue(_ fixture: StoreFixture) async throws {
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET not_before = now() - interval '1 hour'")
     }
