@@ -121,11 +121,17 @@ public protocol GatewayDelegate: AnyObject, Sendable {
     /// Messages of a batch have their outcomes; for owners that do not ask for latencies.
     func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome])
 
+    /// So many messages may be on the wire at once now, over all connections.
+    func capacityChanged(_ streams: Int)
+
     /// Something happened that concerns more than a message: the gateway, its connections, or the whole application.
     func gatewayEvent(_ event: GatewayEvent)
 }
 
 extension GatewayDelegate {
+    /// Does nothing, for owners that keep a window of one size.
+    public func capacityChanged(_ streams: Int) {}
+
     /// Lets all messages leave.
     public func aboutToSend(_ departures: [GatewayDeparture]) -> Bool { true }
 
@@ -268,9 +274,23 @@ public struct GatewayStatus: Sendable, Hashable {
     /// How many messages may be on the wire at once, over all connections.
     public var streamLimit: Int
 
+    /// How many connections it wants to have; as many as are ready where the number is fixed.
+    public var wanted: Int
+    /// Why so many, in a word; empty where the number is fixed.
+    public var reason: String
+
     /// Makes figures; what is left out is 0.
-    public init(connections: Int = 0, streamsInFlight: Int = 0, queued: Int = 0, streamLimit: Int = 0) {
+    public init(
+        connections: Int = 0,
+        streamsInFlight: Int = 0,
+        queued: Int = 0,
+        streamLimit: Int = 0,
+        wanted: Int? = nil,
+        reason: String = ""
+    ) {
         self.connections = connections
+        self.wanted = wanted ?? connections
+        self.reason = reason
         self.streamsInFlight = streamsInFlight
         self.queued = queued
         self.streamLimit = streamLimit

@@ -10,12 +10,18 @@ public struct GatewayOptions: Sendable {
     public var feedbackAddress: GatewayAddress
     /// The connections of one child; `android-v1` always has one.
     public var connections: ConnectionOptions
+    /// Requests to legacy FCM at a time: as Adobe's default has it, unless the account or the setting names fewer or the account more.
+    public var legacyRequests: Int
     /// A PEM file with the trusted roots, for token endpoints, too; nil means the system's.
     public var trustRootsFile: String?
     /// The HTTP proxy on the way to gateways and token endpoints; nil for none.
     public var proxy: GatewayProxy?
     /// What only the binary protocol has.
     public var binary: BinarySettings
+
+    /// Adobe Campaign's maxGCMConnectPerChild: legacy FCM has no streams that a connection could carry more of, and nobody says how many
+    /// requests at a time its successors take.
+    private static let usualLegacyRequests = 8
 
     /// Takes an account as it is stored; what it leaves open the settings say.
     ///
@@ -54,6 +60,7 @@ public struct GatewayOptions: Sendable {
             requestTimeoutMilliseconds: Int64(settings.mta.child.requestTimeoutSec) * 1_000,
             connectTimeoutMilliseconds: Int64(settings.mta.child.connectTimeoutSec) * 1_000
         )
+        legacyRequests = max(1, own ?? min(usual, Self.usualLegacyRequests))
         let usualFile = settings.nmac.relay.trustedCertsChain
         trustRootsFile = text(.certificateAuthorityFile) ?? (usualFile.isEmpty ? nil : usualFile)
         binary = settings.nmac.binary
@@ -69,9 +76,10 @@ extension ChildSettings {
     /// How many connections a child holds, unless its account says otherwise.
     fileprivate func connections(_ connector: Connector) -> Int {
         switch connector {
-        case .iosHTTP2, .iosBinary: maxAPNsConnectPerChild
-        // One connection per child is what this connector is.
-        case .androidV1: 1
+        case .iosHTTP2: maxAPNsConnectPerChild
+        // One connection per child is what `android-v1` is. One of the binary protocol takes what a core makes, and it has no answers that a
+        // second one would be needed for.
+        case .androidV1, .iosBinary: 1
         case .androidV2: maxGCMConnectPerChild
         }
     }

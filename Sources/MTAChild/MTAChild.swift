@@ -186,9 +186,7 @@ public final class MTAChild: Sendable {
     ) -> Sender {
         Sender(
             dispatch: DispatchState(
-                window: arguments.connector == .iosBinary
-                    ? settings.nmac.binary.dispatchWindow : settings.mta.child.dispatchWindow,
-                mostBytes: DispatchState.usualBytes,
+                window: dispatchWindow,
                 batchSize: settings.mta.child.outcomeBatchSize,
                 applicationID: arguments.applicationID
             ),
@@ -213,6 +211,18 @@ public final class MTAChild: Sendable {
             settings: settings.mta.child,
             logger: logger
         )
+    }
+
+    /// The binary protocol answers by silence, so that its window has to hold what is sent in the time of one; the others' follows the
+    /// gateway's latency.
+    private var dispatchWindow: DispatchWindow {
+        arguments.connector == .iosBinary
+            ? DispatchWindow(most: settings.nmac.binary.dispatchWindow, mostBytes: DispatchWindow.usualBytes)
+            : DispatchWindow(
+                most: min(DispatchWindow.usual, settings.mta.child.dispatchWindow),
+                ceiling: settings.mta.child.dispatchWindow,
+                mostBytes: DispatchWindow.usualBytes
+            )
     }
 
     /// No message can be sent with this account or credential, by nobody: no message is failed for it.

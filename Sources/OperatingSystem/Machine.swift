@@ -1,3 +1,24 @@
+// OperatingSystem: what the operating system gives, for every target above.
+//
+// WHAT IT DOES
+//   Locks files (FileLock), starts detached threads (DetachedThread), tells the figures of machine and process (Machine) and
+//   the identity of the running boot (BootID).
+//
+// HOW IT IS USED
+//   FileLock.acquire(_:create:) gives an object that holds the lock as long as it lives: the supervisor's folder, journals,
+//   spools and the key file are guarded so. DetachedThread.start runs one closure beside the pool of tasks, for C libraries that
+//   wait: libpq's loop, libcurl's worker. Machine and BootID are functions.
+//
+// STATE AND FILES
+//   A lock belongs to its open file and ends with the process, however that ends. Nothing is written.
+//
+// FAILURES
+//   A figure that the system does not tell is 0, an identity nil. A lock that somebody else holds is nil; a file that cannot be
+//   opened or locked is an Errno.
+//
+// SEE ALSO
+//   FileLock.swift, DetachedThread.swift, BootID.swift
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

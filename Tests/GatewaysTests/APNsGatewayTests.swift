@@ -22,7 +22,8 @@ struct APNsGatewayTests {
             #expect(fixture.collector.calls < 500)
             let counters = fixture.simulator.counters().apns
             #expect(counters.accepted == 1_000)
-            #expect(counters.connectionsOpened == connections)
+            // A gateway that answers at once needs one, whatever it may have.
+            #expect(counters.connectionsOpened == 1)
             try await fixture.collector.waitForEvent(.connected)
             let status = await gateway.status()
             #expect(status.streamsInFlight == 0)

@@ -62,7 +62,7 @@ struct GatewayOptionsTests {
             }.connections.count
         }
         #expect(try count(.iosHTTP2) == 2)
-        #expect(try count(.iosBinary) == 2)
+        #expect(try count(.iosBinary) == 1)
         #expect(try count(.androidV2) == 3)
         #expect(try count(.androidV1) == 1)
         #expect(try count(.androidV1, #"{"connections":4}"#) == 1)

@@ -19,7 +19,11 @@ import Testing
 
     /// A dispatch state that has sent the messages of a part.
     private func sent(_ part: PreparedPart) -> DispatchState {
-        var dispatch = DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+        var dispatch = DispatchState(
+            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            batchSize: 1_000,
+            applicationID: 1
+        )
         for case .mark(let marks) in dispatch.handle(.prepared(part), now: now) {
             _ = dispatch.handle(.marked(marks, held: Set(marks.map(\.claim.part))), now: now)
         }

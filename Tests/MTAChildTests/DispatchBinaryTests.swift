@@ -9,7 +9,9 @@ import Testing
 @Suite struct DispatchBinaryTests {
     private let now = DispatchFixture.start
 
-    private func dispatch() -> DispatchState { DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1) }
+    private func dispatch() -> DispatchState {
+        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+    }
 
     @Test func whatAnotherMessageHasCostIsSentAgainForFree() throws {
         var dispatch = dispatch()
@@ -60,7 +62,11 @@ import Testing
         let delivery = try DispatchFixture.delivery()
         let part = DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)
         let bytes = part.slices[0].batch.byteCount
-        var dispatch = DispatchState(window: 4_000, mostBytes: bytes * 3, batchSize: 1_000, applicationID: 1)
+        var dispatch = DispatchState(
+            window: DispatchWindow(most: 4_000, mostBytes: bytes * 3),
+            batchSize: 1_000,
+            applicationID: 1
+        )
         var actions = dispatch.handle(.prepared(part), now: now)
         var sent = 0
         for _ in 0..<20 {
@@ -75,7 +81,7 @@ import Testing
         let outcomes = (0..<Int32(100)).map { Outcome(index: $0, outcomeClass: .accepted, reason: "Silence") }
         let next = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(next.contains { if case .mark = $0 { true } else { false } })
-        var tight = DispatchState(window: 4_000, mostBytes: 1, batchSize: 1_000, applicationID: 1)
+        var tight = DispatchState(window: DispatchWindow(most: 4_000, mostBytes: 1), batchSize: 1_000, applicationID: 1)
         let first = tight.handle(
             .prepared(DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)),
             now: now

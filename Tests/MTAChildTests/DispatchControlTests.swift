@@ -10,7 +10,9 @@ import Testing
     private let now = DispatchFixture.start
     private let first = PartToken(part: 1, token: 1)
 
-    private func dispatch() -> DispatchState { DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1) }
+    private func dispatch() -> DispatchState {
+        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+    }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) {
         for case .mark(let marks) in dispatch.handle(.prepared(part), now: now) {
@@ -208,7 +210,11 @@ import Testing
     }
 
     @Test func anUrgentPartPassesThoseThatWait() throws {
-        var dispatch = DispatchState(window: 2, batchSize: 1_000, applicationID: 1)
+        var dispatch = DispatchState(
+            window: DispatchWindow(most: 2, mostBytes: .max),
+            batchSize: 1_000,
+            applicationID: 1
+        )
         let delivery = try DispatchFixture.delivery()
         send(&dispatch, DispatchFixture.part(1, size: 6, slice: 2, delivery: delivery))
         send(&dispatch, DispatchFixture.part(2, size: 1, delivery: delivery))

@@ -17,7 +17,11 @@ import Testing
         validFor: Int64? = nil,
         withErrors: Set<Int32> = []
     ) throws -> DispatchState {
-        var dispatch = DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+        var dispatch = DispatchState(
+            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            batchSize: 1_000,
+            applicationID: 1
+        )
         let delivery = try DispatchFixture.delivery(
             maxRetries: maxRetries,
             validUntilMilliseconds: validFor.map { now + $0 }
@@ -145,7 +149,11 @@ import Testing
     }
 
     @Test func aMessageThatCannotBeMadeIsAFailureOfItsKind() throws {
-        var dispatch = DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+        var dispatch = DispatchState(
+            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            batchSize: 1_000,
+            applicationID: 1
+        )
         var part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
         part.slices = []
         part.decided = [

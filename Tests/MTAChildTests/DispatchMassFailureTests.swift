@@ -43,7 +43,9 @@ import Testing
         actions.compactMap { if case .openCircuit(let reason, true) = $0 { reason } else { nil } }
     }
 
-    private func dispatch() -> DispatchState { DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1) }
+    private func dispatch() -> DispatchState {
+        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+    }
 
     @Test func aSmallDeliveryOfTheOtherEnvironmentFailsNoMessage() throws {
         var dispatch = dispatch()

@@ -13,7 +13,11 @@ import Testing
     private func world(_ seed: UInt64) throws -> DispatchWorld {
         var world = DispatchWorld(
             random: TestRandom(seed: seed),
-            dispatch: DispatchState(window: Self.window, batchSize: 5, applicationID: 1)
+            dispatch: DispatchState(
+                window: DispatchWindow(most: Self.window, mostBytes: .max),
+                batchSize: 5,
+                applicationID: 1
+            )
         )
         for id in 1...Int64(3) {
             let delivery = try DispatchFixture.delivery(

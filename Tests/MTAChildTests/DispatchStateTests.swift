@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DispatchStateTests {
     private func dispatch(window: Int = 4_000, batchSize: Int = 1_000) -> DispatchState {
-        DispatchState(window: window, batchSize: batchSize, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: window, mostBytes: .max), batchSize: batchSize, applicationID: 1)
     }
 
     private let now = DispatchFixture.start

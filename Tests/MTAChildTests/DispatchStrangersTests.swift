@@ -9,7 +9,9 @@ import Testing
 @Suite struct DispatchStrangersTests {
     private let now = DispatchFixture.start
 
-    private func dispatch() -> DispatchState { DispatchState(window: 8_000, batchSize: 4_000, applicationID: 1) }
+    private func dispatch() -> DispatchState {
+        DispatchState(window: DispatchWindow(most: 8_000, mostBytes: .max), batchSize: 4_000, applicationID: 1)
+    }
 
     private func refused(_ index: Int32) -> Outcome {
         Outcome(

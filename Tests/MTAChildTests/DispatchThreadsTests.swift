@@ -9,7 +9,9 @@ import Testing
 @Suite struct DispatchThreadsTests {
     private let now = DispatchFixture.start
 
-    private func dispatch() -> DispatchState { DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1) }
+    private func dispatch() -> DispatchState {
+        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+    }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) {
         for case .mark(let marks) in dispatch.handle(.prepared(part), now: now) {

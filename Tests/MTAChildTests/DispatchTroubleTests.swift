@@ -10,7 +10,7 @@ import Testing
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @discardableResult

@@ -236,7 +236,7 @@ import Testing
 
     /// It goes back under its token as every part does, and the journal is not cut before the database has it.
     @Test func aPartThatCannotBeReadIsOnItsWayBackUntilTheDatabaseHasIt() {
-        var dispatch = DispatchState(window: 10, batchSize: 10, applicationID: 1)
+        var dispatch = DispatchState(window: DispatchWindow(most: 10, mostBytes: .max), batchSize: 10, applicationID: 1)
         let part = PartToken(part: 7, token: 3)
         let actions = dispatch.handle(.unloaded(part, reason: "gone"), now: DispatchFixture.start)
         let postponed = actions.compactMap { action -> String? in

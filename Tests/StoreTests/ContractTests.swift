@@ -163,7 +163,7 @@ struct ContractTests {
                 state: .working,
                 deliveryID: 16,
                 partID: nil,
-                connections: 2,
+                connections: ChildConnections(open: 2, wanted: 5, reason: "grown", dispatchWindow: 8_000),
                 sent: 7,
                 rate: 1.5,
                 latencyP99Milliseconds: 12

@@ -30,7 +30,7 @@
 //
 // SEE ALSO
 //   Settings/SettingsLoader.swift, Settings/StoreSession.swift, Terminal/CommandFailure.swift, Terminal/Table.swift,
-//   Credentials/CredentialMaterial.swift, Credentials/CredentialKeyFile.swift, Config/pushmta.yaml
+//   Files/CredentialMaterial.swift, Files/CredentialKeyFile.swift, Config/pushmta.yaml
 
 import ArgumentParser
 import PushCore

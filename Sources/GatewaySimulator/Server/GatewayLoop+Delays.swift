@@ -1,9 +1,6 @@
 import NIOCore
 
 extension GatewayLoop {
-    /// Answers that are due within this time leave together, so that a thousand delayed answers need no thousand flushes.
-    private static var tick: UInt64 { 500_000 }
-
     private var time: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
     /// Sends an answer after the latency of the plan, or when the stall is over.
@@ -15,10 +12,8 @@ extension GatewayLoop {
         on connection: GatewayConnection<Rules>
     ) {
         let delay = plan.latency.map { UInt64(max(0, $0.sample(&dice))) } ?? 0
-        answersGiven += 1
         let answer = DelayedAnswer(
             due: time + delay,
-            number: answersGiven,
             connection: connection,
             streamID: streamID,
             judgement: judgement,
@@ -28,7 +23,7 @@ extension GatewayLoop {
         if delay == 0, stallEnds != nil {
             held.append(answer)
         } else {
-            queue.insert(answer)
+            queue.insert(answer, delay: delay)
             schedule()
         }
     }
@@ -76,8 +71,7 @@ extension GatewayLoop {
         refresh()
         let time = time
         if let end = stallEnds, end <= time { endStall() }
-        var due: [DelayedAnswer<Rules>] = []
-        while let answer = queue.take(dueBy: time + Self.tick) { due.append(answer) }
+        let due = queue.take(dueBy: time)
         if stallEnds != nil { held += due } else { send(due) }
         schedule()
         if let end = stallEnds, end != .max { schedule(at: end) }
@@ -106,8 +100,6 @@ extension GatewayLoop {
 struct DelayedAnswer<Rules: GatewayRules> {
     /// When it is due, in nanoseconds of the event loop's clock.
     var due: UInt64
-    /// Keeps answers of the same moment in order.
-    var number: UInt64
     var connection: GatewayConnection<Rules>
     var streamID: Int32
     var judgement: Judgement
@@ -115,54 +107,60 @@ struct DelayedAnswer<Rules: GatewayRules> {
     var id: [UInt8]
     /// The push was recorded when it came; otherwise it is only now, if its connection is still there.
     var isTaken: Bool
-
-    func isBefore(_ other: DelayedAnswer) -> Bool {
-        due != other.due ? due < other.due : number < other.number
-    }
 }
 
-/// Answers by the time at which they are due: a binary heap.
+/// Answers by the moment at which they leave. Those that are due at about the same moment leave together, so that a thousand delayed
+/// answers need no thousand flushes.
 struct AnswerQueue<Rules: GatewayRules> {
-    private var heap: [DelayedAnswer<Rules>] = []
+    /// Answers that leave together are due within half a millisecond, or within 2 % of their delay, if that is more…
+    private static var shortest: UInt64 { 500_000 }
+    private static var share: UInt64 { 50 }
+    /// …and at most this, as a flush is cheap by then.
+    private static var longest: UInt64 { 4_000_000 }
 
-    var isEmpty: Bool { heap.isEmpty }
+    private var moments: [UInt64: [DelayedAnswer<Rules>]] = [:]
+    /// The keys of `moments` as a binary heap.
+    private var heap: [UInt64] = []
 
-    /// When the first one is due.
-    var firstDue: UInt64? { heap.first?.due }
+    /// When the first ones leave.
+    var firstDue: UInt64? { heap.first }
 
-    mutating func insert(_ answer: DelayedAnswer<Rules>) {
-        heap.append(answer)
-        var child = heap.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard heap[child].isBefore(heap[parent]) else { break }
-            heap.swapAt(child, parent)
-            child = parent
+    mutating func insert(_ answer: DelayedAnswer<Rules>, delay: UInt64) {
+        let together = min(max(delay / Self.share, Self.shortest), Self.longest)
+        let moment = (answer.due + together - 1) / together * together
+        if moments[moment]?.append(answer) == nil {
+            moments[moment] = [answer]
+            push(moment)
         }
     }
 
-    /// Takes the first answer if it is due by then.
-    mutating func take(dueBy time: UInt64) -> DelayedAnswer<Rules>? {
-        guard let first = heap.first, first.due <= time else { return nil }
+    /// Takes those that leave by then, in the order of their moments.
+    mutating func take(dueBy time: UInt64) -> [DelayedAnswer<Rules>] {
+        var taken: [DelayedAnswer<Rules>] = []
+        while let first = heap.first, first <= time {
+            pop()
+            if let answers = moments.removeValue(forKey: first) { taken += answers }
+        }
+        return taken
+    }
+
+    private mutating func push(_ moment: UInt64) {
+        heap.append(moment)
+        var child = heap.count - 1
+        while child > 0, heap[child] < heap[(child - 1) / 2] {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    private mutating func pop() {
         let last = heap.removeLast()
-        guard !heap.isEmpty else { return first }
+        guard !heap.isEmpty else { return }
         heap[0] = last
-        sink()
-        return first
-    }
-
-    /// Takes them all, in order.
-    mutating func takeAll() -> [DelayedAnswer<Rules>] {
-        defer { heap = [] }
-        return heap.sorted { $0.isBefore($1) }
-    }
-
-    private mutating func sink() {
         var parent = 0
         while true {
             var first = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].isBefore(heap[first])
-            {
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[first] {
                 first = child
             }
             guard first != parent else { return }

@@ -27,7 +27,6 @@ final class GatewayLoop<Rules: GatewayRules> {
     private(set) var now: Int64 = 0
 
     var queue = AnswerQueue<Rules>()
-    var answersGiven: UInt64 = 0
     var wakeUp: (due: UInt64, task: Scheduled<Void>)?
     /// Answers that a stall holds back.
     var held: [DelayedAnswer<Rules>] = []

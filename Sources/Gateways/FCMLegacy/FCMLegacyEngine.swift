@@ -64,7 +64,7 @@ final class FCMLegacyEngine {
             connections: openConnections,
             streamsInFlight: left,
             queued: waiting.messages + all - left,
-            streamLimit: options.connections.count * LegacyRequest.mostMessages
+            streamLimit: options.legacyRequests * LegacyRequest.mostMessages
         )
     }
 
@@ -85,7 +85,7 @@ final class FCMLegacyEngine {
     /// Hands requests to libcurl, as many as may be on their way.
     private func sendNext() {
         guard isStarted, !isStopping, !reachability.isPausing else { return }
-        while transfers.count < (reachability.isReachable ? options.connections.count : 1),
+        while transfers.count < (reachability.isReachable ? options.legacyRequests : 1),
             let request = waiting.popFirst()
         {
             send(request)
@@ -158,7 +158,7 @@ final class FCMLegacyEngine {
 
     private func connected(_ connection: CurlConnection) {
         if connection.isNew {
-            openConnections = min(openConnections + 1, options.connections.count)
+            openConnections = min(openConnections + 1, options.legacyRequests)
             tell(reports.opened(connection.peer))
         }
         reachability.connected()

@@ -215,6 +215,7 @@ final class GatewayEngine {
     private func follow(_ work: FollowUp) {
         if work.hasAccepted, reports.isInTrouble { tell(reports.accepted()) }
         for decision in work.decisions { tell(reports.answer(decision)) }
+        if work.decisions.contains(where: { $0.row.application == .pause }) { client?.backOff() }
         if work.makesWaitingAnew {
             startAnew(with: nil)
         } else if work.replacesConnections, reports.mayReplaceConnections() {
@@ -259,6 +260,7 @@ final class GatewayEngine {
         case .dialFailed(let reason, let attempt, let delay):
             tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, attempt, delay))
         case .limitChanged: break
+        case .capacityChanged(let streams): delegate?.capacityChanged(streams)
         case .goAway(let code, _, let debugData, let wasInUse): goAway(code, debugData, wasInUse)
         case .closed(let reason): tell(reports.closed(reason))
         }

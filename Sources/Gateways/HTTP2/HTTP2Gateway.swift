@@ -57,7 +57,9 @@ public final class HTTP2Gateway: Gateway {
             connections: status.connections,
             streamsInFlight: status.streamsInFlight,
             queued: status.queued + waiting,
-            streamLimit: status.streamLimit
+            streamLimit: status.streamLimit,
+            wanted: status.size.target,
+            reason: status.size.reason.rawValue
         )
     }
 
@@ -96,6 +98,8 @@ extension HTTP2ClientConfiguration {
             tls: HTTP2TLS(trustRootsFile: options.trustRootsFile, identity: identity),
             initialMaxConcurrentStreams: initialMaxConcurrentStreams
         )
+        // Between one and these the client opens what rate and latency ask for.
+        connections.fewest = 1
         proxy = options.proxy?.http2(for: options.address.host)
     }
 }

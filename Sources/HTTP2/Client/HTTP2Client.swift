@@ -110,6 +110,12 @@ public final class HTTP2Client: Sendable {
         eventLoop.execute { pool.value.retryNow() }
     }
 
+    /// The server wants less from this sender, as it has said in an answer: fewer connections are held for a while.
+    public func backOff() {
+        let pool = pool
+        eventLoop.execute { pool.value.backOff() }
+    }
+
     /// Gives back what waits, lets what is on the wire resolve until its deadline, and closes the connections.
     public func shutdown() async {
         let pool = pool
@@ -155,6 +161,8 @@ public enum HTTP2ConnectionEvent: Sendable {
     case dialFailed(reason: String, attempt: Int, nextDelayMilliseconds: Int64)
     /// The server's limit of concurrent streams changed.
     case limitChanged(Int)
+    /// So many requests may be on the wire at once now, over all connections.
+    case capacityChanged(Int)
     /// The server sent GOAWAY. APNs puts a JSON object with the reason into the debug data, even with NO_ERROR.
     ///
     /// `wasInUse` is false for a connection that took no more requests already, such as one that was replaced.
@@ -222,4 +230,6 @@ public struct HTTP2ClientStatus: Sendable {
     public var queued: Int
     /// The sum of the ready connections' limits of concurrent streams.
     public var streamLimit: Int
+    /// How many connections there are to be, and why.
+    public var size: ConnectionSetSize
 }

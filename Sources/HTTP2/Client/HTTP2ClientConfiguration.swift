@@ -44,8 +44,11 @@ public struct HTTP2ClientConfiguration: Sendable {
 
 /// A client's connections to one server, whatever is spoken on them.
 public struct ConnectionOptions: Sendable, Hashable {
-    /// How many are held, 1 or more.
+    /// How many are held at most, 1 or more.
     public var count: Int
+    /// How many are held at least; as many as at most unless set. Between the two an HTTP/2 client opens what rate and latency ask for, see
+    /// ``ConnectionSetSize``.
+    public var fewest: Int
     /// A request without an answer for so long is given up and counts as ambiguous. FCM asks for 10 s or more.
     public var requestTimeoutMilliseconds: Int64
     /// The time until a connection can take requests: for the name, TCP, TLS and, with HTTP/2, the first SETTINGS frame together.
@@ -57,6 +60,7 @@ public struct ConnectionOptions: Sendable, Hashable {
 
     public init(count: Int = 1, requestTimeoutMilliseconds: Int64, connectTimeoutMilliseconds: Int64) {
         self.count = count
+        fewest = count
         self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     }

@@ -29,7 +29,6 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     var state = State.opening
     private(set) var limit: Int
     private var context: ChannelHandlerContext?
-    private var output = ByteBuffer()
     /// Since when the server owes us a word: its last one, or the moment at which there was something to answer again.
     var quietSince = NIODeadline.now()
     var pingSent: NIODeadline?
@@ -271,10 +270,10 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         do {
             var hasMore = true
             while hasMore {
-                output.clear(minimumCapacity: Self.outputPiece)
-                hasMore = try session.serialise(into: &output, limit: Self.outputPiece - 16_384)
-                if output.readableBytes > 0 {
-                    context.write(wrapOutboundOut(output), promise: nil)
+                pool.output.clear(minimumCapacity: Self.outputPiece)
+                hasMore = try session.serialise(into: &pool.output, limit: Self.outputPiece - 16_384)
+                if pool.output.readableBytes > 0 {
+                    context.write(wrapOutboundOut(pool.output), promise: nil)
                     hasWritten = true
                 }
             }

@@ -10,7 +10,7 @@ extension HTTP2ClientPool {
         let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }
         let proven = usable.count { $0.isProved }
         let number = pacing.dials(
-            wanted: configuration.connections.count,
+            wanted: sizing.size.target,
             proven: proven,
             unproven: usable.count - proven + dialing,
             at: .now()
@@ -34,7 +34,10 @@ extension HTTP2ClientPool {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.maxMessagesPerRead, value: 4)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 64 * 1_024))
+            .channelOption(
+                .recvAllocator,
+                value: FixedSizeRecvByteBufferAllocator(capacity: Self.readPiece(configuration))
+            )
             // What waits to be written is bounded by the stream limit and HTTP/2's own windows.
             .channelOption(.writeBufferWaterMark, value: .init(low: 256 * 1_024, high: 1_024 * 1_024))
             .channelInitializer { channel in
@@ -59,6 +62,11 @@ extension HTTP2ClientPool {
             )
             .assumeIsolated()
             .whenComplete { result in self.dialed(result, deadline: deadline) }
+    }
+
+    /// What one read takes: about what the answers to all streams of a connection come to. Each connection keeps some of these.
+    private static func readPiece(_ configuration: HTTP2ClientConfiguration) -> Int {
+        min(64 * 1_024, max(8 * 1_024, configuration.maxConcurrentStreams * 128))
     }
 
     private static func tlsHandler(_ context: NIOSSLContext, _ serverName: String) throws -> NIOSSLClientHandler {

@@ -13,6 +13,7 @@ final class HTTP2ClientPool {
     var pending = PendingRequests()
     var random = SystemRandomNumberGenerator()
     private var ticker: RepeatedTask?
+    var sizing: Sizing
     var isStopping = false
     private var isStopped = false
     private var stopPromise: EventLoopPromise<Void>?
@@ -26,11 +27,27 @@ final class HTTP2ClientPool {
     var returnIsScheduled = false
     /// What the delegate is told of when requests leave; kept, so that telling it costs no allocation.
     var departures: [HTTP2Departure] = []
+    /// What a connection writes; one for all, as only one writes at a time and hundreds of such buffers are tens of megabytes.
+    var output = ByteBuffer()
+
+    /// How many connections there are to be, and what is seen of them.
+    struct Sizing {
+        var size: ConnectionSetSize
+        fileprivate var seen = ConnectionSetSize.Sample()
+        fileprivate var sampler: RepeatedTask?
+        /// How many requests may be on the wire at once, as the delegate was told last.
+        fileprivate var toldCapacity = 0
+
+        fileprivate init(_ connections: ConnectionOptions) {
+            size = ConnectionSetSize(minimum: connections.fewest, maximum: connections.count)
+        }
+    }
 
     init(configuration: HTTP2ClientConfiguration, eventLoop: any EventLoop, delegate: any HTTP2ClientDelegate) {
         self.configuration = configuration
         self.eventLoop = eventLoop
         self.delegate = delegate
+        sizing = Sizing(configuration.connections)
         pacing = DialPacing(
             firstMilliseconds: configuration.connections.firstBackOffMilliseconds,
             maximumMilliseconds: configuration.connections.maximumBackOffMilliseconds
@@ -67,6 +84,7 @@ final class HTTP2ClientPool {
     // MARK: What connections tell
 
     func completed(_ completions: [HTTP2Completion]) {
+        for completion in completions { count(completion) }
         isDelivering = true
         delegate.completed(completions)
         isDelivering = false
@@ -81,10 +99,12 @@ final class HTTP2ClientPool {
 
     func limitChanged(_ limit: Int) {
         tell(.limitChanged(limit))
+        tellCapacity()
     }
 
     func connectionOpened(_ connection: HTTP2ClientConnection) {
         tell(.opened(address: connection.address))
+        tellCapacity()
     }
 
     /// A connection brought its first answer: the server is well.
@@ -96,6 +116,8 @@ final class HTTP2ClientPool {
 
     func goAway(_ connection: HTTP2ClientConnection, _ event: HTTP2ConnectionEvent) {
         tell(event)
+        if case .goAway(.enhanceYourCalm, _, _, wasInUse: true) = event { backOff() }
+        tellCapacity()
         if connection.wasGood {
             dialMissing()
         } else {
@@ -109,6 +131,7 @@ final class HTTP2ClientPool {
         if let reason { broke(connection, reason: reason) }
         connections.removeAll { $0 === connection }
         if connection.opened != nil { tell(.closed(reason: reason)) }
+        tellCapacity()
         if isStopping { return finishStopping() }
         pump()
     }
@@ -118,6 +141,7 @@ final class HTTP2ClientPool {
     private func tick() {
         let now = NIODeadline.now()
         for connection in connections { connection.tick(now) }
+        look(now)
         pump()
     }
 
@@ -178,6 +202,7 @@ final class HTTP2ClientPool {
         guard isStopping, !isStopped, connections.isEmpty else { return }
         isStopped = true
         ticker?.cancel()
+        sizing.sampler?.cancel()
         stopPromise?.succeed()
     }
 
@@ -187,7 +212,8 @@ final class HTTP2ClientPool {
             connections: ready.count,
             streamsInFlight: connections.reduce(0) { $0 + $1.streamsInFlight },
             queued: pending.count,
-            streamLimit: ready.reduce(0) { $0 + $1.limit }
+            streamLimit: ready.reduce(0) { $0 + $1.limit },
+            size: sizing.size
         )
     }
 }
@@ -249,6 +275,7 @@ extension HTTP2ClientPool {
             fill(connection, atMost: share)
             connection.send()
         }
+        if pending.count > 0 { lookOften() }
         dialMissing()
     }
 
@@ -298,5 +325,79 @@ extension HTTP2ClientPool {
         takePending()
         giveBackSoon([])
         return false
+    }
+}
+
+/// How the set gets its sizing.size.
+extension HTTP2ClientPool {
+    /// Between two looks at a set that has requests to wait for: a period of ``ConnectionSetSize`` has some of them.
+    private static let lookInterval = TimeAmount.milliseconds(20)
+
+    private func count(_ completion: HTTP2Completion) {
+        switch completion.result {
+        case .response:
+            sizing.seen.answered += 1
+            sizing.seen.latencySum += Int64(completion.latencyMicroseconds)
+        case .unprocessed(let failure) where failure.cause == .reset(.refusedStream): sizing.seen.refused += 1
+        case .unprocessed, .ambiguous: break
+        }
+    }
+
+    /// Looks often as long as requests are waiting or on the wire; a client without work has the ticker only.
+    private func lookOften() {
+        guard sizing.sampler == nil, sizing.size.minimum < sizing.size.maximum, !isStopping else { return }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        sizing.sampler = eventLoop.scheduleRepeatedTask(initialDelay: Self.lookInterval, delay: Self.lookInterval) {
+            task in
+            let pool = bound.value
+            pool.look(.now())
+            guard pool.pending.count == 0, pool.sizing.seen.inFlight == 0 else { return }
+            pool.sizing.sampler = nil
+            task.cancel()
+        }
+    }
+
+    private func look(_ now: NIODeadline) {
+        guard sizing.size.minimum < sizing.size.maximum else { return }
+        sizing.seen.ready = 0
+        sizing.seen.opening = dialing
+        sizing.seen.streamLimit = 0
+        sizing.seen.inFlight = 0
+        for connection in connections {
+            switch connection.state {
+            case .opening: sizing.seen.opening += 1
+            case .ready:
+                sizing.seen.ready += 1
+                sizing.seen.streamLimit += connection.limit
+                sizing.seen.inFlight += connection.streamsInFlight
+            case .draining, .closing, .closed: break
+            }
+        }
+        sizing.seen.isWaiting = pending.count > 0
+        if sizing.size.see(sizing.seen, at: now) { resize() }
+    }
+
+    /// The server wants fewer connections and requests.
+    func backOff() {
+        if sizing.size.backOff(at: .now()) { resize() }
+    }
+
+    /// Opens what is missing; what is too much takes no more requests, and ends with its last one.
+    private func resize() {
+        let ready = connections.filter { $0.state == .ready }.sorted { $0.streamsInFlight < $1.streamsInFlight }
+        for connection in ready.prefix(max(0, ready.count - sizing.size.target)) {
+            connection.drain()
+            connection.tick(.now())
+        }
+        tellCapacity()
+        pump()
+    }
+
+    /// Tells how many requests may be on the wire at once.
+    private func tellCapacity() {
+        let capacity = connections.reduce(0) { $0 + ($1.state == .ready ? $1.limit : 0) }
+        guard capacity != sizing.toldCapacity else { return }
+        sizing.toldCapacity = capacity
+        tell(.capacityChanged(capacity))
     }
 }

@@ -49,6 +49,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     @Option(help: "An error packet of the binary gateway every so many messages; the messages that it is about fail.")
     var errorEvery: Int64?
 
+    @Option(help: "How long the gateways take to answer, in milliseconds: 50, 10-80, exp:40 or p50:80,p99:800.")
+    var latency: String?
+
     @Option(help: "The most MTA children.")
     var children = 1
 
@@ -104,6 +107,7 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
                 route: route ?? .usual(platform),
                 isEqual: equal,
                 errorEvery: errorEvery,
+                latency: latency,
                 children: children,
                 readers: readers
             )

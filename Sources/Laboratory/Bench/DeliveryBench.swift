@@ -22,6 +22,8 @@ struct DeliveryBench: Sendable {
     let isEqual: Bool
     /// The binary gateway answers every so many messages with an error packet; nil: it does not.
     let errorEvery: Int64?
+    /// How long the gateways take to answer, as the simulator's option has it; nil: no time.
+    let latency: String?
     /// The most children.
     let children: Int
     /// Readers that hold a snapshot from before the start until the end.
@@ -44,7 +46,7 @@ struct DeliveryBench: Sendable {
         try await site.prepare(withCluster: database == nil)
         let settings = try site.writeSettings(database: database, children: children)
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
-        let simulator = try await site.startSimulator()
+        let simulator = try await site.startSimulator(latency.map { ["--latency", $0] } ?? [])
         try await site.startSupervisor()
         return try await StoreSession.run(settings, role: "bench") { store in
             var audience = TestAudience(store: store, settings: settings, simulator: simulator)

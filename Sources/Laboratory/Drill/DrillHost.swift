@@ -209,7 +209,7 @@ extension DrillSite {
                 pid: $0.heartbeat.pid,
                 hostID: $0.row.hostID,
                 sent: $0.heartbeat.sent,
-                streams: $0.heartbeat.streamsInFlight
+                streams: $0.heartbeat.connections.streamsInFlight
             )
         }
     }

@@ -166,8 +166,8 @@ extension TestSite {
 
 extension TestSite {
     /// Starts the simulator and returns where it listens and what it accepts.
-    func startSimulator() async throws -> SimulatorReport {
-        try await gateways.start(programs)
+    func startSimulator(_ arguments: [String] = []) async throws -> SimulatorReport {
+        try await gateways.start(programs, arguments)
     }
 
     /// What the simulator has counted so far.

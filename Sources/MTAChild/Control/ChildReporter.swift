@@ -82,9 +82,9 @@ final class ChildReporter: Sendable {
     }
 
     func heartbeat(exited: Bool) async {
-        let (counters, parts, current) = sender.dispatch.withLock { dispatch in
+        let (counters, parts, window, current) = sender.dispatch.withLock { dispatch in
             (
-                dispatch.counters, dispatch.parts.count,
+                dispatch.counters, dispatch.parts.count, dispatch.window.most,
                 dispatch.parts.values.max { $0.inGateway < $1.inGateway }?.claimed
             )
         }
@@ -98,8 +98,13 @@ final class ChildReporter: Sendable {
         heartbeat.deliveryID = current?.deliveryID
         heartbeat.partID = current?.id
         heartbeat.partsHeld = Int32(clamping: parts)
-        heartbeat.connections = Int32(clamping: gateway?.connections ?? 0)
-        heartbeat.streamsInFlight = Int32(clamping: gateway?.streamsInFlight ?? 0)
+        heartbeat.connections = ChildConnections(
+            open: Int32(clamping: gateway?.connections ?? 0),
+            wanted: Int32(clamping: gateway?.wanted ?? 0),
+            reason: gateway?.reason ?? "",
+            streamsInFlight: Int32(clamping: gateway?.streamsInFlight ?? 0),
+            dispatchWindow: Int32(clamping: window)
+        )
         heartbeat.sent = counters.sent
         heartbeat.failed = counters.failed
         heartbeat.retried = counters.retried

@@ -32,12 +32,8 @@ struct DispatchState: Sendable {
     var nextBatchID: Int64 = 1 << 40
     var random = SystemRandomNumberGenerator()
 
-    /// A large window of large messages would not leave a child below the memory at which it is replaced: with 24 MiB of them it
-    /// holds less than 64 MiB.
-    static let usualBytes = 24 * 1_024 * 1_024
-
-    init(window: Int, mostBytes: Int = .max, batchSize: Int, applicationID: Int32) {
-        self.window = DispatchWindow(most: window, mostBytes: mostBytes)
+    init(window: DispatchWindow, batchSize: Int, applicationID: Int32) {
+        self.window = window
         self.applicationID = applicationID
         storing = OutcomeQueue(batchSize: batchSize)
     }
@@ -96,6 +92,7 @@ struct DispatchState: Sendable {
         case .fastShutdown: fastShutdown(&actions)
         case .journalLong: cut.want()
         case .journalCut: cut.done()
+        case .capacityChanged(let streams): window.adapt(streams: streams)
         }
         finish(now, &actions)
         return actions
@@ -160,6 +157,8 @@ extension DispatchState {
         /// The journal has grown so long that it should be cut.
         case journalLong
         case journalCut
+        /// So many messages may be on the wire at once now, over all connections.
+        case capacityChanged(Int)
     }
 
     enum Action: Sendable {

@@ -3,10 +3,22 @@ import Store
 
 /// How much may be on its way at once: the bound of what an owner that is lost can leave ambiguous.
 struct DispatchWindow: Sendable {
-    /// Messages that may be without a stored outcome.
-    let most: Int
+    /// Enough for a gateway that answers within 10 ms: its streams, and four batches of outcomes that are stored while the wire stays full.
+    static let usual = 4_000
+    /// What a window holds beside the messages on the wire: two batches of outcomes that are stored, and a thousand messages that are being
+    /// marked or have their mark when a stream is free, at 100,000 a second those of 10 ms.
+    private static let beside = 3_000
+    /// A large window of large messages would not leave a child below the memory at which it is replaced: with 24 MiB of them it holds
+    /// less than 64 MiB, with 48 MiB, for a gateway that takes long to answer, less than 112 MiB.
+    static let usualBytes = 24 * 1_024 * 1_024
+    private static let longBytes = 2 * usualBytes
+
+    /// Messages that may be without a stored outcome, whatever the gateway's latency.
+    let ceiling: Int
+    /// Messages that may be without a stored outcome now.
+    private(set) var most: Int
     /// How much memory the batches in the gateway may take before no more is marked.
-    let mostBytes: Int
+    private(set) var mostBytes: Int
     /// Messages that were sent, or are about to be, and whose outcome is not stored.
     var unresolved = 0
     /// Messages on the wire, or waiting in the gateway.
@@ -15,9 +27,20 @@ struct DispatchWindow: Sendable {
     private(set) var isMarking = false
     private var reserved = 0
 
-    init(most: Int, mostBytes: Int) {
+    /// - Parameters:
+    ///   - most: the size from which it starts.
+    ///   - ceiling: the size that it may grow to; as many as at the start unless given.
+    init(most: Int, ceiling: Int? = nil, mostBytes: Int) {
+        self.ceiling = max(most, ceiling ?? most)
         self.most = most
         self.mostBytes = mostBytes
+    }
+
+    /// So many messages may be on the wire at once.
+    mutating func adapt(streams: Int) {
+        guard ceiling > Self.usual else { return }
+        most = min(ceiling, max(Self.usual, Self.beside + streams))
+        mostBytes = most > Self.usual ? Self.longBytes : Self.usualBytes
     }
 
     /// Whether so many messages more have room, with so many bytes in the gateway then. One slice always has.

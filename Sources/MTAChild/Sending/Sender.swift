@@ -213,6 +213,11 @@ extension Sender {
         CrashPoint.afterAnswer.reached()
     }
 
+    /// Told in the middle of the gateway's work: taken up after it.
+    func capacityChanged(_ streams: Int) {
+        eventLoop.execute { self.perform(.capacityChanged(streams)) }
+    }
+
     func gatewayEvent(_ event: GatewayEvent) {
         switch event.kind {
         case .connected, .recovered, .tokenRenewed:

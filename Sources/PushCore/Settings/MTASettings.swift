@@ -51,13 +51,13 @@ public struct ChildSettings: Sendable, Equatable {
     /// The number of messages after which a child drains and ends.
     public var maxMsgPerChild = 5_000_000
     /// The resident memory at which a child drains and ends, in MiB.
-    public var maxWorkingSetMb = 128
-    /// The connections to FCM of one child of a connector `android-v2` (`android-v1` has one).
-    public var maxGCMConnectPerChild = 8
-    /// The connections to APNs of one child.
-    public var maxAPNsConnectPerChild = 1
-    /// The most messages of one child that are sent or about to be sent and not stored.
-    public var dispatchWindow = 4_000
+    public var maxWorkingSetMb = 384
+    /// The most connections to FCM of one child of a connector `android-v2` (`android-v1` has one).
+    public var maxGCMConnectPerChild = 200
+    /// The most connections to APNs of one child of a connector `ios-http2`.
+    public var maxAPNsConnectPerChild = 32
+    /// The most messages of one child that are sent or about to be sent and not stored; how many they are follows the gateway's latency.
+    public var dispatchWindow = 40_000
     /// The most messages of one child that are loaded and wait for the dispatch window.
     public var maxWaitingMessages = 2_000
     /// The outcomes that one transaction stores.

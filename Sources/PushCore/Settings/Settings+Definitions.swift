@@ -71,12 +71,12 @@ extension Settings {
         .init(
             "mta.child.maxGCMConnectPerChild",
             unit: "connections",
-            .integer(\.mta.child.maxGCMConnectPerChild, 1...100)
+            .integer(\.mta.child.maxGCMConnectPerChild, 1...1_000)
         ),
         .init(
             "mta.child.maxAPNsConnectPerChild",
             unit: "connections",
-            .integer(\.mta.child.maxAPNsConnectPerChild, 1...100)
+            .integer(\.mta.child.maxAPNsConnectPerChild, 1...1_000)
         ),
         .init("mta.child.dispatchWindow", unit: "messages", .integer(\.mta.child.dispatchWindow, 1...100_000)),
         .init("mta.child.maxWaitingMessages", unit: "messages", .integer(\.mta.child.maxWaitingMessages, 1...100_000)),

@@ -168,7 +168,10 @@ CREATE TABLE pushmta_engine.mta_child (
     part_id bigint,
     parts_held integer NOT NULL DEFAULT 0,
     connections integer NOT NULL DEFAULT 0,
+    connections_wanted integer NOT NULL DEFAULT 0,
+    connections_reason text NOT NULL DEFAULT '',
     streams_in_flight integer NOT NULL DEFAULT 0,
+    dispatch_window integer NOT NULL DEFAULT 0,
     sent bigint NOT NULL DEFAULT 0,
     failed bigint NOT NULL DEFAULT 0,
     retried bigint NOT NULL DEFAULT 0,
@@ -221,7 +224,8 @@ SELECT c.id, h.name AS host, c.host_id, c.pid, c.generation, c.connector, a.name
     c.exited_at, c.exit_reason, c.exit_detail, c.stderr_tail,
     CASE WHEN c.exited_at IS NOT NULL THEN 'exited' WHEN c.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
         WHEN c.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health,
-    c.late_outcomes, c.journal_replayed, c.application_id, c.external_account_id
+    c.late_outcomes, c.journal_replayed, c.application_id, c.external_account_id, c.connections_wanted, c.connections_reason,
+    c.dispatch_window
 FROM pushmta_engine.mta_child c
 JOIN pushmta_engine.mta_host h ON h.id = c.host_id
 LEFT JOIN pushmta_engine.application a ON a.id = c.application_id

@@ -43,10 +43,8 @@ public struct ChildHeartbeat: Sendable {
     public var partID: Int64?
     /// Parts held.
     public var partsHeld: Int32
-    /// Open connections to the gateway.
-    public var connections: Int32
-    /// Requests without an answer.
-    public var streamsInFlight: Int32
+    /// Its connections to the gateway, and how much may be on its way.
+    public var connections: ChildConnections
     /// Messages accepted by the gateway since the start.
     public var sent: Int64
     /// Messages refused for good.
@@ -78,8 +76,7 @@ public struct ChildHeartbeat: Sendable {
         deliveryID: Int64? = nil,
         partID: Int64? = nil,
         partsHeld: Int32 = 0,
-        connections: Int32 = 0,
-        streamsInFlight: Int32 = 0,
+        connections: ChildConnections = ChildConnections(),
         sent: Int64 = 0,
         failed: Int64 = 0,
         retried: Int64 = 0,
@@ -99,7 +96,6 @@ public struct ChildHeartbeat: Sendable {
         self.partID = partID
         self.partsHeld = partsHeld
         self.connections = connections
-        self.streamsInFlight = streamsInFlight
         self.sent = sent
         self.failed = failed
         self.retried = retried
@@ -111,6 +107,35 @@ public struct ChildHeartbeat: Sendable {
         self.latencyP99Milliseconds = latencyP99Milliseconds
         self.residentBytes = residentBytes
         self.lastError = lastError
+    }
+}
+
+/// The connections of a child to its gateway.
+public struct ChildConnections: Sendable, Equatable {
+    /// Open ones.
+    public var open: Int32
+    /// How many the child wants: what rate and latency ask for.
+    public var wanted: Int32
+    /// Why so many, in a word; "" where the number is fixed.
+    public var reason: String
+    /// Requests without an answer.
+    public var streamsInFlight: Int32
+    /// Messages that may be without a stored outcome: the most that can be sent twice if this host is lost with its disk now.
+    public var dispatchWindow: Int32
+
+    /// What is left out is 0.
+    public init(
+        open: Int32 = 0,
+        wanted: Int32 = 0,
+        reason: String = "",
+        streamsInFlight: Int32 = 0,
+        dispatchWindow: Int32 = 0
+    ) {
+        self.open = open
+        self.wanted = wanted
+        self.reason = reason
+        self.streamsInFlight = streamsInFlight
+        self.dispatchWindow = dispatchWindow
     }
 }
 
@@ -188,7 +213,7 @@ extension Store {
         try await query(
             """
             UPDATE pushmta_engine.mta_child SET pid = $2, state = $3, delivery_id = $4, part_id = $5, parts_held = $6,
-                connections = $7, streams_in_flight = $8, sent = $9, failed = $10, retried = $11, unknown = $12,
+                connections = $7, streams_in_flight = $8, connections_wanted = $20, connections_reason = $21, dispatch_window = $22, sent = $9, failed = $10, retried = $11, unknown = $12,
                 resent_after_ambiguity = $13, rate = $14, latency_p50_ms = $15, latency_p99_ms = $16, resident_bytes = $17,
                 last_error = $18, late_outcomes = $19, last_heartbeat = clock_timestamp()
             WHERE id = $1 AND exited_at IS NULL
@@ -196,13 +221,15 @@ extension Store {
             [
                 .int64(heartbeat.childID), .int32(heartbeat.pid), .text(heartbeat.state.rawValue),
                 .int64OrNull(heartbeat.deliveryID), .int64OrNull(heartbeat.partID), .int32(heartbeat.partsHeld),
-                .int32(heartbeat.connections), .int32(heartbeat.streamsInFlight), .int64(heartbeat.sent),
+                .int32(heartbeat.connections.open), .int32(heartbeat.connections.streamsInFlight),
+                .int64(heartbeat.sent),
                 .int64(heartbeat.failed),
                 .int64(heartbeat.retried), .int64(heartbeat.unknown), .int64(heartbeat.resentAfterAmbiguity),
                 .double(heartbeat.rate),
                 .double(heartbeat.latencyP50Milliseconds), .double(heartbeat.latencyP99Milliseconds),
                 .int64(heartbeat.residentBytes),
-                .text(heartbeat.lastError), .int64(heartbeat.lateOutcomes),
+                .text(heartbeat.lastError), .int64(heartbeat.lateOutcomes), .int32(heartbeat.connections.wanted),
+                .text(heartbeat.connections.reason), .int32(heartbeat.connections.dispatchWindow),
             ]
         )
     }
@@ -221,8 +248,8 @@ extension Store {
         try await query(
             """
             UPDATE pushmta_engine.mta_child SET state = 'exited', exited_at = coalesce(exited_at, clock_timestamp()),
-                exit_reason = $2, exit_detail = $3, stderr_tail = $4, parts_held = 0, connections = 0, streams_in_flight = 0,
-                rate = 0
+                exit_reason = $2, exit_detail = $3, stderr_tail = $4, parts_held = 0, connections = 0, connections_wanted = 0,
+                streams_in_flight = 0, rate = 0
             WHERE id = $1 AND (exited_at IS NULL OR NOT $5 AND $2 <> 'orphaned')
             """,
             [.int64(id), .text(reason), .text(detail), .text(stderrTail), .bool(saidByItself)]
@@ -265,7 +292,8 @@ extension Store {
         c.failed, c.retried, c.unknown, c.resent_after_ambiguity, c.rate, c.latency_p50_ms, c.latency_p99_ms,
         c.resident_bytes, c.last_error, c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector,
         c.started_at, c.heartbeat_age_seconds, c.exit_reason, c.exit_detail, c.stderr_tail, c.late_outcomes, c.health,
-        c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, '')
+        c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, ''), c.connections_wanted, c.connections_reason,
+        c.dispatch_window
         """
 
     private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
@@ -277,8 +305,13 @@ extension Store {
                 deliveryID: try rows.int64OrNil(row, 3),
                 partID: try rows.int64OrNil(row, 4),
                 partsHeld: try rows.int32(row, 5),
-                connections: try rows.int32(row, 6),
-                streamsInFlight: try rows.int32(row, 7),
+                connections: ChildConnections(
+                    open: try rows.int32(row, 6),
+                    wanted: try rows.int32(row, 33),
+                    reason: try rows.text(row, 34),
+                    streamsInFlight: try rows.int32(row, 7),
+                    dispatchWindow: try rows.int32(row, 35)
+                ),
                 sent: try rows.int64(row, 8),
                 failed: try rows.int64(row, 9),
                 retried: try rows.int64(row, 10),

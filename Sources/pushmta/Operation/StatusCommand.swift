@@ -176,7 +176,8 @@ struct ChildTable: Sendable {
         var table = Table([
             "child", "host", "pid", "application", "account", "connector", "state", "health", "heartbeat_age",
             "delivery",
-            "parts_held", "connections", "streams", "sent", "failed", "retried", "unknown", "resent_after_ambiguity",
+            "parts_held", "connections", "wanted", "why", "streams", "window", "sent", "failed", "retried", "unknown",
+            "resent_after_ambiguity",
             "journal_replayed", "late_outcomes", "rate", "p50_ms", "p99_ms", "resident_mib", "last_error",
         ])
         for child in children {
@@ -184,8 +185,9 @@ struct ChildTable: Sendable {
             table.add(
                 place(child) + [
                     .text(heartbeat.state.rawValue), .text(child.health), .number(child.heartbeatAgeSeconds),
-                    Cell(heartbeat.deliveryID), Cell(heartbeat.partsHeld), Cell(heartbeat.connections),
-                    Cell(heartbeat.streamsInFlight),
+                    Cell(heartbeat.deliveryID), Cell(heartbeat.partsHeld), Cell(heartbeat.connections.open),
+                    Cell(heartbeat.connections.wanted), .text(heartbeat.connections.reason),
+                    Cell(heartbeat.connections.streamsInFlight), Cell(heartbeat.connections.dispatchWindow),
                 ] + counts(child) + [
                     .number(heartbeat.rate), .number(heartbeat.latencyP50Milliseconds),
                     .number(heartbeat.latencyP99Milliseconds),

@@ -261,7 +261,7 @@ final class HostRemainder: Sendable {
     /// The sum over some children.
     static func text(_ children: [ChildOverview]) -> String {
         guard !children.isEmpty else { return "no child is left" }
-        let streams = children.reduce(0) { $0 + Int($1.heartbeat.streamsInFlight) }
+        let streams = children.reduce(0) { $0 + Int($1.heartbeat.connections.streamsInFlight) }
         let parts = children.reduce(0) { $0 + Int($1.heartbeat.partsHeld) }
         return "children \(children.count), messages on the wire \(streams), parts held \(parts)"
     }

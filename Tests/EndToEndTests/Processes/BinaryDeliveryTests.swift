@@ -85,7 +85,9 @@ import Testing
             _ = try await add(site, subscribers: 6_000)
             let id = try await site.send(to: Self.application)
             // More than another connector's window (4,000): silence lasts 5 s, and so long all of them are open.
-            try await site.wait { try await site.store.children().contains { $0.heartbeat.streamsInFlight > 4_000 } }
+            try await site.wait {
+                try await site.store.children().contains { $0.heartbeat.connections.streamsInFlight > 4_000 }
+            }
             let end = try await site.progress(id, within: Self.limit)
             #expect(end.state == .finished && end.sent == 6_000 && end.failed == 0 && end.unknown == 0)
             let outcomes = try await site.store.outcomeRows(delivery: id)

@@ -49,7 +49,11 @@ final class OutageChild {
         startedAt = world.time
         probeAt = world.time
         role = isProber ? .probing : .sending
-        dispatch = DispatchState(window: 4_000, batchSize: 1_000, applicationID: 1)
+        dispatch = DispatchState(
+            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            batchSize: 1_000,
+            applicationID: 1
+        )
         if isProber { dispatch.trouble = .probing(mayProbe: false) }
     }
 

@@ -1,0 +1,254 @@
+import NIOCore
+
+/// How many connections a client holds: the rule for it, as a value whose clock is the caller's.
+///
+/// Requests that wait for a stream while every stream is in use ask for more connections. How many more is a matter of rate and
+/// latency: a connection carries its stream limit divided by the latency, so a set that is to carry a rate needs rate × latency / limit
+/// of them. What the server and this process can do is not known before it is tried: the set grows by steps, and a step that brings no
+/// rate is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back slowly. What is not
+/// used for a while is closed.
+public struct ConnectionSetSize: Sendable {
+    /// What a client sees of its connections at one moment.
+    public struct Sample: Sendable {
+        /// Connections that take requests.
+        public var ready = 0
+        /// Connections that are being opened.
+        public var opening = 0
+        /// The sum of the ready connections' limits of concurrent streams.
+        public var streamLimit = 0
+        /// Requests on the wire without an answer.
+        public var inFlight = 0
+        /// Whether requests wait for a stream.
+        public var isWaiting = false
+        /// Requests that were answered since the client started.
+        public var answered: Int64 = 0
+        /// The sum of their latencies in microseconds.
+        public var latencySum: Int64 = 0
+        /// Requests that the server refused without looking at them since the client started.
+        public var refused: Int64 = 0
+
+        public init() {}
+    }
+
+    /// Why the set has its size.
+    public enum Reason: String, Sendable, Hashable {
+        /// Nothing has asked for more.
+        case start
+        /// Requests waited for streams: it was grown.
+        case grown
+        /// More connections brought no more rate.
+        case noGain = "no gain"
+        /// The server wanted fewer.
+        case backedOff = "backed off"
+        /// They were not used.
+        case unused
+    }
+
+    /// A child sends some 100,000 messages a second on a core (1,000,000 in 6 s with two children, November 2026): a set that could
+    /// carry more than this is large enough.
+    static let mostRate = 100_000.0
+    /// A step multiplies the set by so much at most, and is checked before the next. Each costs three latencies: to 256 in two steps, a
+    /// gateway that takes 200 ms is used fully after less than two seconds, and one that gives no more has seen 15 for less than one.
+    static let step = 16
+    /// Room above what the rate asks for, as latencies vary.
+    static let slack = 1.25
+    /// A step has to bring so much more rate to be kept: less is noise.
+    static let leastGain = 1.05
+    /// A step that brought nothing is tried again after so long, twice as long each time, up to the most.
+    static let firstHold = TimeAmount.seconds(10)
+    static let mostHold = TimeAmount.minutes(5)
+    /// What a server has refused is asked for again after so long, a quarter more each time.
+    static let backOffHold = TimeAmount.seconds(60)
+    /// What is not used for so long is closed. Apple asks senders to keep connections open and not to open and close them again and again.
+    static let unusedAfter = TimeAmount.seconds(60)
+    /// Connections that do not get the streams of the others in this time will not.
+    static let mostOpening = TimeAmount.seconds(2)
+    /// The shortest period that says anything about a rate.
+    static let leastPeriod = TimeAmount.milliseconds(100)
+    /// Answers without which a period says nothing.
+    static let leastAnswers: Int64 = 50
+    /// More than this share of refused requests in a period is the server's wish, and not a limit that was lowered under our feet.
+    static let refusedShare = 0.02
+
+    private struct Period: Sendable {
+        var start: NIODeadline
+        var first: Sample
+        var samples = 0
+        var starved = 0
+    }
+
+    private enum Phase: Sendable {
+        /// As many as there should be, as far as is known.
+        case steady
+        /// More are being opened: what the rate was before, with how many, of how many streams each.
+        case opening(from: Int, rate: Double, limit: Int, since: NIODeadline)
+        /// They are there, but their first requests cannot have been answered.
+        case filling(from: Int, rate: Double, until: NIODeadline)
+        /// What they bring is measured.
+        case trying(from: Int, rate: Double)
+    }
+
+    /// The fewest and the most connections; 0 for a client that dials nothing.
+    public let minimum: Int
+    public let maximum: Int
+    /// How many there should be.
+    public private(set) var target: Int
+    /// Why.
+    public private(set) var reason = Reason.start
+    /// Requests a second in the last period; 0 before the first.
+    public private(set) var rate = 0.0
+    /// The mean latency of the last period, in milliseconds.
+    public private(set) var latencyMilliseconds = 0.0
+    private var phase = Phase.steady
+    private var period: Period?
+    /// The most that the server is asked for; it rises again after a back-off.
+    private var ceiling: Int
+    private var holdUntil: NIODeadline?
+    private var hold = Self.firstHold
+    private var ceilingRises: NIODeadline?
+    /// The most connections that were in use at once since `usedSince`.
+    private var mostUsed = 0.0
+    private var usedSince: NIODeadline?
+
+    public init(minimum: Int = 1, maximum: Int) {
+        self.minimum = max(0, minimum)
+        self.maximum = max(self.minimum, maximum)
+        target = self.minimum
+        ceiling = self.maximum
+    }
+
+    /// Takes what is seen now, some times in a tenth of a second while requests are on the wire.
+    /// - Returns: whether the target has changed.
+    public mutating func see(_ sample: Sample, at now: NIODeadline) -> Bool {
+        let before = target
+        raiseCeiling(now)
+        watchUse(sample, now)
+        advance(sample, now)
+        guard var current = period, sample.answered >= current.first.answered else {
+            period = Period(start: now, first: sample)
+            return target != before
+        }
+        current.samples += 1
+        if sample.isWaiting, sample.inFlight >= sample.streamLimit, sample.streamLimit > 0 { current.starved += 1 }
+        period = current
+        if isOver(current, sample, now) {
+            judge(current, sample, now)
+            period = Period(start: now, first: sample)
+        }
+        return target != before
+    }
+
+    /// The server wants fewer connections or requests: GOAWAY with ENHANCE_YOUR_CALM, or a 429 for all that this sender does.
+    /// - Returns: whether the target has changed.
+    public mutating func backOff(at now: NIODeadline) -> Bool {
+        let before = target
+        // Many connections hear of the same thing in the same moment.
+        guard ceilingRises.map({ now + Self.backOffHold - $0 > Self.leastPeriod }) ?? true else { return false }
+        target = max(minimum, target / 2)
+        ceiling = target
+        ceilingRises = now + Self.backOffHold
+        reason = .backedOff
+        phase = .steady
+        period = nil
+        return target != before
+    }
+
+    /// Waits for the connections of a step, and for the time of an answer; what comes before says nothing.
+    private mutating func advance(_ sample: Sample, _ now: NIODeadline) {
+        switch phase {
+        case .opening(let from, let rate, let limit, let since) where sample.ready >= target && sample.opening == 0:
+            // APNs allows one stream until it knows the sender, on each connection.
+            let isUsable = sample.streamLimit * 2 >= limit * sample.ready
+            guard isUsable || now - since >= Self.mostOpening else { break }
+            phase = .filling(from: from, rate: rate, until: now + .microseconds(Int64(latencyMilliseconds * 1_000)))
+            period = nil
+        case .filling(let from, let rate, let until) where now >= until:
+            phase = .trying(from: from, rate: rate)
+            period = nil
+        default: break
+        }
+    }
+
+    /// A period ends when connections have had the time to show what they can do: all are there, and requests came back.
+    private func isOver(_ period: Period, _ sample: Sample, _ now: NIODeadline) -> Bool {
+        let length = now - period.start
+        let answered = sample.answered - period.first.answered
+        guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
+        let mean = Double(sample.latencySum - period.first.latencySum) / Double(answered)
+        return Double(length.nanoseconds) / 1_000 >= mean
+    }
+
+    private mutating func judge(_ period: Period, _ sample: Sample, _ now: NIODeadline) {
+        let answered = sample.answered - period.first.answered
+        let seconds = Double((now - period.start).nanoseconds) / 1e9
+        rate = Double(answered) / seconds
+        latencyMilliseconds = Double(sample.latencySum - period.first.latencySum) / Double(answered) / 1_000
+        if Double(sample.refused - period.first.refused) > Double(answered) * Self.refusedShare {
+            _ = backOff(at: now)
+            return
+        }
+        let isStarved = period.starved * 2 > period.samples
+        switch phase {
+        case .opening, .filling: break
+        case .trying(let from, let before):
+            phase = .steady
+            settle(from: from, gain: rate / max(before, 1), now)
+            if holdUntil == nil, isStarved { grow(sample, now) }
+        case .steady:
+            if isStarved { grow(sample, now) }
+        }
+    }
+
+    /// Keeps of a step what brought rate.
+    private mutating func settle(from: Int, gain: Double, _ now: NIODeadline) {
+        let wanted = gain < Self.leastGain ? from : Int((Double(from) * gain * Self.slack).rounded(.up))
+        guard wanted < target else {
+            hold = Self.firstHold
+            return
+        }
+        target = max(minimum, wanted)
+        reason = .noGain
+        holdUntil = now + hold
+        hold = min(hold * 2, Self.mostHold)
+    }
+
+    private mutating func grow(_ sample: Sample, _ now: NIODeadline) {
+        if let until = holdUntil, now < until { return }
+        let wasHeld = holdUntil != nil
+        holdUntil = nil
+        let limit = max(1, sample.streamLimit / max(1, sample.ready))
+        let asked = Int((Self.mostRate * latencyMilliseconds / 1_000 / Double(limit)).rounded(.up))
+        // After a step that brought nothing a small one is enough to see whether that has changed.
+        let next = wasHeld ? target + max(1, target / 4) : target * Self.step
+        let wanted = min(next, asked, ceiling)
+        guard wanted > target else { return }
+        phase = .opening(from: target, rate: rate, limit: limit, since: now)
+        target = wanted
+        reason = .grown
+    }
+
+    private mutating func raiseCeiling(_ now: NIODeadline) {
+        guard let rises = ceilingRises, now >= rises else { return }
+        ceiling = min(maximum, ceiling + max(1, ceiling / 4))
+        ceilingRises = ceiling < maximum ? now + Self.backOffHold : nil
+    }
+
+    /// Closes what was not used.
+    private mutating func watchUse(_ sample: Sample, _ now: NIODeadline) {
+        let limit = max(1, sample.streamLimit / max(1, sample.ready))
+        let used = Double(sample.inFlight) / Double(limit)
+        mostUsed = max(mostUsed, used)
+        guard let since = usedSince else {
+            usedSince = now
+            return
+        }
+        guard now - since >= Self.unusedAfter else { return }
+        let needed = max(minimum, Int((mostUsed * Self.slack).rounded(.up)))
+        if needed < target, case .steady = phase {
+            target = needed
+            reason = .unused
+        }
+        mostUsed = used
+        usedSince = now
+    }
+}

@@ -1,0 +1,213 @@
+import HTTP2
+import NIOCore
+import Testing
+
+/// The size of a connection set against models of gateways, on a clock of the test's own.
+@Suite("Size of a connection set")
+struct ConnectionSetSizeTests {
+    /// A gateway as a model: its latency, what it and this process can do in a second, and what it refuses.
+    struct Gateway {
+        var latencyMilliseconds = 200.0
+        /// The streams of one connection.
+        var limit = 1_000
+        /// Requests a second at most, of all connections; more of them wait and take longer.
+        var capacity = 100_000.0
+        /// Streams of all connections at most; more are refused.
+        var mostStreams = Int.max
+        var connectMilliseconds = 60.0
+        /// Connections that ever come about.
+        var mostConnections = Int.max
+        /// Requests that are wanted a second.
+        var demand = Double.infinity
+    }
+
+    /// A client with such a gateway.
+    struct World {
+        var size: ConnectionSetSize
+        var gateway: Gateway
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        var opening: [NIODeadline] = []
+        var sample = ConnectionSetSize.Sample()
+        var rate = 0.0
+        var mostTarget = 1
+        private var answered = 0.0
+        private var latencySum = 0.0
+        private var refused = 0.0
+
+        init(_ gateway: Gateway, maximum: Int = 64, minimum: Int = 1) {
+            self.gateway = gateway
+            size = ConnectionSetSize(minimum: minimum, maximum: maximum)
+        }
+
+        /// Lets time pass, 25 ms after 25 ms.
+        mutating func run(_ seconds: Double) {
+            for _ in 0..<Int(seconds * 40) { step(0.025) }
+        }
+
+        private mutating func step(_ seconds: Double) {
+            now = now + .nanoseconds(Int64(seconds * 1e9))
+            connect()
+            let room = Double(sample.ready * gateway.limit)
+            let wanted = gateway.demand * gateway.latencyMilliseconds / 1_000
+            let taken = min(room, wanted, Double(gateway.mostStreams))
+            rate = min(taken / (gateway.latencyMilliseconds / 1_000), gateway.capacity)
+            // What waits for a gateway that is at its limit waits inside of it.
+            let latency =
+                rate > 0 ? max(gateway.latencyMilliseconds, taken / rate * 1_000) : gateway.latencyMilliseconds
+            answered += rate * seconds
+            latencySum += rate * seconds * latency * 1_000
+            if min(room, wanted) > Double(gateway.mostStreams) {
+                refused +=
+                    (min(room, wanted) - Double(gateway.mostStreams)) / (gateway.latencyMilliseconds / 1_000) * seconds
+            }
+            sample.streamLimit = Int(room)
+            sample.inFlight = Int(min(room, wanted))
+            sample.isWaiting = wanted > room
+            sample.answered = Int64(answered)
+            sample.latencySum = Int64(latencySum)
+            sample.refused = Int64(refused)
+            sample.opening = opening.count
+            _ = size.see(sample, at: now)
+            mostTarget = max(mostTarget, size.target)
+        }
+
+        private mutating func connect() {
+            let done = opening.filter { $0 <= now }.count
+            opening.removeAll { $0 <= now }
+            sample.ready += done
+            while sample.ready + opening.count < min(size.target, gateway.mostConnections) {
+                opening.append(now + .nanoseconds(Int64(gateway.connectMilliseconds * 1e6)))
+            }
+            sample.ready = min(sample.ready, size.target)
+        }
+    }
+
+    @Test(
+        "At real latencies the rate is the gateway's, not that of one connection, within two seconds",
+        arguments: [
+            (50.0, 1_000), (200.0, 1_000), (300.0, 1_000), (50.0, 100), (200.0, 100),
+        ]
+    )
+    func grows(_ latency: Double, _ limit: Int) {
+        var world = World(Gateway(latencyMilliseconds: latency, limit: limit, capacity: 70_000), maximum: 256)
+        world.run(latency > 200 ? 3 : 2)
+        #expect(world.rate >= 0.9 * min(70_000, 256 * Double(limit) / latency * 1_000), "\(world.size)")
+        world.run(60)
+        #expect(world.rate >= 0.9 * min(70_000, 256 * Double(limit) / latency * 1_000), "\(world.size)")
+        // No more than twice what Little's law asks for.
+        #expect(Double(world.size.target) <= max(2, 2 * 70_000 * latency / 1_000 / Double(limit)), "\(world.size)")
+    }
+
+    @Test("A gateway that answers at once gets one connection", arguments: [0.3, 1, 5])
+    func oneIsEnough(_ latency: Double) {
+        var world = World(Gateway(latencyMilliseconds: latency))
+        world.run(120)
+        #expect(world.mostTarget == 1)
+        #expect(world.rate >= 0.99 * 100_000)
+    }
+
+    @Test("Connections that bring no rate go again, and are seldom tried")
+    func noGain() {
+        // The gateway gives this sender 3,000 a second, whatever it opens.
+        var world = World(Gateway(capacity: 3_000))
+        var more = 0
+        for _ in 0..<300 {
+            world.run(1)
+            if world.size.target > 2 { more += 1 }
+        }
+        #expect(more <= 15, "\(more) of 300 seconds with more than two")
+    }
+
+    @Test("No more than the maximum, and one where one is all there may be")
+    func maximum() {
+        var world = World(Gateway(capacity: 1e9), maximum: 7)
+        world.run(30)
+        #expect(world.size.target == 7 && world.mostTarget == 7)
+        var one = World(Gateway(), maximum: 1)
+        one.run(30)
+        #expect(one.mostTarget == 1)
+    }
+
+    @Test("A sender with little to send keeps one")
+    func littleToSend() {
+        var world = World(Gateway(demand: 500))
+        world.run(30)
+        #expect(world.mostTarget == 1)
+    }
+
+    @Test("What is not used for a minute is closed, and is there again when it is needed")
+    func unused() {
+        var world = World(Gateway())
+        world.run(10)
+        #expect(world.size.target >= 20)
+        world.gateway.demand = 100
+        world.run(50)
+        #expect(world.size.target >= 20, "a pause of seconds closes nothing")
+        world.run(90)
+        #expect(world.size.target == 1)
+        world.gateway.demand = .infinity
+        world.run(3)
+        #expect(world.rate >= 90_000)
+    }
+
+    @Test("Connections that do not come about are not asked for by the dozen")
+    func connectionsRefused() {
+        var world = World(Gateway(mostConnections: 1))
+        world.run(60)
+        // Nothing is judged while one is being opened.
+        #expect(world.size.target <= 16)
+    }
+
+    @Test("A gateway that refuses streams gets fewer of them")
+    func refusedStreams() {
+        var world = World(Gateway(mostStreams: 3_000))
+        world.run(300)
+        var refused = 0
+        for _ in 0..<600 {
+            world.run(0.5)
+            if world.sample.inFlight > 3_000 { refused += 1 }
+        }
+        // It comes back to see, a little a minute.
+        #expect(refused < 60, "\(refused) of 600 half seconds")
+        #expect(world.rate >= 0.6 * 15_000)
+    }
+
+    @Test("A gateway that wants fewer gets half, once for what many connections hear at once, and more again later")
+    func backOff() {
+        var world = World(Gateway())
+        world.run(10)
+        let full = world.size.target
+        let (first, second) = (world.size.backOff(at: world.now), world.size.backOff(at: world.now + .milliseconds(50)))
+        #expect(first && !second)
+        #expect(world.size.target == full / 2)
+        #expect(world.size.reason == .backedOff)
+        world.run(50)
+        #expect(world.size.target == full / 2)
+        world.run(600)
+        #expect(world.size.target > full / 2)
+    }
+
+    @Test("Whatever is seen, the target is within its bounds")
+    func anything() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        func number(_ below: Int) -> Int { Int.random(in: 0..<below, using: &random) }
+        var size = ConnectionSetSize(minimum: 2, maximum: 50)
+        var now = NIODeadline.uptimeNanoseconds(1)
+        for _ in 0..<20_000 {
+            var sample = ConnectionSetSize.Sample()
+            sample.ready = number(60)
+            sample.opening = number(3)
+            sample.streamLimit = number(5_000)
+            sample.inFlight = number(5_000)
+            sample.isWaiting = number(2) == 0
+            sample.answered = Int64(number(1_000_000))
+            sample.latencySum = Int64(number(1_000_000_000))
+            sample.refused = Int64(number(1_000))
+            now = now + .milliseconds(Int64(number(5_000)))
+            if number(50) == 0 { _ = size.backOff(at: now) }
+            _ = size.see(sample, at: now)
+            #expect((2...50).contains(size.target), "seed \(seed)")
+        }
+    }
+}
