@@ -144,3 +144,259 @@ enum PartFence {
 
     private static let arrays = StatusCounts.columns.indices.map { "$\($0 + 3)::integer[]" }.joined(separator: ", ")
 }
+
+/// Final outcomes to store in one transaction, and the parts that end with them.
+///
+/// Outcomes without failure whose reason says nothing or is shared by all, as those of nearly all messages are, are kept in runs of
+/// equal part, status, reason and attempt, which are stored with two arrays; the others are kept row by row.
+public struct OutcomeBatch: Sendable {
+    /// Outcomes that differ in message and subscription only.
+    struct Run: Sendable {
+        let key: RunKey
+        var sequences: [Int32] = []
+        var subscriptionIDs: [Int64] = []
+        /// Empty as long as no gateway gave an id.
+        var gatewayMessageIDs: [String?] = []
+    }
+
+    /// What the outcomes of a run have in common.
+    struct RunKey: Sendable, Hashable {
+        var claim: PartToken
+        var status: MessageStatus
+        var httpStatus: Int16
+        var attempt: Int16
+        /// Empty for nearly all; a word that many share otherwise.
+        var reason: String
+        var isDecision: Bool
+    }
+
+    /// An outcome by itself.
+    struct Row: Sendable {
+        var claim: PartToken
+        var sequence: Int32
+        var subscriptionID: Int64
+        var status: MessageStatus
+        var httpStatus: Int16
+        var attempt: Int16
+        var reason: String?
+        var gatewayMessageID: String?
+        var failure: MessageFailure?
+        /// It counts only while the owner holds the part, whatever the status.
+        var isDecision = false
+    }
+
+    /// More runs than this cost more than the rows they save.
+    private static let maximumRuns = 8
+
+    /// What an outcome says about its message's token; whose it is stands in the part.
+    struct Effect: Sendable {
+        var claim: PartToken
+        var sequence: Int32
+        var kind: TokenEventKind
+        var reason = ""
+        var sinceMilliseconds: Int64?
+        var newToken: String?
+        /// Whether no mix-up can have caused it.
+        var isCertain: Bool { kind == .invalid && TokenEffect.certainReasons.contains(reason) }
+    }
+
+    fileprivate(set) var effects: [Effect] = []
+    /// Subscriptions of each application for which a message was taken for the first time.
+    private(set) var acceptances: [Int32: [Int64]] = [:]
+    private(set) var runs: [Run] = []
+    private(set) var rows: [Row] = []
+    /// Outcomes of each part by status.
+    private(set) var counts: [PartToken: StatusCounts] = [:]
+    private var lastRun = 0
+
+    /// Parts that end with this batch.
+    public var closing: [ClosingPart] = []
+
+    /// Number of outcomes.
+    public private(set) var count = 0
+
+    /// The parts that it is about, each with the token under which its messages were sent.
+    public var claims: Set<PartToken> { Set(counts.keys).union(closing.map(\.claim)) }
+
+    /// Whether there is nothing to store.
+    public var isEmpty: Bool { count == 0 && closing.isEmpty }
+
+    /// An empty batch; `capacity` is a hint.
+    public init(capacity: Int = 1000) {
+        rows.reserveCapacity(min(capacity, 64))
+    }
+
+    /// Adds the outcome of one message.
+    ///
+    /// - Parameters:
+    ///   - subscriptionID: 0 if not known (a journal does not say it): `storeFacts` looks it up.
+    ///   - status: a final status; `pending` is ignored.
+    ///   - reason: the gateway's words, "" if none.
+    ///   - tokenEffect: what the answer means for the token; recorded in the same transaction.
+    ///   - failure: what kind of failure it is, if it is one.
+    ///   - healsErrors: the message got through to a subscription with soft errors; recorded in the same transaction.
+    ///   - firstOf: the application, if no message was ever taken for the subscription before; noted in the same transaction, unless
+    ///     something unusual is found: then by the next one.
+    ///   - isDecision: the owner decided it, and no gateway said it: an owner that has lost the part brings no such outcome, though
+    ///     its status is `failed`.
+    public mutating func append(
+        part: Int64,
+        token: Int64,
+        sequence: Int32,
+        subscriptionID: Int64,
+        status: MessageStatus,
+        httpStatus: Int16 = 0,
+        reason: String = "",
+        gatewayMessageID: String? = nil,
+        attempt: Int16 = 1,
+        tokenEffect: TokenEffect = .none,
+        failure: MessageFailure? = nil,
+        healsErrors: Bool = false,
+        firstOf application: Int32? = nil,
+        isDecision: Bool = false
+    ) {
+        guard status != .pending else { return }
+        if let application, status == .sent { acceptances[application, default: []].append(subscriptionID) }
+        let claim = PartToken(part: part, token: token)
+        if let effect = Effect(claim, sequence, reason, tokenEffect) { effects.append(effect) }
+        if healsErrors { effects.append(Effect(claim: claim, sequence: sequence, kind: .success)) }
+        count += 1
+        counts[claim, default: StatusCounts()].add(1, status)
+        // The reasons of failures are many; success has one word at most, and no gateway gives an id with it.
+        if failure == nil, reason.isEmpty || status == .sent && gatewayMessageID == nil {
+            let key = RunKey(
+                claim: claim,
+                status: status,
+                httpStatus: httpStatus,
+                attempt: attempt,
+                reason: reason,
+                isDecision: isDecision
+            )
+            if let run = runIndex(key) {
+                runs[run].append(sequence, subscriptionID, gatewayMessageID)
+                return
+            }
+        }
+        rows.append(
+            Row(
+                claim: claim,
+                sequence: sequence,
+                subscriptionID: subscriptionID,
+                status: status,
+                httpStatus: httpStatus,
+                attempt: attempt,
+                reason: reason.isEmpty ? nil : reason,
+                gatewayMessageID: gatewayMessageID,
+                failure: failure,
+                isDecision: isDecision
+            )
+        )
+    }
+
+    private mutating func runIndex(_ key: RunKey) -> Int? {
+        if lastRun < runs.count, runs[lastRun].key == key { return lastRun }
+        if let run = runs.firstIndex(where: { $0.key == key }) {
+            lastRun = run
+            return run
+        }
+        guard runs.count < Self.maximumRuns else { return nil }
+        runs.append(Run(key: key))
+        lastRun = runs.count - 1
+        return lastRun
+    }
+
+    /// All outcomes, row by row.
+    var allRows: [Row] {
+        rows
+            + runs.flatMap { run in
+                run.sequences.indices.map { index in
+                    Row(
+                        claim: run.key.claim,
+                        sequence: run.sequences[index],
+                        subscriptionID: run.subscriptionIDs[index],
+                        status: run.key.status,
+                        httpStatus: run.key.httpStatus,
+                        attempt: run.key.attempt,
+                        reason: run.key.reason.isEmpty ? nil : run.key.reason,
+                        gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index],
+                        isDecision: run.key.isDecision
+                    )
+                }
+            }
+    }
+}
+
+extension OutcomeBatch {
+    /// Takes over the outcomes of some parts.
+    mutating func take(_ other: OutcomeBatch, partsOf wanted: Set<PartToken>) {
+        guard !wanted.isEmpty else { return }
+        for row in other.allRows where wanted.contains(row.claim) {
+            append(
+                part: row.claim.part,
+                token: row.claim.token,
+                sequence: row.sequence,
+                subscriptionID: row.subscriptionID,
+                status: row.status,
+                httpStatus: row.httpStatus,
+                reason: row.reason ?? "",
+                gatewayMessageID: row.gatewayMessageID,
+                attempt: row.attempt,
+                failure: row.failure,
+                isDecision: row.isDecision
+            )
+        }
+        effects = other.effects.filter { wanted.contains($0.claim) }
+    }
+}
+
+extension OutcomeBatch.Effect {
+    /// What an answer says, nil if it says nothing.
+    fileprivate init?(_ claim: PartToken, _ sequence: Int32, _ reason: String, _ effect: TokenEffect) {
+        self.init(claim: claim, sequence: sequence, kind: .invalid, reason: reason)
+        switch effect {
+        case .none: return nil
+        case .invalid(let since): sinceMilliseconds = since
+        case .softError: kind = .softError
+        case .replaced(let token):
+            // PostgreSQL stores no NUL, and an empty token is none. One that is longer than the index takes could never be applied; it
+            // may come from the journal of another version.
+            guard !token.isEmpty, token.utf8.count <= PushTokenForm.androidLength.upperBound, !token.utf8.contains(0)
+            else { return nil }
+            kind = .canonical
+            newToken = token
+        }
+    }
+}
+
+extension OutcomeBatch.Run {
+    mutating func append(_ sequence: Int32, _ subscriptionID: Int64, _ gatewayMessageID: String?) {
+        if gatewayMessageID != nil, gatewayMessageIDs.isEmpty {
+            gatewayMessageIDs = Array(repeating: nil, count: sequences.count)
+        }
+        if gatewayMessageID != nil || !gatewayMessageIDs.isEmpty { gatewayMessageIDs.append(gatewayMessageID) }
+        sequences.append(sequence)
+        subscriptionIDs.append(subscriptionID)
+    }
+}
+
+/// Numbers of outcomes by final status, in the order of a part's counters.
+struct StatusCounts: Sendable, Hashable {
+    private(set) var values: [Int32] = [0, 0, 0, 0, 0, 0]
+
+    /// The counters of a part, in the order of the columns in every statement here.
+    static let columns: [(status: MessageStatus, name: String)] = [
+        (.sent, "sent"), (.failed, "failed"), (.ignored, "ignored"), (.notApplicable, "not_applicable"),
+        (.canceled, "canceled"), (.unknown, "unknown"),
+    ]
+
+    /// The sum of a part's counters, as SQL.
+    static let sumSQL = columns.map { "p.\($0.name)" }.joined(separator: " + ")
+
+    mutating func add(_ number: Int32, _ status: MessageStatus) {
+        guard let place = Self.columns.firstIndex(where: { $0.status == status }) else { return }
+        values[place] += number
+    }
+
+    /// The sum of all.
+    var total: Int32 { values.reduce(0, +) }
+}
