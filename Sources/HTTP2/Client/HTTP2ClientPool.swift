@@ -23,12 +23,17 @@ final class HTTP2ClientPool {
     var hasNewRequests = false
     var pumpIsScheduled = false
     /// Requests that are on their way back to the delegate.
-    var returning: [HTTP2Completion] = []
-    var returnIsScheduled = false
+    private var returning = Returning()
     /// What the delegate is told of when requests leave; kept, so that telling it costs no allocation.
     var departures: [HTTP2Departure] = []
     /// What a connection writes; one for all, as only one writes at a time and hundreds of such buffers are tens of megabytes.
     var output = ByteBuffer()
+
+    /// Requests that go back in a task of their own.
+    private struct Returning {
+        var completions: [HTTP2Completion] = []
+        var isScheduled = false
+    }
 
     /// How many connections there are to be, and what is seen of them.
     struct Sizing {
@@ -243,26 +248,26 @@ extension HTTP2ClientPool {
 
     private func takePending() {
         while let (batch, index) = pending.next() {
-            returning.append(Self.cancelled(batch, index))
+            returning.completions.append(Self.cancelled(batch, index))
         }
     }
 
     /// Gives requests back in a task of its own: whoever made them return may be in the middle of submitting.
     private func giveBackSoon(_ completions: [HTTP2Completion]) {
-        returning += completions
-        guard !returning.isEmpty, !returnIsScheduled else { return }
-        returnIsScheduled = true
+        returning.completions += completions
+        guard !returning.completions.isEmpty, !returning.isScheduled else { return }
+        returning.isScheduled = true
         eventLoop.assumeIsolated().execute {
-            self.returnIsScheduled = false
+            self.returning.isScheduled = false
             self.giveBack()
             if self.hasNewRequests { self.pump() }
         }
     }
 
     private func giveBack() {
-        guard !returning.isEmpty else { return }
-        let completions = returning
-        returning = []
+        guard !returning.completions.isEmpty else { return }
+        let completions = returning.completions
+        returning.completions = []
         completed(completions)
     }
 

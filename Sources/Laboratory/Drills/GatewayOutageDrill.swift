@@ -82,12 +82,13 @@ struct GatewayOutageDrill: Drill {
     private func open(_ gateway: OutageGateway, _ site: DrillSite) async throws -> [OutageApplication] {
         let row = gateway.row
         let count = site.messages + (row.isPartial ? OutageGateway.nominalRate * Int64(site.options.outageSeconds) : 0)
-        let audience = TestAudience(
+        var audience = TestAudience(
             store: try site.store(),
             settings: site.settings(),
             simulator: gateway.report,
             prefix: row.name
         )
+        audience.connections = OutageGateway.connections
         let names = try await audience.create(row.platforms)
         var applications: [OutageApplication] = []
         for (name, platform) in zip(names, row.platforms) {

@@ -7,9 +7,10 @@ import Store
 struct OutageGateway: Sendable {
     /// Milliseconds until an answer.
     private static let latency: Int64 = 200
-    /// Streams that may be open on a connection to APNs, of which a child has one, and to FCM, of which it has eight: with the latency
-    /// 80 messages a second for each application, so that all rows together leave the machine time to spare.
+    /// Streams that may be open on a connection, and connections of a child, as the external accounts say: with the latency 80 messages a
+    /// second for each application, so that all rows together leave the machine time to spare.
     private static let streams: [String: Int64] = ["apns": 16, "fcm": 2]
+    static let connections: [Platform: Int64] = [.ios: 1, .android: 8]
     /// Messages a second of an application, by latency and streams.
     static let nominalRate: Int64 = 80
     /// Seconds for which access tokens last where the endpoint of access tokens goes out: they have to be fetched anew meanwhile.

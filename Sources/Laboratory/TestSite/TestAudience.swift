@@ -25,6 +25,8 @@ struct TestAudience: Sendable {
     let simulator: SimulatorReport
     /// What every name begins with, so that test sites in one database do not meet.
     var prefix = Self.samplePrefix
+    /// The most connections of a child by platform, as its external account says; as the settings say where there are none.
+    var connections: [Platform: Int64] = [:]
 
     /// What names begin with where a test site has a database of its own.
     static let samplePrefix = "sample"
@@ -79,7 +81,8 @@ struct TestAudience: Sendable {
     }
 
     private func options(_ route: TestRoute) -> [(String, Cell)] {
-        let trust = [("ca_file", Cell.text(simulator.ca))]
+        var trust = [("ca_file", Cell.text(simulator.ca))]
+        if let most = connections[route.platform] { trust.append(("connections", .integer(most))) }
         guard route.connector == .iosBinary, let feedback = simulator.apnsFeedback else { return trust }
         return trust + [("feedback_host", .text(feedback.host)), ("feedback_port", .integer(Int64(feedback.port)))]
     }
