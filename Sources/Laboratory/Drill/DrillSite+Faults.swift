@@ -19,7 +19,8 @@ extension DrillSite {
         _ action: () async throws -> Void
     ) async throws -> DrillFault {
         let open = try await minimumStreams > 0 ? untilStreams(minimumStreams) : streams()
-        let fault = DrillFault(what: what, streams: open, moment: .now)
+        let connections = try await control?.counters().mostConnections
+        let fault = DrillFault(what: what, streams: open, connections: connections, moment: .now)
         try await action()
         state.withLock { $0.faults.append(fault) }
         let number = faults.count { $0.counts }
@@ -31,7 +32,7 @@ extension DrillSite {
     ///
     /// - Parameter streams: The fewest streams that were open at one of them.
     func noteFaults(_ what: String, number: Int, streams: Int64) {
-        let fault = DrillFault(what: what, streams: streams, moment: .now)
+        let fault = DrillFault(what: what, streams: streams, connections: nil, moment: .now)
         state.withLock { $0.faults.append(contentsOf: repeatElement(fault, count: number)) }
         note("\(what): \(number) times, with at least \(streams) streams open")
     }
@@ -112,6 +113,8 @@ struct DrillFault: Sendable {
     let what: String
     /// The streams that were open when it was done.
     let streams: Int64
+    /// The connections that a child can have had then, those to the gateway that had most; `nil` if the gateways did not tell.
+    let connections: Int64?
     /// When it was done.
     let moment: ContinuousClock.Instant
 

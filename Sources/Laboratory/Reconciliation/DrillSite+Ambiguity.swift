@@ -4,12 +4,15 @@ import PushCore
 import Store
 
 extension DrillSite {
-    /// So many messages may have become ambiguous by the faults so far: what was open at the gateways at each.
+    /// So many messages may have become ambiguous if each fault so far took one child: a full connection's streams, for each
+    /// connection that a child can have had at the fault, and for those that were just being opened. The streams that wait for their answer at the
+    /// gateways are fewer: they may have answered what the child has not read, and not have read what it has written.
     ///
-    /// - Parameter slack: What may have come on the wire between the look at the gateways and the fault, and what the gateways
-    ///   had answered and the child had not read: a connection's streams, for each connection that may carry them.
-    func ambiguityBound(slack: Int64) -> Int64 {
-        faults.reduce(0) { $0 + $1.streams + slack }
+    /// - Parameters:
+    ///   - streams: The streams that a connection may carry.
+    ///   - opening: The connections that a child may have opened between the look at the gateways and the fault.
+    func ambiguityBound(streams: Int64, opening: Int64) -> Int64 {
+        faults.reduce(0) { $0 + (($1.connections ?? 0) + opening) * streams }
     }
 
     /// A problem if more messages are or were ambiguous: the engine itself says which are, and may not say it of more than can

@@ -219,6 +219,8 @@ struct SimulatorCount: Sendable, Decodable {
     var acceptedTimes: Int64 { all.reduce(0) { $0 + $1.accepted } }
     /// Requests that are open at any gateway.
     var waiting: Int64 { all.reduce(0) { $0 + $1.waiting } }
+    /// Connections that are open to the gateway that has most: a child sends to one gateway.
+    var mostConnections: Int64 { all.reduce(0) { max($0, $1.connections) } }
     /// Faults under load at any gateway.
     var faultsUnderLoad: Int64 { all.reduce(0) { $0 + $1.faultsUnderLoad } }
 }
