@@ -55,6 +55,9 @@ public protocol Gateway: AnyObject, Sendable {
     /// well, and one that ends says nothing against it.
     var takesInSilence: Bool { get }
 
+    /// The project of FCM that messages count for; nil if the gateway sets no rate for a whole project.
+    var project: String? { get }
+
     /// Begins to connect.
     ///
     /// - Throws: what makes every attempt useless, for example a CA file that cannot be read. An unreachable gateway is a
@@ -86,6 +89,9 @@ public protocol Gateway: AnyObject, Sendable {
 }
 
 extension Gateway {
+    /// The gateway sets no rate for a whole project.
+    public var project: String? { nil }
+
     /// Every message is answered.
     public var takesInSilence: Bool { false }
 

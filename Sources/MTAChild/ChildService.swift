@@ -63,6 +63,7 @@ struct ChildService: Sendable {
             control: control,
             applicationID: arguments.applicationID,
             accountID: arguments.accountID,
+            project: sender.gateway?.project,
             logger: logger
         )
         let claimer = Claimer(
@@ -88,6 +89,7 @@ struct ChildService: Sendable {
             Task { await child.health(stores.control).run(sender) },
             Task { await obey(CommandReader.start(), watcher, claimer) },
             Task { await watch() },
+            Task { await RateSharing(sender: sender, store: stores.control, logger: logger).run() },
         ]
         if state.isCircuitOpen {
             await probe(claimer)

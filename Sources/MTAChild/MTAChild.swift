@@ -9,7 +9,7 @@
 //   `pushmta mta-child`, which a supervisor starts, makes one MTAChild and awaits run(): the ChildExitReason is the exit
 //   status. SIGINT calls drain(), SIGTERM fastShutdown(). run() opens the journal (ChildJournal), then the database
 //   (ChildStores), then the gateway (GatewaySetup), and leaves the rest to ChildService. In there DispatchState decides, as a
-//   value, and Sender carries out; Claimer and PartPreparer bring parts; LeaseRenewal, ControlWatcher, TroubleProber and
+//   value, and Sender carries out; Claimer and PartPreparer bring parts; LeaseRenewal, ControlWatcher, RateSharing, TroubleProber and
 //   ChildReporter stand beside. The program also uses GatewayProbe (`app test`) and MessagePreviewer (`delivery preview`)
 //   without a child.
 //
@@ -139,6 +139,7 @@ public final class MTAChild: Sendable {
                 return .circuitOpen
             }
             sender.gateway = gateway
+            try await findLimits(sender, stores.load)
             try await gateway.start()
             let preparer = PartPreparer(
                 store: stores.load,
@@ -176,6 +177,14 @@ public final class MTAChild: Sendable {
             )
             return .settings
         }
+    }
+
+    /// How fast the child may send is known before its first message.
+    private func findLimits(_ sender: Sender, _ store: Store) async throws {
+        let project = sender.gateway?.project
+        if let project { try await store.limitProject(project) }
+        let scope = RateScope(application: arguments.applicationID, account: arguments.accountID, project: project)
+        sender.perform(.limitsSeen(try await store.rateLimits(scope, deliveries: []), asked: []))
     }
 
     private func makeSender(

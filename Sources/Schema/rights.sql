@@ -18,7 +18,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
-            'pushmta.gateway_trouble pushmta.message_status pushmta.seed pushmta.service pushmta.subscription '
+            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.ambiguous_message pushmta.application pushmta.credential pushmta.delivery_day pushmta.delivery_failures '
@@ -26,16 +26,16 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour pushmta.delivery_statistics_by_locale '
             'pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail pushmta.feedback_service '
             'pushmta.feedback_worker pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.message_status '
-            'pushmta.mta_child pushmta.mta_host pushmta.retention_hold pushmta.retention_log pushmta.service'),
+            'pushmta.mta_child pushmta.mta_host pushmta.rate_limit pushmta.retention_hold pushmta.retention_log pushmta.service'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.circuit_of pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
-            'pushmta_engine.is_push_token pushmta_engine.status_name pushmta_engine.token_problem'),
+            'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
-            'pushmta.check_content pushmta.check_delivery pushmta.set_retry_schedule pushmta.create_delivery '
+            'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_retry_schedule pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery pushmta.remove_exclusions '
             'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.send_messages pushmta.set_opt_out '
@@ -45,8 +45,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
-            'pushmta.send_message pushmta.send_messages pushmta.set_opt_out pushmta.start_delivery pushmta.stop_delivery '
-            'pushmta.unregister_device '
+            'pushmta.send_message pushmta.send_messages pushmta.set_delivery_rate pushmta.set_opt_out pushmta.start_delivery '
+            'pushmta.stop_delivery pushmta.unregister_device '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.current_tracking_keys pushmta_engine.record_hits pushmta_engine.api_key_ids '

@@ -81,8 +81,11 @@ static const char templates[] = {
 static const char api[] = {
 #embed "version1/17-api.sql" suffix(, 0)
 };
+static const char rates[] = {
+#embed "version1/18-rates.sql" suffix(, 0)
+};
 static const char roles[] = {
-#embed "version1/18-roles.sql" suffix(, 0)
+#embed "version1/19-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -106,7 +109,8 @@ static const struct schema_file files[] = {
     {1, "15-contract.sql", contract},
     {1, "16-templates.sql", templates},
     {1, "17-api.sql", api},
-    {1, "18-roles.sql", roles},
+    {1, "18-rates.sql", rates},
+    {1, "19-roles.sql", roles},
     {0, 0, 0},
 };
 

@@ -30,6 +30,9 @@ struct FaultOptions: ParsableArguments {
     @Option(help: "Share of streams that is refused (REFUSED_STREAM).")
     var refuseRate = 0.0
 
+    @Option(help: "Messages that the project of FCM HTTP v1 may send in a minute; what is more is answered 429.")
+    var quota: Int?
+
     @Option(help: "Limit of concurrent streams, instead of the gateway's own.")
     var maxStreams: Int?
 
@@ -113,6 +116,7 @@ struct FaultOptions: ParsableArguments {
             GoAwayFault(afterStreams: $0, unprocessed: goawayUnprocessed, reason: goawayReason, errorCode: goawayCode)
         }
         plan.refusedRate = refuseRate
+        plan.quotaPerMinute = gateway == .fcm ? quota : nil
         plan.maxConcurrentStreams = maxStreams
         plan.neverAnsweredRate = neverAnswerRate
         plan.stallSeconds = stall

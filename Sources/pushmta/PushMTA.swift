@@ -7,8 +7,8 @@
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web; see Processes. Commands for
 //   people and scripts: migrate, doctor, status, config, answers (Operation); service, account, app, credential, key
-//   (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, template, seed, content
-//   (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
+//   (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
+//   content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
 //   settings. --help says everything of each.
 //
 // THREADS AND TASKS
@@ -69,7 +69,8 @@ struct PushMTA: AsyncParsableCommand {
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,
-            DeliveryCommand.self, MessageCommand.self, TemplateCommand.self, SeedCommand.self, KeyCommand.self,
+            DeliveryCommand.self, MessageCommand.self, RateCommand.self, TemplateCommand.self, SeedCommand.self,
+            KeyCommand.self,
             ContentCommand.self, BenchCommand.self,
             QuickstartCommand.self, DrillCommand.self,
         ]

@@ -31,6 +31,7 @@ import Testing
                 world.parts[id * 10 + part] = DispatchWorld.Part(id: id * 10 + part, delivery: delivery, size: size)
             }
         }
+        if world.chance(3) { world.limit() }
         world.stopsApplication = world.chance(8)
         world.mixesUp = world.chance(8)
         world.stopsDelivery = world.chance(4)
@@ -47,6 +48,7 @@ import Testing
         world.now += Int64.random(in: 0...20, using: &world.random)
         switch Int.random(in: 0..<24, using: &world.random) {
         case 0...2: world.answerMark()
+        case 3 where !world.limits.isEmpty: world.grant()
         case 3...6: world.depart()
         case 7...11: world.answer()
         case 12: world.giveBack()
@@ -57,6 +59,7 @@ import Testing
             let place = Int.random(in: 0..<world.resends.count, using: &world.random)
             world.perform(.resendDue(batchID: world.resends.remove(at: place)))
         case 15...16: world.store()
+        case 17 where world.chance(2): world.look()
         case 17: world.poll()
         case 18 where world.chance(3): world.renew()
         case 18 where world.now >= world.leaseEnd: world.perform(.leaseValid(false))
@@ -112,7 +115,7 @@ import Testing
         "circuit closed",
         "delivery held",
         "journal broken", "refused without lease", "commit's answer lost", "part taken over", "late fact", "retry",
-        "stopped", "expired", "sent", "failed", "unknown", "not_applicable",
+        "slice", "rate cut", "stopped", "expired", "sent", "failed", "unknown", "not_applicable",
     ]
 
     private func check(_ world: DispatchWorld, _ place: String) {

@@ -18,6 +18,13 @@ import Testing
         #expect(!window.admits(4, bytes: 101))
     }
 
+    @Test func whatWouldEndAsUnknownHasLessRoom() {
+        let window = DispatchWindow(most: 4_000, ceiling: 40_000, mostBytes: .max)
+        #expect(window.admitsReported(1_000, beside: 1_000))
+        #expect(!window.admitsReported(1_000, beside: 1_001))
+        #expect(window.admitsReported(5_000, beside: 0), "one slice always has room")
+    }
+
     @Test func theRoomOfMarksIsFreedOnce() {
         var window = DispatchWindow(most: 10, mostBytes: .max)
         window.unresolved = 7

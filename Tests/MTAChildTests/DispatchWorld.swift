@@ -33,6 +33,11 @@ struct DispatchWorld {
         var sequence: Int32
     }
 
+    /// Limits of messages a second, and what was given of each.
+    var limits: [RateLimit] = []
+    /// When the pace wants to be looked at.
+    var looks: [Duration] = []
+
     /// The delivery whose push type has a topic of its own.
     static let ownTopic: Int64 = 48
 
@@ -116,12 +121,18 @@ struct DispatchWorld {
                 // Nothing more of it may leave, whether the dispatch state has been told or not.
                 if states[id] == .inProgress { states[id] = .paused }
                 told[id] = states[id]
-            case .store, .claimMore, .cutJournalLater: break
+            case .lookAgain(let pause): looks.append(dispatch.moment + pause)
+            case .cutRate: seen.insert("rate cut")
+            case .store, .claimMore, .cutJournalLater, .askForSlices: break
             }
         }
         if dispatch.window.unresolved < 0 { fail("unresolved is \(dispatch.window.unresolved)") }
         if dispatch.window.inGateway != queue.count + wire.count + returning.count {
             fail("\(dispatch.window.inGateway) in the gateway")
+        }
+        let reported = dispatch.parts.values.filter { $0.delivery.ambiguityPolicy == .report }
+        if dispatch.window.reported != reported.reduce(0, { $0 + $1.inGateway }) {
+            fail("\(dispatch.window.reported) in the gateway that are reported")
         }
         mostUnresolved = max(mostUnresolved, dispatch.window.unresolved)
         if let taken = dispatch.storing.take() { stores.append((taken.batch, taken.windowRows, false)) }
@@ -244,7 +255,8 @@ struct DispatchWorld {
                 outcomeClass: .retry,
                 status: 429,
                 retryAfterMilliseconds: 50,
-                applicationWide: true
+                applicationWide: true,
+                fault: .gateway
             )
         }
         let kinds: [OutcomeClass] = [.accepted, .accepted, .accepted, .permanent, .retry, .unprocessed, .ambiguous]
@@ -253,6 +265,45 @@ struct DispatchWorld {
         let faults: [AnswerFault] = [.message, .message, .gateway, .foreign, .unknown]
         let fault = kind == .retry ? faults[Int.random(in: 0..<faults.count, using: &random)] : nil
         return Outcome(index: index, outcomeClass: kind, status: isAnswer ? 200 : 0, fault: fault)
+    }
+
+    // MARK: Rates
+
+    /// Limits a delivery, and the project of all.
+    mutating func limit() {
+        limits = [
+            RateLimit(id: 1, messagesPerSecond: .random(in: 5...200, using: &random), deliveryID: 16),
+            RateLimit(id: 2, messagesPerSecond: .random(in: 20...500, using: &random), isProject: true),
+        ]
+        perform(.limitsSeen(limits, asked: [16]))
+    }
+
+    /// The database answers who asks for slices, or cannot.
+    mutating func grant() {
+        let asked = dispatch.pace.slicesToAsk(at: .milliseconds(now - DispatchFixture.start))
+        guard !asked.isEmpty else { return }
+        guard !chance(10) else { return perform(.slices([], asked: asked.map(\.limit))) }
+        let slices = asked.map { ask in
+            RateSlice(
+                limit: ask.limit,
+                messages: ask.messages,
+                startsIn: .milliseconds(Int.random(in: 0...200, using: &random)),
+                messagesPerSecond: limits.first { $0.id == ask.limit }?.messagesPerSecond ?? 1
+            )
+        }
+        seen.insert("slice")
+        perform(.slices(slices, asked: asked.map(\.limit)))
+    }
+
+    /// Time for the pace, and a look at the limits, which may go.
+    mutating func look() {
+        if looks.contains(where: { $0 <= .milliseconds(now - DispatchFixture.start) }) {
+            looks = []
+            perform(.lookAgain)
+        } else if chance(20) {
+            limits = limits.filter { _ in !chance(2) }
+            perform(.limitsSeen(limits, asked: [16]))
+        }
     }
 
     mutating func fastShutdown() {

@@ -144,6 +144,11 @@ struct SchemaTests {
         #expect(message.contains("octet_length(given::text) > \(MessageLimits.longestVariables)"))
         let messages = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'check_messages'")
         #expect(messages.contains("octet_length(u.given::text) > \(MessageLimits.longestVariables)"))
+        let slices = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'take_rates'")
+        #expect(slices.contains("messages_per_second / \(Int(1 / (RateShare.slice / .seconds(1))))"))
+        let rates = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'require_rate'")
+        let range = DeliveryLimits.rates
+        #expect(rates.contains("rate BETWEEN \(range.lowerBound) AND \(Int(range.upperBound))"))
         await connection.close()
     }
 }

@@ -16,6 +16,9 @@ public struct FaultPlan: Sendable, Equatable {
     public var closesAtOnce = false
     /// A GOAWAY on every connection; a shutdown (status 10) of the binary gateway.
     public var goAway: GoAwayFault?
+    /// Messages that the project may send in a minute, which begins with a message and not with the clock's (Google fills its
+    /// bucket of tokens each minute); what is more is answered 429. FCM HTTP v1 only.
+    public var quotaPerMinute: Int?
     /// The share of streams that is refused (RST_STREAM with REFUSED_STREAM) before anything is looked at.
     public var refusedRate = 0.0
     /// The stream limit, announced to open connections at once; overrides the gateway's own.
@@ -41,7 +44,8 @@ public struct FaultPlan: Sendable, Equatable {
     /// True when requests can be answered at once and by the rules alone.
     var isQuiet: Bool {
         latency == nil && errors.isEmpty && outage == nil && goAway == nil && refusedRate == 0 && neverAnsweredRate == 0
-            && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil && errorPackets == nil
+            && quotaPerMinute == nil && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil
+            && errorPackets == nil
     }
 
     /// What is wrong with the plan for that gateway; nil when it makes sense.
@@ -54,6 +58,9 @@ public struct FaultPlan: Sendable, Equatable {
             return "\(gateway.rawValue) never answers \"\(error.reason)\"; it answers \(known)"
         }
         if let problem = outage?.problem(for: gateway) { return problem }
+        if let quotaPerMinute, quotaPerMinute < 1 || gateway != .fcm {
+            return "quota_per_minute is 1 or more, and only FCM HTTP v1 has one"
+        }
         if let problem = latency?.problem { return "latency: \(problem)" }
         if let errorPackets, errorPackets.every < 1 || BinaryStatus(code: errorPackets.status) == nil {
             let known = BinaryStatus.allCases.map { String($0.code) }.joined(separator: ", ")
@@ -80,6 +87,7 @@ extension FaultPlan: Codable {
         case closesAtOnce = "closes_at_once"
         case goAway = "goaway"
         case refusedRate = "refused_rate"
+        case quotaPerMinute = "quota_per_minute"
         case maxConcurrentStreams = "max_concurrent_streams"
         case neverAnsweredRate = "never_answered_rate"
         case stallSeconds = "stall_seconds"
@@ -102,6 +110,7 @@ extension FaultPlan: Codable {
         errorPackets = try values.decodeIfPresent(ErrorPacketFault.self, forKey: .errorPackets)
         closesAtOnce = try values.decodeIfPresent(Bool.self, forKey: .closesAtOnce) ?? false
         goAway = try values.decodeIfPresent(GoAwayFault.self, forKey: .goAway)
+        quotaPerMinute = try values.decodeIfPresent(Int.self, forKey: .quotaPerMinute)
         refusedRate = try values.decodeIfPresent(Double.self, forKey: .refusedRate) ?? 0
         maxConcurrentStreams = try values.decodeIfPresent(Int.self, forKey: .maxConcurrentStreams)
         neverAnsweredRate = try values.decodeIfPresent(Double.self, forKey: .neverAnsweredRate) ?? 0
@@ -124,6 +133,7 @@ extension FaultPlan: Codable {
         try values.encode(closesAtOnce, forKey: .closesAtOnce)
         try values.encodeIfPresent(goAway, forKey: .goAway)
         try values.encode(refusedRate, forKey: .refusedRate)
+        try values.encodeIfPresent(quotaPerMinute, forKey: .quotaPerMinute)
         try values.encodeIfPresent(maxConcurrentStreams, forKey: .maxConcurrentStreams)
         try values.encode(neverAnsweredRate, forKey: .neverAnsweredRate)
         try values.encodeIfPresent(stallSeconds, forKey: .stallSeconds)

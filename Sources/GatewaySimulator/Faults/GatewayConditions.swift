@@ -25,6 +25,8 @@ struct GatewayConditions: Sendable {
 final class SharedConditions: Sendable {
     private let value: Mutex<GatewayConditions>
     private let versionNumber = Atomic<Int>(1)
+    /// What of the project's quota is used.
+    let quota = ProjectQuota()
     private let observers = Mutex<[@Sendable () -> Void]>([])
 
     init(_ conditions: GatewayConditions) {
@@ -47,6 +49,24 @@ final class SharedConditions: Sendable {
     /// Has a function called after each change, on the thread that makes it.
     func observe(_ observer: @escaping @Sendable () -> Void) {
         observers.withLock { $0.append(observer) }
+    }
+}
+
+/// How much of a project's quota of messages a minute is used, over all event loops.
+final class ProjectQuota: Sendable {
+    /// A minute, in nanoseconds.
+    private static let minute: UInt64 = 60_000_000_000
+
+    private let used = Mutex((since: UInt64(0), messages: 0))
+
+    /// Whether the quota takes one more message; a minute begins with the first message after the last one.
+    func takes(_ quota: Int, at nanoseconds: UInt64) -> Bool {
+        used.withLock { used in
+            if nanoseconds >= used.since + Self.minute { used = (nanoseconds, 0) }
+            guard used.messages < quota else { return false }
+            used.messages += 1
+            return true
+        }
     }
 }
 

@@ -102,6 +102,10 @@ final class GatewayLoop<Rules: GatewayRules> {
 
     /// Draws whether a push that would have been accepted is rejected instead, and with what.
     func drawError() -> (code: UInt8, retryAfter: String?)? {
+        if let quota = plan.quotaPerMinute, !conditions.quota.takes(quota, at: NIODeadline.now().uptimeNanoseconds) {
+            let reason = FCMReason.rateLimitExceeded.rawValue
+            return AnswerCatalog.of(.fcm).code(ofReason: reason).map { ($0, nil) }
+        }
         guard !plan.errors.isEmpty else { return nil }
         var draw = dice.unit()
         for error in plan.errors {

@@ -44,6 +44,7 @@ extension HTTP2Gateway {
             GatewayLimits(maxPayloadBytes: PayloadLimits.fcm),
             address: options.address,
             configuration: http2,
+            project: serviceAccount.projectID,
             dialect: FCMv1Dialect(
                 authority: options.address.authority,
                 projectID: serviceAccount.projectID,

@@ -8,22 +8,27 @@ import PushCore
 public final class HTTP2Gateway: Gateway {
     public let payloadFormat: PayloadFormat
     public let limits: GatewayLimits
+    public let project: String?
     private let engine: NIOLoopBoundBox<GatewayEngine?>
     private let client: HTTP2Client
     private let eventLoop: any EventLoop
 
-    /// - Parameter dialect: made on any thread, used on the event loop only.
+    /// - Parameters:
+    ///   - project: the project of FCM that messages count for.
+    ///   - dialect: made on any thread, used on the event loop only.
     init(
         _ payloadFormat: PayloadFormat,
         _ limits: GatewayLimits,
         address: GatewayAddress,
         configuration: HTTP2ClientConfiguration,
+        project: String? = nil,
         dialect: sending any GatewayDialect,
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) {
         self.payloadFormat = payloadFormat
         self.limits = limits
+        self.project = project
         let made = GatewayEngine(address: address, dialect: dialect, eventLoop: eventLoop, delegate: delegate)
         engine = .makeBoxSendingValue(made, as: GatewayEngine?.self, eventLoop: eventLoop)
         self.eventLoop = eventLoop

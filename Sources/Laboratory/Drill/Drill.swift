@@ -163,7 +163,7 @@ extension DrillCatalog {
     /// Several hosts, clocks.
     static let hosts: [any Drill] = [
         HostsCutOffDrill(keepsJournal: true), HostsCutOffDrill(keepsJournal: false), ClockDrill(place: .host),
-        ClockDrill(place: .database),
+        ClockDrill(place: .database), SharedQuotaDrill(),
     ]
 }
 

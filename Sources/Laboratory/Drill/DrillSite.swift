@@ -202,7 +202,7 @@ extension DrillSite {
     }
 
     /// Pushes that the gateways have accepted, each time.
-    private func acceptedPushes() async throws -> Int64 {
+    func acceptedPushes() async throws -> Int64 {
         if let control { return try await control.counters().acceptedTimes }
         return try tail?.accepted() ?? 0
     }

@@ -18,6 +18,7 @@ final class ControlWatcher: Sendable {
     private let control: ChildControl
     private let applicationID: Int32
     private let accountID: Int32
+    private let scope: RateScope
     private let logger: Logger
 
     init(
@@ -27,6 +28,7 @@ final class ControlWatcher: Sendable {
         control: ChildControl,
         applicationID: Int32,
         accountID: Int32,
+        project: String?,
         logger: Logger
     ) {
         self.store = store
@@ -35,6 +37,7 @@ final class ControlWatcher: Sendable {
         self.control = control
         self.applicationID = applicationID
         self.accountID = accountID
+        scope = RateScope(application: applicationID, account: accountID, project: project)
         self.logger = logger
     }
 
@@ -70,6 +73,7 @@ final class ControlWatcher: Sendable {
             deliveries: deliveries.sorted()
         )
         sender.perform(.deliveryStates(state.deliveries))
+        try await lookAtRates(deliveries)
         // Who probes the circuit sends one message: while both are on, neither probe waits for the other's end.
         if !isReporting, circuit != .probing { take(state.trouble) }
         loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(DispatchState.Halt.init) != nil }
@@ -80,6 +84,12 @@ final class ControlWatcher: Sendable {
         loading.giveUp { _, _ in true }
         sender.perform(.circuitFoundOpen)
         sender.signals.claim.fire()
+    }
+
+    /// The limits that hold now.
+    private func lookAtRates(_ deliveries: Set<Int64>) async throws {
+        let limits = try await store.rateLimits(scope, deliveries: deliveries.sorted())
+        sender.perform(.limitsSeen(limits, asked: deliveries))
     }
 
     /// What the database knows of the gateway's trouble; the prober knows it better.

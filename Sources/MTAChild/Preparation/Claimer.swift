@@ -168,7 +168,7 @@ final class Claimer: Sendable {
 
     /// Claims parts and waits until they are loaded, unless that takes long.
     private func claim(atMost limit: Int, largest: Int32? = nil) async throws -> [ClaimedPart] {
-        let slow = loading.deliveries
+        let slow = loading.deliveries.union(sender.dispatch.withLock { $0.deliveriesAtTheirPace })
         let troubled = troubles.withLock { $0.deliveries(at: .now) }
         var parts = try await take(limit, largest, except: slow.union(troubled))
         // While there is nothing else to do, what cannot be loaded is told so and waits.

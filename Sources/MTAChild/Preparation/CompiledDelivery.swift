@@ -18,6 +18,8 @@ final class CompiledDelivery: Sendable {
     let retryPolicy: RetryPolicy
     let ambiguityPolicy: AmbiguityPolicy
     let validUntilMilliseconds: Int64?
+    /// Its limit when it was compiled; the child looks for changes.
+    let rateLimit: RateLimit?
 
     /// Compiles a delivery, with the fields of its service's target mapping looked up.
     ///
@@ -63,6 +65,7 @@ final class CompiledDelivery: Sendable {
             periodSeconds: delivery.retryPeriodSeconds
         )
         ambiguityPolicy = delivery.ambiguityPolicy
+        rateLimit = delivery.rateLimit
         validUntilMilliseconds = delivery.validUntil.map { $0.microsecondsSince1970 / 1_000 }
     }
 

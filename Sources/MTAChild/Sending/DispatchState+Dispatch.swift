@@ -8,6 +8,7 @@ extension DispatchState {
         var part = HeldPart(prepared)
         counters.progress += 1
         pauses.claim(prepared.claimed.deliveryID, Halt(prepared.claimed.deliveryState))
+        pace.claim(prepared.claimed.deliveryID, prepared.delivery.rateLimit)
         if prepared.claimed.isProbe, circuit == .closed { circuit = .probing }
         if let end = part.validUntilMilliseconds { endings.nextExpiry = min(endings.nextExpiry, end) }
         let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
@@ -62,20 +63,49 @@ extension DispatchState {
         var marks: [PartMark] = []
         let before = window.unresolved
         var bytes = bytesInGateway
+        var reported = window.reported
+        let isPaced = !pace.isFree && !isProbing
+        if isPaced { pace.begin(at: moment) }
         for claim in waiting {
-            guard let part = parts[claim], let slice = part.slices.first, halt(of: part) == nil else { continue }
+            guard let part = parts[claim], halt(of: part) == nil, let slice = isPaced ? paced(part) : part.slices.first
+            else {
+                if isPaced, pace.knowsEnough { break }
+                continue
+            }
+            if part.delivery.ambiguityPolicy == .report {
+                guard window.admitsReported(slice.rows.count, beside: reported) else { continue }
+                reported += slice.rows.count
+            }
             bytes += slice.batch.byteCount
             guard window.admits(slice.rows.count, bytes: bytes) else { break }
             if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
             gateway.ramp?.count(slice.rows.count)
+            if isPaced { pace.use(slice.rows.count, of: part.claimed.deliveryID, at: moment) }
             window.unresolved += slice.rows.count
             marks.append(PartMark(part: claim.part, token: claim.token, through: slice.markThrough))
             useProbe()
             if isProbing { break }
         }
+        if isPaced { followPace(&actions) }
         guard !marks.isEmpty else { return }
         window.beginMarking(window.unresolved - before)
         actions.append(.mark(marks))
+    }
+
+    /// As much of the part's next slice as its limits let leave now, cut off from the rest; nil if that is nothing.
+    private mutating func paced(_ part: HeldPart) -> PreparedPart.Slice? {
+        guard let slice = part.slices.first else { return nil }
+        let room = pace.room(for: slice.rows.count, of: part.claimed.deliveryID)
+        guard room > 0, room < slice.rows.count else { return room > 0 ? slice : nil }
+        let (first, rest) = slice.split(room, firstID: newBatchID(), restID: newBatchID())
+        parts[part.claim]?.slices = [first, rest] + part.slices.dropFirst()
+        return first
+    }
+
+    /// Has the pace looked at again when more may leave, and more asked for.
+    private mutating func followPace(_ actions: inout [Action]) {
+        if let pause = pace.nextLook(at: moment) { actions.append(.lookAgain(after: pause)) }
+        if pace.needsSlices(at: moment) { actions.append(.askForSlices) }
     }
 
     /// What the batches in the gateway hold.
@@ -105,6 +135,7 @@ extension DispatchState {
         flights[flight.batch.id] = flight
         parts[flight.claim]?.inGateway += flight.rows.count
         window.inGateway += flight.rows.count
+        if parts[flight.claim]?.delivery.ambiguityPolicy == .report { window.reported += flight.rows.count }
         actions.append(.submit(flight.batch))
     }
 
@@ -248,6 +279,25 @@ extension DispatchState {
         guard let flight = flights[batchID], let part = parts[flight.claim], !part.isFenced else { return false }
         return pauses.halts[part.claimed.deliveryID] == nil && part.refusal == nil
             && !part.isExpired(atMilliseconds: now)
+    }
+}
+
+extension PreparedPart.Slice {
+    /// The first messages, and the others.
+    func split(_ count: Int, firstID: Int64, restID: Int64) -> (first: Self, rest: Self) {
+        let (head, tail) = (Array(rows[..<count]), Array(rows[count...]))
+        let first = Self(
+            rows: head,
+            batch: batch.subset(Array(0..<Int32(count)), id: firstID),
+            // Rows of several locales are not in their order.
+            markThrough: min(markThrough, (head.max() ?? 0) + 1)
+        )
+        let rest = Self(
+            rows: tail,
+            batch: batch.subset(Array(Int32(count)..<Int32(rows.count)), id: restID),
+            markThrough: markThrough
+        )
+        return (first, rest)
     }
 }
 

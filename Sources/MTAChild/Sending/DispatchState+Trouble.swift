@@ -68,6 +68,7 @@ extension DispatchState {
             isProjectWide: outcome.applicationWide,
             at: moment
         )
+        if outcome.applicationWide, outcome.status == 429 { pace.refused(Self.words(outcome)) }
         // Whoever replays the journal has to send it again, and at no cost.
         answer.outcomeClass = .unprocessed
         if outcome.fault == .unknown { gateway.unknownReasons[part.claimed.deliveryID, default: 0] += 1 }

@@ -21,6 +21,7 @@ struct DispatchState: Sendable {
     var cut = JournalCut()
     var permission = SendPermission()
     var pauses = DeliveryPauses()
+    var pace = SendingPace()
     var endings = PartEndings()
     var circuit = Circuit.closed
     var guards = TokenGuards()
@@ -38,9 +39,25 @@ struct DispatchState: Sendable {
         storing = OutcomeQueue(batchSize: batchSize)
     }
 
-    /// Loaded messages that wait for the dispatch window.
+    /// Loaded messages that wait for the dispatch window; those of deliveries that go at a pace of their own take no room from others.
     var waitingMessages: Int {
-        waiting.reduce(0) { $0 + (parts[$1]?.slices.reduce(0) { $0 + $1.rows.count } ?? 0) }
+        guard pace.isFree else {
+            return waitingByDelivery.reduce(0) { $0 + (pace.isEnough($1.value, of: $1.key) ? 0 : $1.value) }
+        }
+        return waiting.reduce(0) { $0 + (parts[$1]?.slices.reduce(0) { $0 + $1.rows.count } ?? 0) }
+    }
+
+    /// Limited deliveries of which enough is loaded: what more of them is claimed takes room from others, and time from other hosts.
+    var deliveriesAtTheirPace: Set<Int64> {
+        guard !pace.isFree else { return [] }
+        return Set(waitingByDelivery.filter { pace.isEnough($0.value, of: $0.key) }.keys)
+    }
+
+    private var waitingByDelivery: [Int64: Int] {
+        waiting.reduce(into: [:]) { sums, claim in
+            guard let part = parts[claim] else { return }
+            sums[part.claimed.deliveryID, default: 0] += part.slices.reduce(0) { $0 + $1.rows.count }
+        }
     }
 
     /// Nothing is held, stored or on its way.
@@ -93,6 +110,12 @@ struct DispatchState: Sendable {
         case .journalLong: cut.want()
         case .journalCut: cut.done()
         case .capacityChanged(let streams): window.adapt(streams: streams)
+        case .limitsSeen(let limits, let asked): pace.take(limits, asked: asked, held: heldDeliveries)
+        case .lookAgain: pace.timerFired()
+        case .slices(let slices, let asked):
+            // Who waits for its turn is not stuck.
+            counters.progress += 1
+            pace.take(slices, askedFor: asked, at: moment)
         }
         finish(now, &actions)
         return actions
@@ -105,6 +128,7 @@ struct DispatchState: Sendable {
         resolveHalted(&actions)
         decideWhenQuiet(now, &actions)
         guardQuietTopics(now, &actions)
+        if let (limit, reason) = pace.takeRefusal() { actions.append(.cutRate(limit: limit, reason: reason)) }
         dispatch(&actions)
         cutIfQuiet(&actions)
         if !storing.outcomes.isEmpty {
@@ -159,6 +183,12 @@ extension DispatchState {
         case journalCut
         /// So many messages may be on the wire at once now, over all connections.
         case capacityChanged(Int)
+        /// The limits of messages a second that hold for the child, and for the deliveries that were asked for.
+        case limitsSeen([RateLimit], asked: Set<Int64>)
+        /// More messages may leave by now.
+        case lookAgain
+        /// Slices of rates are there; none for a limit that was asked for and could not be had.
+        case slices([RateSlice], asked: [Int64])
     }
 
     enum Action: Sendable {
@@ -179,6 +209,12 @@ extension DispatchState {
         case cutJournalLater
         /// There is room for another part.
         case claimMore
+        /// Messages wait for their rate: more may leave after so long.
+        case lookAgain(after: Duration)
+        /// Messages wait for slices of rates.
+        case askForSlices
+        /// The gateway has said that a rate is too high.
+        case cutRate(limit: Int64, reason: String)
         /// The gateway takes nothing, and it is its own fault: nothing is sent but probes, after what the gateway asked for.
         case enterTrouble(reason: String, notBefore: Duration?)
         /// A probe was answered as one of the gateway's: sending begins again.

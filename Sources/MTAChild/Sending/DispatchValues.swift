@@ -23,6 +23,8 @@ struct DispatchWindow: Sendable {
     var unresolved = 0
     /// Messages on the wire, or waiting in the gateway.
     var inGateway = 0
+    /// Those of them whose delivery's policy is `report`.
+    var reported = 0
     /// Marks are being committed; nothing else is marked meanwhile.
     private(set) var isMarking = false
     private var reserved = 0
@@ -47,6 +49,13 @@ struct DispatchWindow: Sendable {
     func admits(_ rows: Int, bytes: Int) -> Bool {
         unresolved == 0 || unresolved + rows <= most && bytes <= mostBytes
     }
+
+    /// Each message that is on its way when its host is lost ends as `unknown` where the policy is `report`, so there are fewer of them than of
+    /// others: what is on the wire, and two batches of outcomes that are stored, are at most ``usual``.
+    private static let mostReported = 2_000
+
+    /// Whether so many messages of deliveries with the policy `report` have room beside others of them. One slice always has.
+    func admitsReported(_ rows: Int, beside others: Int) -> Bool { others == 0 || others + rows <= Self.mostReported }
 
     /// Keeps room for messages whose marks are asked for.
     mutating func beginMarking(_ rows: Int) {

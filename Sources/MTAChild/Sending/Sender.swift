@@ -103,6 +103,12 @@ final class Sender: GatewayDelegate {
         if isIdle { signals.idle.fire() }
     }
 
+    /// The slices of rates that messages wait for now.
+    func slicesToAsk() -> [(limit: Int64, messages: Int32)] {
+        let moment = ContinuousClock.now - start
+        return dispatch.withLock { $0.pace.slicesToAsk(at: moment) }
+    }
+
     private func carryOut(_ action: DispatchState.Action) {
         switch action {
         case .mark(let asked): marks.continuation.yield(asked)
@@ -117,6 +123,10 @@ final class Sender: GatewayDelegate {
         case .cutJournal: cutJournal()
         case .cutJournalLater: journal.postponeCut()
         case .claimMore: signals.claim.fire()
+        case .lookAgain(let pause):
+            eventLoop.scheduleTask(in: TimeAmount(pause)) { self.perform(.lookAgain) }
+        case .askForSlices: signals.rates.fire()
+        case .cutRate(let limit, let reason): cutRate(limit, reason)
         case .enterTrouble(let reason, let notBefore): enterTrouble(reason, notBefore)
         case .troubleOver:
             difficulties.gateway.withLock { $0.application = nil }
@@ -338,6 +348,20 @@ extension Sender {
         UInt64(dispatch.withLock { $0.storing.stored }) + released.load(ordering: .relaxed)
     }
 
+    /// Says that the gateway finds a rate too high. It is said once: who meets the gateway's refusal again says it again.
+    private func cutRate(_ limit: Int64, _ reason: String) {
+        logger.warning(
+            "the gateway says that the project sends too fast (\(reason)): its rate is halved, and grows again"
+        )
+        Task {
+            do {
+                try await store.cutRate(limit, reason: reason)
+            } catch {
+                logger.warning("the rate of the project could not be halved: \(error)")
+            }
+        }
+    }
+
     /// Commits marks, one call after the other, until ``stop()``.
     func markLoop() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
@@ -420,6 +444,8 @@ struct SenderSignals: Sendable {
     let idle = EventSignal()
     /// There are outcomes to store.
     let store = EventSignal()
+    /// Messages wait for slices of rates.
+    let rates = EventSignal()
 }
 
 /// When outcomes that gather are stored though their batch is not full: one timer runs at a time.

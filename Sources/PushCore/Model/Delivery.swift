@@ -67,6 +67,9 @@ public enum DeliveryLimits {
     /// What a validity has to be, for hints and `--help`.
     public static let validityWords = "from 1 to \(longestValidity) seconds (\(longestValidity / 86_400) days)"
 
+    /// The limits of messages a second that a delivery, an application, an account or a project can have.
+    public static let rates = 0.001...1_000_000.0
+
     /// What is wrong with a validity in seconds; nil if nothing is.
     public static func problem(validity seconds: Int64) -> String? {
         (1...longestValidity).contains(seconds) ? nil : "the validity is \(seconds) seconds"

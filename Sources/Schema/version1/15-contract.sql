@@ -201,7 +201,7 @@ CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
     explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL
+    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -223,23 +223,26 @@ BEGIN
     UPDATE pushmta_engine.delivery d SET max_retries = create_delivery.max_retries,
         retry_period_seconds = create_delivery.retry_period_seconds, retry_schedule = schedule
     WHERE d.id = made;
+    IF messages_per_second IS NOT NULL THEN
+        PERFORM pushmta.set_delivery_rate(made, messages_per_second);
+    END IF;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
-    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text) IS
+    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
     'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. '
-    'Without retry_period_seconds the period is the schedule''s own.';
+    'Without retry_period_seconds the period is the schedule''s own, without messages_per_second there is no limit.';
 
 CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content jsonb, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
     explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL
+    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT pushmta.create_delivery(label, applications, content::text, priority, validity, explicit_targets, one_per_user,
-        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule) $$;
+        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule, messages_per_second) $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
-    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text) IS
+    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
     'The same with the content as jsonb.';
 
 CREATE FUNCTION pushmta.set_retry_schedule(delivery bigint, schedule text) RETURNS void

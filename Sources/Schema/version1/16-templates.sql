@@ -20,6 +20,8 @@ BEGIN
             WHEN 'retry_period_seconds' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,8}$'
                 AND setting.text::integer BETWEEN 1 AND 31536000
             WHEN 'retry_schedule' THEN coalesce(setting.text, '') IN ('default', 'daily', 'exponential')
+            WHEN 'messages_per_second' THEN setting.type = 'number' AND length(setting.text) < 32
+                AND setting.text::numeric BETWEEN 0.001 AND 1000000
             WHEN 'one_per_user' THEN setting.type = 'boolean'
             WHEN 'explicit_targets' THEN setting.type = 'boolean'
             WHEN 'ambiguity_policy' THEN coalesce(setting.text, '') IN ('resend', 'report')
@@ -33,6 +35,7 @@ BEGIN
                 WHEN 'max_retries' THEN ', it is from 0 to 1,000'
                 WHEN 'retry_period_seconds' THEN ', it is from 1 to 31,536,000 (a year)'
                 WHEN 'retry_schedule' THEN ', it is default, daily or exponential'
+                WHEN 'messages_per_second' THEN ', it is from 0.001 to 1,000,000'
                 WHEN 'ambiguity_policy' THEN ', it is resend or report' ELSE ', it is true or false' END);
         END IF;
     END LOOP;
@@ -88,7 +91,8 @@ BEGIN
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem
             USING ERRCODE = 'PM043', HINT = 'Settings are priority, validity_seconds, one_per_user, explicit_targets, '
-                'ambiguity_policy, max_retries, retry_schedule and retry_period_seconds, with the values that create_delivery takes.';
+                'ambiguity_policy, max_retries, retry_schedule, retry_period_seconds and messages_per_second, with the values that '
+                'create_delivery takes.';
     END IF;
     INSERT INTO delivery_template AS t (name, label, content, settings) VALUES (name, coalesce(label, ''), content, settings)
     ON CONFLICT ON CONSTRAINT delivery_template_name_key DO UPDATE
@@ -119,7 +123,8 @@ CREATE FUNCTION pushmta.create_delivery_from_template(
     template text, label text, applications text[], content jsonb DEFAULT NULL, priority integer DEFAULT NULL,
     validity interval DEFAULT NULL, explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL,
     ambiguity_policy text DEFAULT NULL, accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL,
-    retry_period_seconds integer DEFAULT NULL, retry_schedule text DEFAULT NULL
+    retry_period_seconds integer DEFAULT NULL, retry_schedule text DEFAULT NULL,
+    messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -137,10 +142,11 @@ BEGIN
         accounts => accounts,
         max_retries => coalesce(max_retries, (settings ->> 'max_retries')::integer, 5),
         retry_period_seconds => coalesce(retry_period_seconds, (settings ->> 'retry_period_seconds')::integer),
-        retry_schedule => coalesce(retry_schedule, settings ->> 'retry_schedule'));
+        retry_schedule => coalesce(retry_schedule, settings ->> 'retry_schedule'),
+        messages_per_second => coalesce(messages_per_second, (settings ->> 'messages_per_second')::double precision));
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery_from_template(
-    text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text) IS
+    text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
     'Creates a delivery from a template and returns its id. The content is merged into the template''s as RFC 7396 says: a '
     'null takes a key away. What is null otherwise is as the template has it, and as create_delivery has it where that says '
     'nothing.';

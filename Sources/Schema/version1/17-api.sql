@@ -39,14 +39,15 @@ COMMENT ON FUNCTION pushmta_engine.api_find_devices(integer[], text, text, integ
 CREATE FUNCTION pushmta_engine.api_create_delivery(
     label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,
     explicit_targets boolean, one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer,
-    filter text, exclude text[], retry_schedule text
+    filter text, exclude text[], retry_schedule text, messages_per_second double precision
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     made bigint := pushmta.create_delivery(label => label, applications => applications, content => content,
         priority => priority, validity => make_interval(secs => validity_seconds::double precision),
         explicit_targets => explicit_targets, one_per_user => one_per_user, ambiguity_policy => ambiguity_policy,
-        max_retries => max_retries, retry_period_seconds => retry_period_seconds, retry_schedule => retry_schedule);
+        max_retries => max_retries, retry_period_seconds => retry_period_seconds, retry_schedule => retry_schedule,
+        messages_per_second => messages_per_second);
 BEGIN
     IF continuous THEN
         PERFORM pushmta.make_continuous(made);
@@ -57,7 +58,7 @@ BEGIN
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_create_delivery(
-    text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text) IS
+    text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text, double precision) IS
     'Creates a delivery whole or not at all: with its kind, its filter and its exclusion lists (null: none).';
 
 CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer)

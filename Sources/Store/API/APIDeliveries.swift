@@ -75,7 +75,7 @@ extension Store {
             SELECT pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
                 priority => $5::integer, validity_seconds => $6, explicit_targets => $7, one_per_user => $8, ambiguity_policy => $9,
                 max_retries => $10, retry_period_seconds => $11::integer, filter => $12::text, exclude => $13::text[],
-                retry_schedule => $14)
+                retry_schedule => $14, messages_per_second => $15)
             """,
             [
                 .text(new.label), .textArray(new.applications), .text(new.content), .bool(isContinuous),
@@ -83,6 +83,7 @@ extension Store {
                 .bool(new.onePerUser), .text(new.ambiguityPolicy.rawValue), .int32(new.maxRetries),
                 new.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .textOrNull(filter),
                 exclude.map { .textArray($0) } ?? .null, .text(new.retrySchedule.rawValue),
+                new.messagesPerSecond.map(PostgresValue.double) ?? .null,
             ]
         )
         return try result.int64(0, 0)

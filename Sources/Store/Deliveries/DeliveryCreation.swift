@@ -25,6 +25,8 @@ public struct NewDelivery: Sendable {
     public var retryPeriodSeconds: Int32?
     /// How its attempts are spread.
     public var retrySchedule: RetryPolicy.ScheduleSetting
+    /// So many of its messages leave a second at most, from 0.001 to 1,000,000; nil without a limit.
+    public var messagesPerSecond: Double?
     /// Whether messages are added to it after its start; then its validity counts for each of them.
     public var isContinuous = false
 
@@ -66,7 +68,8 @@ extension Store {
             SELECT CASE WHEN $11 THEN pushmta.make_continuous(c.id) ELSE c.id END
             FROM pushmta.create_delivery(label => $1, applications => $2, content => $3::text, priority => $4::integer,
                 validity => make_interval(secs => $5::double precision), explicit_targets => $6, one_per_user => $7,
-                ambiguity_policy => $8, max_retries => $9, retry_period_seconds => $10::integer, retry_schedule => $12) c(id)
+                ambiguity_policy => $8, max_retries => $9, retry_period_seconds => $10::integer, retry_schedule => $12,
+                messages_per_second => $13) c(id)
             """,
             [
                 .text(delivery.label), .textArray(delivery.applications), .text(delivery.content),
@@ -74,7 +77,7 @@ extension Store {
                 .bool(delivery.explicitTargets),
                 .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue), .int32(delivery.maxRetries),
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
-                .text(delivery.retrySchedule.rawValue),
+                .text(delivery.retrySchedule.rawValue), delivery.messagesPerSecond.map(PostgresValue.double) ?? .null,
             ]
         )
         return try result.int64(0, 0)

@@ -33,6 +33,8 @@ public struct SendingDelivery: Sendable {
     public let logDay: LogDay
     /// Whether messages carry variables of their own.
     public let hasVariables: Bool
+    /// How many of its messages may leave a second; nil without a limit of its own.
+    public let rateLimit: RateLimit?
 
     /// A delivery to send.
     public init(
@@ -50,7 +52,8 @@ public struct SendingDelivery: Sendable {
         logDay: LogDay,
         hasVariables: Bool,
         retrySchedule: RetryPolicy.ScheduleSetting = .byKind,
-        isContinuous: Bool = false
+        isContinuous: Bool = false,
+        rateLimit: RateLimit? = nil
     ) {
         self.id = id
         self.label = label
@@ -67,6 +70,7 @@ public struct SendingDelivery: Sendable {
         self.hasVariables = hasVariables
         self.retrySchedule = retrySchedule
         self.isContinuous = isContinuous
+        self.rateLimit = rateLimit
     }
 }
 
@@ -99,10 +103,11 @@ extension Store {
         """
         SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
             r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
-            (SELECT n.key FROM pushmta_engine.numbered_id_key n), r.kind = 'continuous'
+            (SELECT n.key FROM pushmta_engine.numbered_id_key n), r.kind = 'continuous', l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
         -- The days and proofs of a delivery are retried as it says.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
+        LEFT JOIN pushmta_engine.rate_limit l ON l.delivery_id = r.id
         \(join) pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
         WHERE d.id = $1
         """
@@ -124,7 +129,14 @@ extension Store {
             logDay: LogDay(daysSince2000: try rows.date(row, 10)),
             hasVariables: try rows.bool(row, 11),
             retrySchedule: try choice(rows, row, 12),
-            isContinuous: try rows.bool(row, 14)
+            isContinuous: try rows.bool(row, 14),
+            rateLimit: try rows.int64OrNil(row, 15).map { limit in
+                RateLimit(
+                    id: limit,
+                    messagesPerSecond: try rows.double(row, 16),
+                    deliveryID: try rows.int64(row, 0)
+                )
+            }
         )
     }
 

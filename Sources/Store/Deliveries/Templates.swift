@@ -64,6 +64,8 @@ public struct DeliveryFromTemplate: Sendable {
     public var retryPeriodSeconds: Int32?
     /// How its attempts are spread.
     public var retrySchedule: RetryPolicy.ScheduleSetting?
+    /// So many of its messages leave a second at most.
+    public var messagesPerSecond: Double?
     /// Whether messages are added to it after its start.
     public var isContinuous = false
 
@@ -158,7 +160,7 @@ extension Store {
                 content => $4::text::jsonb, priority => $5::integer,
                 validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
                 one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
-                retry_period_seconds => $11::integer, retry_schedule => $13) c(id)
+                retry_period_seconds => $11::integer, retry_schedule => $13, messages_per_second => $14) c(id)
             """,
             [
                 .text(delivery.template), .text(delivery.label), .textArray(delivery.applications),
@@ -169,6 +171,7 @@ extension Store {
                 delivery.maxRetries.map(PostgresValue.int32) ?? .null,
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
                 .textOrNull(delivery.retrySchedule?.rawValue),
+                delivery.messagesPerSecond.map(PostgresValue.double) ?? .null,
             ]
         )
         return try result.int64(0, 0)

@@ -74,6 +74,16 @@ struct DeliveryRoutes: Sendable {
             control("stop", "End a delivery for good: what has not left is canceled") { store, id, _ in
                 try await store.stopDelivery(id)
             },
+            control(
+                "rate",
+                "Limit how many messages of a delivery leave a second, or take the limit away",
+                body: .optional(schema: "Rate")
+            ) { store, id, call in
+                var reader = JSONReader(call.body)
+                let rate = reader.number("messagesPerSecond", DeliveryLimits.rates)
+                try reader.close()
+                try await store.setDeliveryRate(id, messagesPerSecond: rate)
+            },
         ]
     }
 
@@ -206,6 +216,7 @@ struct DeliveryBody: Sendable {
             reader.integer("validitySeconds", 1...DeliveryLimits.longestValidity) ?? delivery.validitySeconds
         delivery.maxRetries = reader.integer("maxRetries", 0...1_000) ?? delivery.maxRetries
         delivery.retryPeriodSeconds = reader.integer("retryPeriodSeconds", 1...31_536_000)
+        delivery.messagesPerSecond = reader.number("messagesPerSecond", DeliveryLimits.rates)
         delivery.retrySchedule = reader.choice("retrySchedule", of: RetryPolicy.ScheduleSetting.self) ?? .byKind
         switch reader.choice("ambiguityPolicy", of: Policy.self) {
         case .report: delivery.ambiguityPolicy = .report

@@ -54,6 +54,16 @@ struct JSONReader {
         return number
     }
 
+    /// A number in a range.
+    mutating func number(_ name: String, _ range: ClosedRange<Double>) -> Double? {
+        guard let value = value(name, false) else { return nil }
+        guard case .number(let digits) = value else { return wrongType(name, value, "a number") }
+        guard let number = Double(digits), range.contains(number) else {
+            return fail(name, "a number from \(range.lowerBound) to \(Int(range.upperBound)) is expected")
+        }
+        return number
+    }
+
     mutating func flag(_ name: String) -> Bool? {
         guard let value = value(name, false) else { return nil }
         guard case .boolean(let flag) = value else { return wrongType(name, value, "true or false") }

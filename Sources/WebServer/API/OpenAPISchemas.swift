@@ -141,8 +141,16 @@ extension OpenAPISchemas {
               "retrySchedule": {"enum": ["default", "daily", "exponential"], "default": "default",
                 "description": "daily: maxRetries on the first day, then one a day until the validity is over. exponential: maxRetries after pauses that double. default: daily for a batch delivery, exponential for a continuous one."},
               "retryPeriodSeconds": {"type": "integer", "minimum": 1, "maximum": 31536000,
-                "description": "Seconds before the first retry; without it 3,600 with a daily schedule, and 10 with an exponential one."}
+                "description": "Seconds before the first retry; without it 3,600 with a daily schedule, and 10 with an exponential one."},
+              "messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
+                "description": "So many messages leave a second at most, on all hosts together; without it there is no limit."}
             }
+          },
+          "Rate": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {"messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
+              "description": "Messages a second at most, on all hosts together; without it there is no limit."}}
           },
           "Start": {
             "type": "object",

@@ -13,7 +13,8 @@ struct DeliveryCommand: AsyncParsableCommand {
         subcommands: [
             DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
-            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryPreviewCommand.self,
+            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
+            DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]
     )

@@ -61,6 +61,11 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Option(help: "Seconds before the first retry (default: 3600 for a daily schedule, 10 for an exponential one).")
     var retryPeriod: Int32?
 
+    @Option(
+        help: "Messages that leave a second at most, on all hosts together, from 0.001 to 1000000 (default: no limit)."
+    )
+    var rate: Double?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Never send a message again that the gateway may have had: record it as unknown."
@@ -81,6 +86,9 @@ struct DeliveryCreateCommand: PushMTACommand {
     func validate() throws {
         if let validity, let problem = DeliveryLimits.problem(validity: validity) {
             throw ValidationError("--validity: \(problem), and can be \(DeliveryLimits.validityWords).")
+        }
+        if let rate, !DeliveryLimits.rates.contains(rate) {
+            throw ValidationError("--rate: \(rate) is no rate; it is from 0.001 to 1000000 messages a second.")
         }
         if let label, let problem = NameRule.problem(label: label) {
             throw ValidationError("--label \(problem): \(NameRule.labelWords).")
@@ -131,6 +139,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             retrySchedule: retrySchedule ?? .byKind
         )
         delivery.isContinuous = continuous
+        delivery.messagesPerSecond = rate
         let id = try await StoreSession.run(loaded.values) { store in
             delivery.applications = try await checkedApplications(content.text, store)
             let id = try await store.createDelivery(delivery)
@@ -157,6 +166,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         delivery.maxRetries = maxRetries
         delivery.retryPeriodSeconds = retryPeriod
         delivery.retrySchedule = retrySchedule
+        delivery.messagesPerSecond = rate
         delivery.isContinuous = continuous
         let id = try await StoreSession.run(loaded.values) { store in
             // Only together they say what the delivery says.

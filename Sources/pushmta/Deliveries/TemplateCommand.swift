@@ -24,7 +24,7 @@ struct TemplateAddCommand: PushMTACommand {
         discussion: """
             Its content need not be complete: what each delivery says for itself is merged into it. Settings are priority, \
             validity_seconds (\(DeliveryLimits.validityWords)), one_per_user, explicit_targets, ambiguity_policy, max_retries, \
-            retry_schedule (daily, exponential, or default: by the delivery's kind) and retry_period_seconds, as in --settings '{"priority": 10}'.
+            retry_schedule (daily, exponential, or default: by the delivery's kind), retry_period_seconds and messages_per_second, as in --settings '{"priority": 10}'.
             """
     )
 

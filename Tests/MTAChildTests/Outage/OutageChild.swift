@@ -134,7 +134,7 @@ final class OutageChild {
             world.database.endTrouble()
         case .openCircuit(let reason, _): world.fail("the circuit opens: \(reason)")
         case .holdDelivery(_, let reason): world.fail("a delivery is held: \(reason)")
-        case .journal, .store, .claimMore, .closeCircuit, .cutJournalLater: break
+        case .journal, .store, .claimMore, .closeCircuit, .cutJournalLater, .lookAgain, .askForSlices, .cutRate: break
         }
     }
 

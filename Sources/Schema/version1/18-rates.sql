@@ -1,0 +1,215 @@
+-- Rates: how many messages a second may leave, of all hosts together.
+--
+-- A rate is a line of time that all hosts share. Who sends takes the next slice of the line: so many messages from that moment on. So the
+-- sum of all is never more than the rate, and what an owner that is lost had taken lapses with its slice, a twentieth of a second.
+
+CREATE TABLE pushmta_engine.rate_limit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    delivery_id bigint UNIQUE REFERENCES pushmta_engine.delivery ON DELETE CASCADE,
+    application_id integer UNIQUE REFERENCES pushmta_engine.application ON DELETE CASCADE,
+    external_account_id integer UNIQUE REFERENCES pushmta_engine.external_account ON DELETE CASCADE,
+    project text UNIQUE CHECK (project BETWEEN '!' AND '~' AND length(project) <= 255),
+    -- Infinity: no limit, which a project has to be given, as it has one by default.
+    messages_per_second double precision NOT NULL
+        CHECK (messages_per_second BETWEEN 0.001 AND 1000000 OR messages_per_second = 'Infinity'),
+    -- The rate that it had at a moment; since then it grows by a sixtieth of the limit each second.
+    start_rate double precision NOT NULL,
+    start_at timestamptz NOT NULL DEFAULT now(),
+    -- The line of time is given away up to here.
+    next_at timestamptz NOT NULL DEFAULT '-infinity',
+    granted bigint NOT NULL DEFAULT 0,
+    cut_at timestamptz,
+    cut_reason text NOT NULL DEFAULT '',
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    CHECK (num_nonnulls(delivery_id, application_id, external_account_id, project) = 1)
+    -- A page is changed ten times a second by each child that sends: there is room for the new versions of a row beside the old one.
+) WITH (fillfactor = 20);
+COMMENT ON TABLE pushmta_engine.rate_limit IS
+    'Messages a second of a delivery, an application, an external account or a project of FCM, shared by all hosts.';
+
+CREATE FUNCTION pushmta_engine.rate_at(limited pushmta_engine.rate_limit, moment timestamptz) RETURNS double precision
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    -- A project stays two in a hundred below its quota: the gateway's minutes are not ours, and what leaves evenly does not arrive so.
+    SELECT CASE WHEN limited.messages_per_second = 'Infinity' THEN limited.messages_per_second
+        ELSE least(limited.messages_per_second * CASE WHEN limited.project IS NULL THEN 1 ELSE 0.98 END, limited.start_rate
+            + limited.messages_per_second / 60 * greatest(extract(epoch FROM moment - limited.start_at), 0)) END $$;
+COMMENT ON FUNCTION pushmta_engine.rate_at(pushmta_engine.rate_limit, timestamptz) IS
+    'Messages a second at a moment: what is given after idleness or a refusal grows to the limit within a minute.';
+
+CREATE FUNCTION pushmta_engine.take_rates(limits bigint[], wanted integer[])
+    RETURNS TABLE (rate_limit_id bigint, messages integer, starts_in double precision, messages_per_second double precision)
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    taken pushmta_engine.rate_limit;
+    moment timestamptz;
+BEGIN
+    -- A slice that a crash of the database loses is given once more: a moment too much, against an fsync for each slice.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    FOR place IN 1 .. cardinality(limits) LOOP
+        SELECT r.* INTO taken FROM rate_limit r WHERE r.id = limits[place] FOR NO KEY UPDATE;
+        CONTINUE WHEN NOT FOUND;
+        moment := clock_timestamp();
+        rate_limit_id := taken.id;
+        -- Google asks senders to go from nothing to their full rate within a minute at the fastest, after each pause.
+        IF taken.project IS NOT NULL AND taken.next_at < moment - interval '60 seconds' THEN
+            taken.start_rate := taken.messages_per_second / 10;
+            taken.start_at := moment;
+        END IF;
+        messages_per_second := rate_at(taken, moment);
+        taken.next_at := greatest(taken.next_at, moment);
+        starts_in := extract(epoch FROM taken.next_at - moment);
+        messages := wanted[place];
+        IF messages_per_second < 'Infinity' THEN
+            -- A slice is a twentieth of a second, so that all who ask have the same share; who asks may have known another rate.
+            messages := least(messages, ceil(messages_per_second / 20)::integer);
+            taken.next_at := taken.next_at + make_interval(secs => messages / messages_per_second);
+        END IF;
+        UPDATE rate_limit r SET next_at = taken.next_at, start_rate = taken.start_rate, start_at = taken.start_at,
+            granted = r.granted + messages
+        WHERE r.id = taken.id;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.take_rates(bigint[], integer[]) IS
+    'Takes the next messages of some limits, in ascending order: how many, when the first of them may leave, in seconds from now, '
+    'and how many a second from then on.';
+
+CREATE FUNCTION pushmta_engine.cut_rate(rate_limit_id bigint, words text) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    moment timestamptz := clock_timestamp();
+BEGIN
+    -- Answers that were under way together are one refusal.
+    UPDATE rate_limit r SET start_rate = greatest(r.messages_per_second / 100, rate_at(r, moment) / 2), start_at = moment,
+        cut_at = moment, cut_reason = left(words, 500)
+    WHERE r.id = rate_limit_id AND r.messages_per_second < 'Infinity'
+        AND (r.cut_at IS NULL OR r.cut_at < moment - interval '2 seconds');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.cut_rate(bigint, text) IS
+    'Halves a rate of which the gateway has said that it is too high; it grows again from there.';
+
+CREATE FUNCTION pushmta_engine.limit_project(wanted text) RETURNS bigint
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    -- 600,000 a minute: what Google gives each project, spread evenly as it advises.
+    usual CONSTANT double precision := 10000;
+BEGIN
+    INSERT INTO rate_limit (project, messages_per_second, start_rate) VALUES (wanted, usual, usual / 10)
+    ON CONFLICT (project) DO NOTHING;
+    RETURN (SELECT r.id FROM rate_limit r WHERE r.project = wanted);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.limit_project(text) IS
+    'The limit of a project of FCM, which is 600,000 messages a minute unless somebody has said otherwise.';
+
+CREATE FUNCTION pushmta_engine.require_rate(subject text, rate double precision) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF rate IS NOT NULL AND rate <> 'Infinity' AND NOT rate BETWEEN 0.001 AND 1000000 THEN
+        RAISE EXCEPTION '%: % messages a second are no rate.', subject, rate
+            USING ERRCODE = 'PM007', HINT = 'A rate is from 0.001 to 1,000,000 messages a second; null is none. To send nothing, pause it.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_rate(text, double precision) IS
+    'An error if a rate is none.';
+
+CREATE FUNCTION pushmta.set_delivery_rate(delivery bigint, messages_per_second double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    rate double precision := nullif(messages_per_second, 'Infinity');
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+    END IF;
+    PERFORM refuse_day(delivery);
+    PERFORM require_rate(format('Delivery %s', delivery), rate);
+    IF rate IS NULL THEN
+        DELETE FROM rate_limit r WHERE r.delivery_id = delivery;
+    ELSE
+        INSERT INTO rate_limit AS r (delivery_id, messages_per_second, start_rate) VALUES (delivery, rate, rate)
+        ON CONFLICT (delivery_id) DO UPDATE SET messages_per_second = rate, start_rate = rate, start_at = now(),
+            next_at = least(r.next_at, clock_timestamp()), changed_at = now();
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.set_delivery_rate(bigint, double precision) IS
+    'So many messages of a delivery leave a second at most, on all hosts together; null takes the limit away. It may be changed at any '
+    'time, also while the delivery is sent.';
+
+CREATE FUNCTION pushmta_engine.rated_application(wanted text) RETURNS integer
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := (SELECT a.id FROM application a WHERE a.name = wanted);
+BEGIN
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'There is no application "%".', wanted
+            USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them; pushmta app add makes one.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.rated_application(text) IS 'The id of an application; an error if there is none.';
+
+CREATE FUNCTION pushmta_engine.rated_account(wanted text) RETURNS integer
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := (SELECT e.id FROM external_account e WHERE e.name = wanted);
+BEGIN
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'There is no external account "%".', wanted
+            USING ERRCODE = 'PM005', HINT = 'pushmta account list shows them.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.rated_account(text) IS 'The id of an external account; an error if there is none.';
+
+CREATE FUNCTION pushmta.set_rate(scope text, name text, messages_per_second double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    app integer := CASE scope WHEN 'application' THEN rated_application(name) END;
+    account integer := CASE scope WHEN 'account' THEN rated_account(name) END;
+    of_project text := CASE scope WHEN 'project' THEN name END;
+BEGIN
+    IF coalesce(scope, '') NOT IN ('application', 'account', 'project') THEN
+        RAISE EXCEPTION 'There is no rate of "%".', left(coalesce(scope, 'null'), 64)
+            USING ERRCODE = 'PM007', HINT = 'It is of an application, an account or a project; pushmta.set_delivery_rate sets that of a '
+                'delivery.';
+    END IF;
+    IF scope = 'project' AND coalesce(name !~ '^[!-~]{1,255}$', true) THEN
+        RAISE EXCEPTION 'A project of FCM has another name than "%".', left(coalesce(name, 'null'), 64)
+            USING ERRCODE = 'PM007', HINT = 'It is project_id in the service account''s key file.';
+    END IF;
+    PERFORM require_rate(format('%s "%s"', initcap(scope), name), messages_per_second);
+    IF messages_per_second IS NULL OR messages_per_second = 'Infinity' AND scope <> 'project' THEN
+        DELETE FROM rate_limit r WHERE r.application_id = app OR r.external_account_id = account OR r.project = of_project;
+        RETURN;
+    END IF;
+    -- One that is raised for a project is reached as after idleness, within a minute.
+    UPDATE rate_limit r SET messages_per_second = set_rate.messages_per_second, start_at = now(), changed_at = now(),
+        start_rate = CASE WHEN r.project IS NULL OR r.messages_per_second = 'Infinity' THEN set_rate.messages_per_second
+            ELSE least(rate_at(r, now()), set_rate.messages_per_second) END,
+        next_at = least(r.next_at, clock_timestamp())
+    WHERE r.application_id = app OR r.external_account_id = account OR r.project = of_project;
+    IF NOT FOUND THEN
+        INSERT INTO rate_limit (application_id, external_account_id, project, messages_per_second, start_rate)
+        VALUES (app, account, of_project, messages_per_second,
+            CASE WHEN of_project IS NULL THEN messages_per_second ELSE messages_per_second / 10 END);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.set_rate(text, text, double precision) IS
+    'So many messages a second leave at most for an application, over an external account (by name) or to a project of FCM (by '
+    'project_id), on all hosts together. Null takes the limit away; a project has that of Google then, and none with Infinity.';
+
+CREATE VIEW pushmta.rate_limit AS
+SELECT CASE WHEN r.delivery_id IS NOT NULL THEN 'delivery' WHEN r.application_id IS NOT NULL THEN 'application'
+        WHEN r.external_account_id IS NOT NULL THEN 'account' ELSE 'project' END AS scope,
+    coalesce(r.delivery_id::text, a.name, e.name, r.project) AS name, r.messages_per_second,
+    pushmta_engine.rate_at(r, clock_timestamp()) AS current_rate, r.granted, r.next_at > clock_timestamp() AS in_use,
+    r.cut_at, r.cut_reason, r.changed_at
+FROM pushmta_engine.rate_limit r
+LEFT JOIN pushmta_engine.application a ON a.id = r.application_id
+LEFT JOIN pushmta_engine.external_account e ON e.id = r.external_account_id;
+COMMENT ON VIEW pushmta.rate_limit IS
+    'Limits of messages a second, what they allow now, and when a gateway last said that it was too much.';
