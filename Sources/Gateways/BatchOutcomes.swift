@@ -1,14 +1,25 @@
 import HTTP2
 import PushCore
 
+/// Messages of a batch with their outcomes.
+public struct ResolvedBatch: Sendable {
+    /// The batch.
+    public var batch: GatewayRequestBatch
+    /// One for each resolved message, in the order in which they were resolved.
+    public var outcomes: [Outcome]
+    /// For each of the outcomes the microseconds from writing the request to its end; 0 if it was never written.
+    public var latencies: [UInt32]
+
+    /// Outcomes of messages of a batch.
+    public init(batch: GatewayRequestBatch, outcomes: [Outcome], latencies: [UInt32]) {
+        self.batch = batch
+        self.outcomes = outcomes
+        self.latencies = latencies
+    }
+}
+
 /// The outcomes of one read, by batch.
 struct ResolvedBatches {
-    struct ResolvedBatch {
-        var batch: GatewayRequestBatch
-        var outcomes: [Outcome]
-        var latencies: [UInt32]
-    }
-
     private(set) var all: [ResolvedBatch] = []
     private var current = 0
     private let expected: Int
@@ -19,7 +30,7 @@ struct ResolvedBatches {
     }
 
     mutating func add(_ outcome: Outcome, _ latencyMicroseconds: UInt32, _ batch: GatewayRequestBatch) {
-        // Answers of a read are mostly of the batch before; a read has few batches.
+        // Answers of a read are mostly of the batch before; where latencies differ much they are of many.
         if current >= all.count || all[current].batch !== batch { current = position(of: batch) }
         all[current].outcomes.append(outcome)
         all[current].latencies.append(latencyMicroseconds)
@@ -28,8 +39,10 @@ struct ResolvedBatches {
     private mutating func position(of batch: GatewayRequestBatch) -> Int {
         if let known = all.firstIndex(where: { $0.batch === batch }) { return known }
         var batch = ResolvedBatch(batch: batch, outcomes: [], latencies: [])
-        batch.outcomes.reserveCapacity(expected)
-        batch.latencies.reserveCapacity(expected)
+        if all.isEmpty {
+            batch.outcomes.reserveCapacity(expected)
+            batch.latencies.reserveCapacity(expected)
+        }
         all.append(batch)
         return all.count - 1
     }

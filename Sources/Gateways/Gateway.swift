@@ -124,6 +124,12 @@ public protocol GatewayDelegate: AnyObject, Sendable {
     ///     written.
     func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32])
 
+    /// Messages of several batches have their outcomes: all that one read brought, as the method for one batch says.
+    ///
+    /// What has to be done for each call costs a part of what it costs for each batch, and where latencies differ a read brings answers of
+    /// many.
+    func resolved(_ batches: [ResolvedBatch])
+
     /// Messages of a batch have their outcomes; for owners that do not ask for latencies.
     func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome])
 
@@ -137,6 +143,11 @@ public protocol GatewayDelegate: AnyObject, Sendable {
 extension GatewayDelegate {
     /// Does nothing, for owners that keep a window of one size.
     public func capacityChanged(_ streams: Int) {}
+
+    /// Takes one batch after the other.
+    public func resolved(_ batches: [ResolvedBatch]) {
+        for batch in batches { resolved(batch.batch, batch.outcomes, latencyMicroseconds: batch.latencies) }
+    }
 
     /// Lets all messages leave.
     public func aboutToSend(_ departures: [GatewayDeparture]) -> Bool { true }

@@ -80,9 +80,11 @@ struct DispatchWorld {
 
     mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
 
-    mutating func perform(_ event: DispatchState.Event) {
+    mutating func perform(_ event: DispatchState.Event) { perform([event]) }
+
+    mutating func perform(_ events: [DispatchState.Event]) {
         dispatch.moment = .milliseconds(now - DispatchFixture.start)
-        for action in dispatch.handle(event, now: now) {
+        for action in dispatch.handle(events, now: now) {
             switch action {
             case .mark(let asked): marks.append(asked)
             case .journal(let bytes): record(bytes)
@@ -225,10 +227,20 @@ struct DispatchWorld {
         if part.rows[sequence] == .unknown { fail("\(sequence) is unknown and leaves again") }
     }
 
+    /// One read brings a few answers, of one batch or of several.
     mutating func answer() {
-        guard !wire.isEmpty else { return }
+        let count = Int.random(in: 1...3, using: &random)
+        let events = (0..<count).compactMap { _ in anyAnswer() }
+        if !events.isEmpty { perform(events) }
+    }
+
+    private mutating func anyAnswer() -> DispatchState.Event? {
+        guard !wire.isEmpty else { return nil }
         let (batch, index) = wire.remove(at: Int.random(in: 0..<wire.count, using: &random))
-        guard let sequence = owners[batch]?.sequences[Int(index)] else { return fail("nobody's answer") }
+        guard let sequence = owners[batch]?.sequences[Int(index)] else {
+            fail("nobody's answer")
+            return nil
+        }
         let part = owners[batch].flatMap { parts[$0.claim.part] }
         let outcome = anyOutcome(index, isOfOwnTopic: part?.delivery.id == Self.ownTopic)
         switch outcome.outcomeClass {
@@ -238,7 +250,7 @@ struct DispatchWorld {
         case .ambiguous: mayBeTaken.insert(sequence)
         case .unprocessed, .permanent, .retry, .stopApplication, .stopDelivery: break
         }
-        perform(.resolved(batchID: batch, outcomes: [outcome]))
+        return .resolved(batchID: batch, outcomes: [outcome])
     }
 
     private mutating func anyOutcome(_ index: Int32, isOfOwnTopic: Bool) -> Outcome {

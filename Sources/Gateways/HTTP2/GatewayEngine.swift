@@ -159,13 +159,7 @@ final class GatewayEngine {
                 resolved.add(outcome, completion.latencyMicroseconds, flight.batch)
             }
         }
-        for batch in resolved.all {
-            delegate?.resolved(
-                batch.batch,
-                batch.outcomes,
-                latencyMicroseconds: batch.latencies
-            )
-        }
+        if !resolved.all.isEmpty { delegate?.resolved(resolved.all) }
         follow(work)
     }
 

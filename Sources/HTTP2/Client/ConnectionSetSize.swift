@@ -160,7 +160,10 @@ public struct ConnectionSetSize: Sendable {
             // APNs allows one stream until it knows the sender, on each connection.
             let isUsable = sample.streamLimit * 2 >= limit * sample.ready
             guard isUsable || now - since >= Self.mostOpening else { break }
-            phase = .filling(from: from, rate: rate, until: now + .microseconds(Int64(latencyMilliseconds * 1_000)))
+            // Where latencies differ the first answers are the quick ones, and a child takes its time to fill so many streams.
+            let fill = Double(sample.streamLimit) / Self.mostRate * 1_000_000
+            let answers = 2 * latencyMilliseconds * 1_000
+            phase = .filling(from: from, rate: rate, until: now + .microseconds(Int64(fill + answers)))
             period = nil
         case .filling(let from, let rate, let until) where now >= until:
             phase = .trying(from: from, rate: rate)
@@ -192,7 +195,7 @@ public struct ConnectionSetSize: Sendable {
         case .opening, .filling: break
         case .trying(let from, let before):
             phase = .steady
-            settle(from: from, gain: rate / max(before, 1), now)
+            keepWhatGains(from: from, gain: rate / max(before, 1), now)
             if holdUntil == nil, isStarved { grow(sample, now) }
         case .steady:
             if isStarved { grow(sample, now) }
@@ -200,7 +203,7 @@ public struct ConnectionSetSize: Sendable {
     }
 
     /// Keeps of a step what brought rate.
-    private mutating func settle(from: Int, gain: Double, _ now: NIODeadline) {
+    private mutating func keepWhatGains(from: Int, gain: Double, _ now: NIODeadline) {
         let wanted = gain < Self.leastGain ? from : Int((Double(from) * gain * Self.slack).rounded(.up))
         guard wanted < target else {
             hold = Self.firstHold

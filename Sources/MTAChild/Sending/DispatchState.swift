@@ -60,6 +60,9 @@ struct DispatchState: Sendable {
         }
     }
 
+    /// Whether what has gathered is stored without waiting for more.
+    var storesAtOnce: Bool { permission.isShuttingDownFast || storing.outcomes.count >= storing.batchSize }
+
     /// Nothing is held, stored or on its way.
     var isEmpty: Bool { parts.isEmpty && storing.isEmpty && flights.isEmpty && !window.isMarking }
 
@@ -70,8 +73,17 @@ struct DispatchState: Sendable {
     var heldDeliveries: Set<Int64> { Set(parts.values.lazy.filter { !$0.isFenced }.map(\.claimed.deliveryID)) }
 
     /// - Parameter now: milliseconds since 1970 on the database's clock.
-    mutating func handle(_ event: Event, now: Int64) -> [Action] {
+    mutating func handle(_ event: Event, now: Int64) -> [Action] { handle([event], now: now) }
+
+    /// The same of what has happened at once: what may follow from it is looked at when all of it is known.
+    mutating func handle(_ events: [Event], now: Int64) -> [Action] {
         var actions: [Action] = []
+        for event in events { take(event, now, &actions) }
+        finish(now, &actions)
+        return actions
+    }
+
+    private mutating func take(_ event: Event, _ now: Int64, _ actions: inout [Action]) {
         switch event {
         case .prepared(let part):
             fenceOlder(part.claimed, &actions)
@@ -117,8 +129,6 @@ struct DispatchState: Sendable {
             counters.progress += 1
             pace.take(slices, askedFor: asked, at: moment)
         }
-        finish(now, &actions)
-        return actions
     }
 
     /// What may follow from anything that happened.
@@ -132,7 +142,7 @@ struct DispatchState: Sendable {
         dispatch(&actions)
         cutIfQuiet(&actions)
         if !storing.outcomes.isEmpty {
-            actions.append(.store(isFull: permission.isShuttingDownFast || storing.outcomes.count >= storing.batchSize))
+            actions.append(.store(isFull: storesAtOnce))
         }
     }
 }

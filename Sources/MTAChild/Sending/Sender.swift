@@ -92,15 +92,32 @@ final class Sender: GatewayDelegate {
     var isIdle: Bool { dispatch.withLock { $0.isEmpty && $0.endings.releasing.isEmpty } }
 
     /// Tells the dispatch state what happened and does what it says.
-    func perform(_ event: DispatchState.Event) {
+    func perform(_ events: DispatchState.Event...) { perform(events) }
+
+    /// The same of what has happened at once.
+    func perform(_ events: [DispatchState.Event]) {
         let now = clock.nowMilliseconds
         let moment = ContinuousClock.now - start
         let actions = dispatch.withLock { dispatch in
             dispatch.moment = moment
-            return dispatch.handle(event, now: now)
+            return dispatch.handle(events, now: now)
         }
-        for action in actions { carryOut(action) }
+        carryOut(actions)
         if isIdle { signals.idle.fire() }
+    }
+
+    /// The journal's records first, in one write: what happens with an answer happens after it is there. Not before a cut what came after it.
+    private func carryOut(_ actions: [DispatchState.Action]) {
+        var rest = actions[...]
+        while !rest.isEmpty {
+            let cut = rest.firstIndex { if case .cutJournal = $0 { true } else { false } }
+            let now = rest[..<(cut ?? rest.endIndex)]
+            let records = now.compactMap { if case .journal(let bytes) = $0 { bytes } else { nil } }
+            if !records.isEmpty { write(records.count == 1 ? records[0] : Array(records.joined())) }
+            for action in now { carryOut(action) }
+            if cut != nil { cutJournal() }
+            rest = rest[(cut.map { $0 + 1 } ?? rest.endIndex)...]
+        }
     }
 
     /// The slices of rates that messages wait for now.
@@ -112,7 +129,6 @@ final class Sender: GatewayDelegate {
     private func carryOut(_ action: DispatchState.Action) {
         switch action {
         case .mark(let asked): marks.continuation.yield(asked)
-        case .journal(let bytes): write(bytes)
         case .submit(let batch): gateway?.submit(batch)
         case .resendLater(let batchID, let attempt): scheduleResend(batchID, attempt)
         case .store(let isFull): isFull ? signals.store.fire() : scheduleFlush()
@@ -120,8 +136,8 @@ final class Sender: GatewayDelegate {
         case .release(let part, let recovery): release(part, recovery)
         case .putAside(let part, let recovery, let reason): release(part, recovery, problem: reason, alone: true)
         case .postpone(let part, let reason): release(part, PartRecovery(), problem: reason)
-        case .cutJournal: cutJournal()
         case .cutJournalLater: journal.postponeCut()
+        case .journal, .cutJournal: break
         case .claimMore: signals.claim.fire()
         case .lookAgain(let pause):
             eventLoop.scheduleTask(in: TimeAmount(pause)) { self.perform(.lookAgain) }
@@ -211,15 +227,19 @@ extension Sender {
     }
 
     func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome], latencyMicroseconds: [UInt32]) {
+        resolved([ResolvedBatch(batch: batch, outcomes: outcomes, latencies: latencyMicroseconds)])
+    }
+
+    func resolved(_ batches: [ResolvedBatch]) {
         latencies.withLock { window in
-            for latency in latencyMicroseconds where latency > 0 { window.record(latency) }
+            for batch in batches { for latency in batch.latencies where latency > 0 { window.record(latency) } }
         }
         if difficulties.gateway.withLock({ $0.application != nil }),
-            outcomes.contains(where: { $0.outcomeClass == .accepted })
+            batches.contains(where: { $0.outcomes.contains { $0.outcomeClass == .accepted } })
         {
             difficulties.gateway.withLock { $0.application = nil }
         }
-        perform(.resolved(batchID: batch.id, outcomes: outcomes))
+        perform(batches.map { .resolved(batchID: $0.batch.id, outcomes: $0.outcomes) })
         CrashPoint.afterAnswer.reached()
     }
 
@@ -383,10 +403,13 @@ extension Sender {
     func storeLoop() async {
         while !Task.isCancelled {
             await signals.store.wait()
-            while let (batch, windowRows) = dispatch.withLock({ $0.storing.take() }) {
+            // What comes while a batch is stored gathers as it would have without: where latencies differ, outcomes are of many parts, and each
+            // batch updates each of its parts.
+            repeat {
+                guard let (batch, windowRows) = dispatch.withLock({ $0.storing.take() }) else { break }
                 guard let report = await storeUntilDone(batch) else { return }
                 perform(.stored(report, claims: batch.claims, windowRows: windowRows))
-            }
+            } while dispatch.withLock { $0.storesAtOnce } || isStopped.withLock { $0 }
             if isStopped.withLock({ $0 }) { return }
         }
     }

@@ -20,7 +20,19 @@ enum BroadLogInsert {
     }
 
     static func rows(_ rows: [OutcomeBatch.Row]) -> PostgresStatement {
-        PostgresStatement(rowsSQL, columns(rows) + [.int64Array(rows.map(\.claim.token)), .heldState])
+        var claims: [PartToken] = []
+        var places: [PartToken: Int32] = [:]
+        let ofRows = rows.map { row -> Int32 in
+            if let place = places[row.claim] { return place }
+            claims.append(row.claim)
+            places[row.claim] = Int32(claims.count)
+            return Int32(claims.count)
+        }
+        return PostgresStatement(
+            rowsSQL,
+            [.int64Array(claims.map(\.part)), .int64Array(claims.map(\.token)), .heldState, .int32Array(ofRows)]
+                + columns(rows).dropFirst()
+        )
     }
 
     /// Parameters $1 to $9 of statements that take rows one by one.
@@ -60,16 +72,26 @@ enum BroadLogInsert {
         WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = $8
         """
 
+    /// Where latencies differ a batch has rows of a hundred parts: each part is looked up once, and each row finds its part by its place. A
+    /// join of rows and parts would be a nested loop, as nothing tells the planner how many there are: 11 µs a message against 7
+    /// (latencies of 80 ms in the middle, 800 ms at 99 in a hundred).
     static let rowsSQL = """
+        WITH held AS MATERIALIZED (
+            SELECT array_agg(coalesce(p.delivery_id, 0) ORDER BY c.place) AS deliveries,
+                array_agg(coalesce(p.log_day, 'epoch') ORDER BY c.place) AS days
+            FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY c(part_id, token, place)
+            LEFT JOIN LATERAL (SELECT q.delivery_id, q.log_day FROM pushmta_engine.delivery_part q
+                WHERE q.id = c.part_id AND q.fencing_token = c.token AND q.state = $3 OFFSET 0) p ON true
+        )
         INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status,
             attempt, reason, gateway_message_id, failure)
-        SELECT p.delivery_id, o.subscription_id, p.id, o.sequence, p.log_day, o.status, o.http_status, o.attempt, o.reason,
-            o.gateway_message_id, o.failure
-        FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::smallint[], $5::smallint[], $6::smallint[], $7::text[],
-            $8::text[], $9::smallint[], $10::bigint[])
-            o(part_id, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id, failure, token)
-        JOIN pushmta_engine.delivery_part p
-            ON p.id = o.part_id AND p.id = ANY($1) AND p.fencing_token = o.token AND p.state = $11
+        SELECT h.deliveries[o.place], o.subscription_id, ($1)[o.place], o.sequence, h.days[o.place], o.status, o.http_status, o.attempt,
+            o.reason, o.gateway_message_id, o.failure
+        FROM held h
+        CROSS JOIN unnest($4::integer[], $5::integer[], $6::bigint[], $7::smallint[], $8::smallint[], $9::smallint[], $10::text[],
+            $11::text[], $12::smallint[])
+            o(place, sequence, subscription_id, status, http_status, attempt, reason, gateway_message_id, failure)
+        WHERE h.deliveries[o.place] <> 0
         """
 }
 
