@@ -169,7 +169,9 @@ extension SupervisorLoop {
             tell(.kinds(kinds))
         }
         try await lookForStandingKinds(store)
-        let work = try await store.readyWork().map { ready in
+        // More parts than ask for all the children that there may be say nothing more.
+        let enough = Int32(clamping: spawn.maxSpareServers * SupervisorPlan.readyPartsPerChild)
+        let work = try await store.readyWork(countingAtMost: enough).map { ready in
             WorkOnOffer(
                 kind: ChildKind(
                     applicationID: ready.applicationID,

@@ -64,8 +64,8 @@ struct PlanTests {
         let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
         #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
         #expect(!inherited.contains("Seq Scan"))
-        let work = try await plan(fixture, Store.readyWorkSQL, "", "")
-        #expect(work.contains("delivery_part_claim") || work.contains("delivery_part_unfinished"))
+        let work = try await plan(fixture, Store.readyWorkSQL, "integer", "100")
+        #expect(work.contains("delivery_part_claim") && !work.contains("Seq Scan on delivery_part "))
     }
 
     @Test("Columns of a target mapping are looked up by its key, one subscription at a time")
@@ -126,6 +126,41 @@ struct PlanTests {
         let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")
         #expect(lock.contains("delivery_pkey") && lock.contains("delivery_part_pkey"))
         for text in [state, claim, probe, due, events, lock] { #expect(!text.contains("Seq Scan")) }
+    }
+
+    @Test("The look for work costs the same with few ready parts and with very many, due or not")
+    func lookForWork() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 400, partSize: 20)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_part (delivery_id, application_id, external_account_id, log_day, size, priority,
+                not_before)
+            SELECT p.delivery_id, p.application_id, p.external_account_id, p.log_day, 1, n % 3,
+                now() + CASE WHEN n % 2 = 0 THEN interval '1 day' ELSE interval '-1 s' END
+            FROM (SELECT * FROM pushmta_engine.delivery_part LIMIT 1) p CROSS JOIN generate_series(1, 60000) n
+            """
+        )
+        try await fixture.sql("ANALYZE pushmta_engine.delivery_part")
+        let all = try #require(try await fixture.store.readyWork().first)
+        #expect(all.readyParts == 30_020 && all.readyMessages == 30_400 && all.highestPriority == 2)
+        let capped = try #require(try await fixture.store.readyWork(countingAtMost: 100).first)
+        #expect(capped.readyParts == 300 && capped.highestPriority == 2)
+        let connection = try await fixture.database.connect()
+        try await connection.execute(
+            PostgresStatement("PREPARE look(integer) AS \(Store.readyWorkSQL)", prepare: false)
+        )
+        let lines = try await connection.execute(
+            PostgresStatement(
+                "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS) EXECUTE look(100)",
+                prepare: false
+            )
+        )
+        await connection.close()
+        let plan = try (0..<lines.rowCount).map { try lines.text($0, 0) }.joined(separator: "\n")
+        // The first line of buffers is that of the whole.
+        let pages = plan.firstMatch(of: /shared hit=(\d+)(?: read=(\d+))?/)
+            .map { (Int($0.1) ?? 0) + ($0.2.flatMap { Int($0) } ?? 0) }
+        #expect(try #require(pages) < 700, "\(plan)")
     }
 
     @Test("A chunk of explicit targets asks the lists of targets and of subscriptions for what it needs only")

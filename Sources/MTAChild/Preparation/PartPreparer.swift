@@ -7,6 +7,10 @@ import Synchronization
 final class PartPreparer: Sendable {
     /// The most messages that one request batch carries, so that a large part is marked and sent in pieces.
     static let sliceSize = 1_000
+    /// Thousands of small deliveries at once take turns in a child, and one that is not kept costs a round trip and a compilation a part.
+    private static let mostCompiled = 4_096
+    /// Bytes of content of all that are kept, in place of the memory that their templates take: a content may have a megabyte.
+    private static let mostCompiledBytes = 8 << 20
 
     private let store: Store
     private let views: ViewLoads
@@ -16,7 +20,9 @@ final class PartPreparer: Sendable {
     /// Whether messages that a lost owner may have sent go by their delivery's policy; if not, they end as `unknown`.
     private let sendsLost: Bool
     private let nextBatchID = Atomic<Int64>(1)
-    private let compiled = Mutex<[Int64: CompiledDelivery]>([:])
+    private let compiled = Mutex(
+        RecentlyUsed<CompiledDelivery>(mostEntries: mostCompiled, mostWeight: mostCompiledBytes)
+    )
 
     /// - Parameter views: reads parts whose content asks for a view.
     init(
@@ -64,7 +70,7 @@ final class PartPreparer: Sendable {
         do {
             return (delivery, try await load(part, delivery.fields))
         } catch  where LoadProblem(error).scope == .delivery && !LoadProblem(error).isTimeout {
-            compiled.withLock { $0[part.deliveryID] = nil }
+            compiled.withLock { $0.remove(part.deliveryID) }
             let anew = try await self.delivery(part.deliveryID)
             guard anew.fields != delivery.fields else { throw error }
             return (anew, try await load(part, anew.fields))
@@ -76,14 +82,10 @@ final class PartPreparer: Sendable {
     }
 
     private func delivery(_ id: Int64) async throws -> CompiledDelivery {
-        if let known = compiled.withLock({ $0[id] }) { return known }
+        if let known = compiled.withLock({ $0.use(id) }) { return known }
         let delivery = try await store.deliveryForSending(id)
         let new = try await CompiledDelivery.compile(delivery, application: application, format: format, store: store)
-        compiled.withLock { compiled in
-            // A child sends few deliveries at a time; what is old is compiled again when it comes back.
-            if compiled.count >= 64 { compiled.removeAll() }
-            compiled[id] = new
-        }
+        compiled.withLock { $0.insert(new, id, weight: delivery.content.utf8.count) }
         return new
     }
 

@@ -60,8 +60,11 @@ extension Store {
     ///
     /// Of an application whose circuit is open, or whose gateway is in trouble, it is one part when the next probe is due, and nothing
     /// before.
-    public func readyWork() async throws -> [ReadyWork] {
-        let result = try await query(Self.readyWorkSQL)
+    ///
+    /// - Parameter limit: of each kind and priority no more parts are counted than these: a look costs the same with ten ready parts and with
+    ///   ten million.
+    public func readyWork(countingAtMost limit: Int32 = .max) async throws -> [ReadyWork] {
+        let result = try await query(Self.readyWorkSQL, [.int32(limit)])
         return try all(result) { rows, row in
             ReadyWork(
                 applicationID: try rows.int32(row, 0),
@@ -75,17 +78,39 @@ extension Store {
         }
     }
 
-    /// The account and the circuit are looked at once for each kind, not for each part.
+    /// The kinds and priorities are found by steps through the index of claims, each to the next that there is. The account and the circuit
+    /// are looked at once for each kind, not for each part.
     static let readyWorkSQL = """
+        WITH RECURSIVE kind AS (
+            (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p WHERE p.state = 'ready'
+                ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
+            UNION ALL
+            SELECT n.application_id, n.external_account_id, n.priority FROM kind k CROSS JOIN LATERAL (
+                (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p
+                    WHERE p.state = 'ready' AND p.application_id = k.application_id AND p.external_account_id = k.external_account_id
+                        AND p.priority < k.priority ORDER BY p.priority DESC LIMIT 1)
+                UNION ALL
+                (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p
+                    WHERE p.state = 'ready' AND p.application_id = k.application_id AND p.external_account_id > k.external_account_id
+                    ORDER BY p.external_account_id, p.priority DESC LIMIT 1)
+                UNION ALL
+                (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p
+                    WHERE p.state = 'ready' AND p.application_id > k.application_id
+                    ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
+                LIMIT 1) n
+        )
         SELECT w.application_id, w.external_account_id, e.connector,
             CASE WHEN h.application_id IS NULL AND t.application_id IS NULL THEN w.parts ELSE 1 END, w.messages, w.priority,
             extract(epoch FROM now() - w.oldest)::double precision
         FROM (
-            SELECT p.application_id, p.external_account_id, count(*) AS parts, sum(p.size)::bigint AS messages,
-                max(p.priority) AS priority, min(p.not_before) AS oldest
-            FROM pushmta_engine.delivery_part p
-            WHERE p.state = 'ready' AND p.not_before <= now()
-            GROUP BY p.application_id, p.external_account_id
+            SELECT k.application_id, k.external_account_id, count(*) AS parts, sum(p.size)::bigint AS messages,
+                max(k.priority) AS priority, min(p.not_before) AS oldest
+            FROM kind k CROSS JOIN LATERAL (
+                SELECT q.size, q.not_before FROM pushmta_engine.delivery_part q
+                WHERE q.state = 'ready' AND q.application_id = k.application_id AND q.external_account_id = k.external_account_id
+                    AND q.priority = k.priority AND q.not_before <= now()
+                ORDER BY q.not_before LIMIT $1) p
+            GROUP BY k.application_id, k.external_account_id
         ) w
         JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
         LEFT JOIN pushmta_engine.application_health h ON h.application_id = w.application_id AND \(CircuitSQL.isOpen)
