@@ -57,8 +57,14 @@ import Testing
         try await site.store.applicationHealth().allSatisfy { $0.state == .closed && $0.openedAt == nil }
     }
 
+    /// Without children in stock, which would find an application before it has its credential.
+    private static func withoutStock(_ settings: inout Settings) {
+        settings.mta.master.startSpareServers = 0
+        settings.mta.master.minSpareServers = 0
+    }
+
     @Test func whatTheCertificateDoesNotCarryIsRefusedBeforeAnythingIsSent() async throws {
-        try await DeliverySite.with { site in
+        try await DeliverySite.with(configure: Self.withoutStock) { site in
             let name = try await certified(site)
             let topic = site.simulator.credentials.apns.topics[0]
             let reasons = [
@@ -101,7 +107,7 @@ import Testing
     }
 
     @Test func aTopicThatTheGatewayDisallowsStopsNoOtherDelivery() async throws {
-        try await DeliverySite.with { site in
+        try await DeliverySite.with(configure: Self.withoutStock) { site in
             let name = try await certified(site)
             // As if nothing were known of the certificate's topics: only the gateway can say it.
             _ = try await texts(
