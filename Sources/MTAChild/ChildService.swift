@@ -242,7 +242,6 @@ struct ChildService: Sendable {
                 if detail != SupervisorMessage.messageDetail { watcher.signal.fire() }
             case .command(.drain, _): control.drain(.drained)
             case .command(.fastShutdown, _): control.fastShutdown(.drained)
-            case .command(.reload, _): preparer.forget()
             case .ended: control.drain(.supervisorGone)
             }
             if control.isDraining { sender.signals.claim.fire() }

@@ -72,8 +72,6 @@ public enum SupervisorCommand: String, Sendable, Codable, CaseIterable {
     case drain
     /// Drain without finishing parts: send nothing more, resolve what is on the wire, hand the parts back, exit.
     case fastShutdown
-    /// Forget cached applications, accounts and credentials, so that the next part is sent with the present ones.
-    case reload
 }
 
 /// One line from a child's standard output to the supervisor; at least one a second.

@@ -97,6 +97,17 @@ struct AnswerBodyTests {
         #expect(FCMSuccessBody.name(in: Array(body.utf8)) == name)
     }
 
+    @Test("The project's part of a name is left out, another's is not")
+    func nameOfProject() {
+        let prefix = Array("projects/p/messages/".utf8)
+        for (name, left) in [
+            ("projects/p/messages/0:1%a", "0:1%a"), ("projects/q/messages/0:1%a", "projects/q/messages/0:1%a"),
+            ("projects/p/messages/", "projects/p/messages/"), ("projects/p", "projects/p"),
+        ] {
+            #expect(FCMSuccessBody.name(in: Array(#"{"name":"\#(name)"}"#.utf8), without: prefix) == left)
+        }
+    }
+
     @Test("A message name is no longer than what is stored of any text", arguments: [191, 192, 1_000_000])
     func longName(_ count: Int) {
         let name = "projects/" + String(repeating: "x", count: count)

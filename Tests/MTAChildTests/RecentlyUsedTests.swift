@@ -24,10 +24,9 @@ import Testing
         #expect(kept.use(7) == nil && kept.count == 3, "what can never fit drives nothing out")
         kept.insert(60, 6, weight: 1)
         #expect(kept.use(6) == 60 && kept.weight == 5, "it took the place of the old one")
-        kept.removeAll()
-        #expect(kept.count == 0 && kept.weight == 0 && kept.use(6) == nil)
+        kept.remove(6)
         kept.insert(8, 8, weight: 10)
-        #expect(kept.use(8) == 8)
+        #expect(kept.use(8) == 8 && kept.count == 1, "it takes the place of all")
     }
 
     /// Against the plainest model there is: an array in the order of use.

@@ -14,12 +14,15 @@ final class FCMv1Dialect: GatewayDialect {
     let bindsTokenToConnection = false
     private let authority: String
     private let path: [UInt8]
+    /// What the names of the project's messages begin with.
+    private let namePrefix: [UInt8]
     private let refresh: AccessTokenRefresh
     private let now: @Sendable () -> Date
 
     init(authority: String, projectID: String, refresh: AccessTokenRefresh, now: @escaping @Sendable () -> Date) {
         self.authority = authority
         path = Array("/v1/projects/\(projectID)/messages:send".utf8)
+        namePrefix = Array("projects/\(projectID)/messages/".utf8)
         self.refresh = refresh
         self.now = now
     }
@@ -78,7 +81,7 @@ final class FCMv1Dialect: GatewayDialect {
     // MARK: Answers
 
     func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
-        guard let name = FCMSuccessBody.name(in: response.body) else { return nil }
+        guard let name = FCMSuccessBody.name(in: response.body, without: namePrefix) else { return nil }
         if refresh.isUnproven { refresh.accepted(generation: flight.generation) }
         return Outcome(index: row, outcomeClass: .accepted, status: 200, gatewayMessageID: name)
     }
@@ -233,7 +236,10 @@ enum FCMSuccessBody {
     /// not given the answer. A name longer than any reason is cut.
     ///
     /// Names are made of letters, digits and `/:%-_`, so none needs an escape; one with anything but ASCII counts as none.
-    static func name(in body: [UInt8]) -> String? {
+    ///
+    /// - Parameter prefix: what is left out of it, as it is the same for all: then it is the message's id, as Firebase's exports and
+    ///   the legacy protocol have it.
+    static func name(in body: [UInt8], without prefix: [UInt8] = []) -> String? {
         let opening = skipBlanks(body, from: 0)
         guard opening < body.count, body[opening] == UInt8(ascii: "{"), let keyEnd = endOfKey(body) else { return nil }
         let colon = skipBlanks(body, from: keyEnd)
@@ -245,8 +251,9 @@ enum FCMSuccessBody {
             if body[end] == UInt8(ascii: "\\") || !(0x20...0x7E).contains(body[end]) { return nil }
             end += 1
         }
-        let name = body[(quote + 1)..<end]
+        var name = body[(quote + 1)..<end]
         guard end < body.count, name.starts(with: start) else { return nil }
+        if name.count > prefix.count, name.starts(with: prefix) { name = name.dropFirst(prefix.count) }
         return String(decoding: name.prefix(ReasonText.maximumBytes), as: UTF8.self)
     }
 

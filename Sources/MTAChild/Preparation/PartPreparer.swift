@@ -41,11 +41,6 @@ final class PartPreparer: Sendable {
         self.sendsLost = sendsLost
     }
 
-    /// Forgets compiled deliveries, so that the next part sees the present content and settings.
-    func forget() {
-        compiled.withLock { $0.removeAll() }
-    }
-
     func newBatchID() -> Int64 {
         nextBatchID.add(1, ordering: .relaxed).oldValue
     }

@@ -56,11 +56,6 @@ struct RecentlyUsed<Value> {
         weight -= entry.weight
     }
 
-    /// Drops all.
-    mutating func removeAll() {
-        self = RecentlyUsed(mostEntries: mostEntries, mostWeight: mostWeight)
-    }
-
     private mutating func link(_ entry: Entry, _ id: Int64) {
         var entry = entry
         (entry.older, entry.newer) = (newest, nil)

@@ -122,7 +122,10 @@ struct DispatchState: Sendable {
         case .journalLong: cut.want()
         case .journalCut: cut.done()
         case .capacityChanged(let streams): window.adapt(streams: streams)
-        case .limitsSeen(let limits, let asked): pace.take(limits, asked: asked, held: heldDeliveries)
+        case .limitsSeen(let limits, let asked):
+            pace.take(limits, asked: asked, held: heldDeliveries)
+            // Who waits for a message in an hour is not stuck.
+            if !pace.isFree, window.inGateway == 0 { counters.progress += 1 }
         case .lookAgain: pace.timerFired()
         case .slices(let slices, let asked):
             // Who waits for its turn is not stuck.

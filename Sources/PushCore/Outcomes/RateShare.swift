@@ -38,15 +38,20 @@ public struct RateShare: Sendable, Hashable {
     public private(set) var isAsking = false
     /// Messages a second, as the last slice or the limit says.
     public private(set) var rate: Double
+    private var limit: Double
 
-    /// - Parameter rate: messages a second, as long as no slice says otherwise.
+    /// - Parameter rate: the limit, messages a second, as long as no slice says otherwise.
     public init(rate: Double) {
         self.rate = rate
+        limit = rate
     }
 
-    /// The limit may be another one now: less is felt with the next slice that is asked for, more when it is there.
-    public mutating func limit(_ most: Double) {
-        rate = min(rate, most)
+    /// The limit may be another one now: then slices of the old one are given up, as one of a message in an hour would last for an hour.
+    public mutating func limit(_ messagesPerSecond: Double) {
+        guard messagesPerSecond != limit else { return }
+        limit = messagesPerSecond
+        rate = messagesPerSecond
+        slices = []
     }
 
     /// Messages that may leave now.

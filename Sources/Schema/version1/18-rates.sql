@@ -17,6 +17,8 @@ CREATE TABLE pushmta_engine.rate_limit (
     start_at timestamptz NOT NULL DEFAULT now(),
     -- The line of time is given away up to here.
     next_at timestamptz NOT NULL DEFAULT '-infinity',
+    -- When the last slice was taken: a clock that is before it was set back.
+    taken_at timestamptz NOT NULL DEFAULT '-infinity',
     granted bigint NOT NULL DEFAULT 0,
     cut_at timestamptz,
     cut_reason text NOT NULL DEFAULT '',
@@ -51,6 +53,11 @@ BEGIN
         CONTINUE WHEN NOT FOUND;
         moment := clock_timestamp();
         rate_limit_id := taken.id;
+        -- Nobody waits for the time that a clock was set back by.
+        IF moment < taken.taken_at THEN
+            taken.next_at := taken.next_at - (taken.taken_at - moment);
+            taken.start_at := taken.start_at - (taken.taken_at - moment);
+        END IF;
         -- Google asks senders to go from nothing to their full rate within a minute at the fastest, after each pause.
         IF taken.project IS NOT NULL AND taken.next_at < moment - interval '60 seconds' THEN
             taken.start_rate := taken.messages_per_second / 10;
@@ -65,7 +72,7 @@ BEGIN
             messages := least(messages, ceil(messages_per_second / 20)::integer);
             taken.next_at := taken.next_at + make_interval(secs => messages / messages_per_second);
         END IF;
-        UPDATE rate_limit r SET next_at = taken.next_at, start_rate = taken.start_rate, start_at = taken.start_at,
+        UPDATE rate_limit r SET next_at = taken.next_at, taken_at = moment, start_rate = taken.start_rate, start_at = taken.start_at,
             granted = r.granted + messages
         WHERE r.id = taken.id;
         RETURN NEXT;
@@ -85,7 +92,7 @@ BEGIN
     UPDATE rate_limit r SET start_rate = greatest(r.messages_per_second / 100, rate_at(r, moment) / 2), start_at = moment,
         cut_at = moment, cut_reason = left(words, 500)
     WHERE r.id = rate_limit_id AND r.messages_per_second < 'Infinity'
-        AND (r.cut_at IS NULL OR r.cut_at < moment - interval '2 seconds');
+        AND (r.cut_at IS NULL OR r.cut_at NOT BETWEEN moment - interval '2 seconds' AND moment);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cut_rate(bigint, text) IS
     'Halves a rate of which the gateway has said that it is too high; it grows again from there.';

@@ -111,15 +111,22 @@ import Testing
         #expect(rare.room(for: 1, at: ms(1_500)) == 1)
     }
 
-    @Test func lessIsFeltAtOnce() {
+    @Test func anotherLimitIsFeltAtOnce() {
         var share = RateShare(rate: 10_000)
-        share.limit(2)
-        #expect(share.wanted(for: 1_000, at: ms(0)) == 1)
-        share.limit(50_000)
-        #expect(share.rate == 2, "more is felt with a slice")
+        share.granted(100, rate: 10_000, startsIn: .zero, at: ms(0))
+        share.limit(0.001)
+        #expect(share.room(for: 100, at: ms(10)) == 0, "what was given at the old rate is given up")
+        #expect(share.wanted(for: 1_000, at: ms(10)) == 1)
+        share.granted(1, rate: 0.001, startsIn: .seconds(900), at: ms(10))
+        #expect(share.wanted(for: 1_000, at: ms(20)) == 0, "a message in a thousand seconds")
+        share.limit(200)
+        #expect(share.wanted(for: 1_000, at: ms(20)) == 10, "nobody waits for the thousand seconds")
+        share.granted(10, rate: 100, startsIn: .zero, at: ms(20))
+        share.limit(200)
+        #expect(share.room(for: 1_000, at: ms(30)) == 2, "the same limit changes nothing")
         share.ask()
         share.askFailed()
-        #expect(share.wanted(for: 1_000, at: ms(0)) == 1, "what could not be had is asked for again")
+        #expect(share.wanted(for: 1_000, at: ms(30)) > 0, "what could not be had is asked for again")
     }
 
     @Test func noLimitIsNone() {

@@ -99,6 +99,21 @@ import Testing
         #expect(again.messagesPerSecond < 5_000, "\(again)")
     }
 
+    @Test func aClockThatIsSetBackStopsNobody() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture, 100)
+        let limit = try required(try await limits(fixture, id).first).id
+        _ = try await fixture.store.takeRates([(limit, 5)])
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.rate_limit SET next_at = next_at + interval '1 hour', taken_at = taken_at + interval '1 hour',
+                start_at = start_at + interval '1 hour'
+            """
+        )
+        let next = try required(try await fixture.store.takeRates([(limit, 5)]).first)
+        #expect(next.startsIn < .seconds(1) && next.messagesPerSecond == 100, "\(next)")
+    }
+
     @Test func limitsAreSetAndTakenAway() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await made(fixture, nil)
