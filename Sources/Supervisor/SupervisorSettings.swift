@@ -37,6 +37,8 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var messagesPerPart = 1_000
     /// The most parts that one transaction of preparation makes; at least 1.
     public var partsPerChunk = 50
+    /// The ready parts of an application at which a delivery that has a chunk ready waits for its next one; at least 1.
+    public var maxReadyParts = 5_000
     /// When push tokens with soft errors are put into quarantine.
     public var quarantine = QuarantineSettings()
     /// How long an owner of a part may be silent before a sweep takes it, in seconds.
@@ -61,6 +63,7 @@ public struct SupervisorSettings: Sendable, Equatable {
             ("mta.master.dataBaseRetryDelaySec", dataBaseRetryDelaySec != other.dataBaseRetryDelaySec),
             ("mta.preparation.messagesPerPart", messagesPerPart != other.messagesPerPart),
             ("mta.preparation.partsPerChunk", partsPerChunk != other.partsPerChunk),
+            ("mta.preparation.maxReadyParts", maxReadyParts != other.maxReadyParts),
         ]
         return names.filter(\.1).map(\.0)
     }
@@ -114,6 +117,7 @@ extension SupervisorSettings {
         longestTimeoutSec = max(settings.mta.child.requestTimeoutSec, settings.mta.child.connectTimeoutSec)
         messagesPerPart = settings.mta.preparation.messagesPerPart
         partsPerChunk = settings.mta.preparation.partsPerChunk
+        maxReadyParts = settings.mta.preparation.maxReadyParts
         quarantine = settings.mta.quarantine
         leaseSec = settings.mta.lease.durationSec
         leaseRenewalSec = settings.mta.lease.renewalSec

@@ -30,6 +30,51 @@ struct PreparationTests {
         #expect(try await fixture.assertEquation(id))
     }
 
+    @Test("A delivery waits with its next chunk while its applications have enough to do")
+    func enoughReady() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        for application in ["shop-ios", "shop-android"] {
+            try await store.seedSubscriptions(application: application, count: 400)
+        }
+        var jobs: [PreparationJob] = []
+        for applications in [["shop-ios"], ["shop-ios", "shop-android"]] {
+            _ = try await fixture.startedDelivery(applications)
+            jobs.append(try required(try await store.claimDeliveryToPrepare(host: "a", except: jobs.map(\.deliveryID))))
+        }
+        let ids = jobs.map(\.deliveryID)
+        // The delivery's applications are prepared one after the other, so that nothing is ready of its second one.
+        for job in jobs { _ = try await store.prepareChunk(job, partSize: 10, partsPerChunk: 4) }
+        func waiting(own: Int, most: Int) async throws -> Set<Int64> {
+            try await store.deliveriesWithEnoughReady(ids, host: "a", ofDelivery: own, ofApplication: most)
+        }
+        #expect(try await waiting(own: 4, most: 9).isEmpty, "of the application eight parts are ready")
+        #expect(try await waiting(own: 4, most: 8) == [ids[0]], "the other one has an application without work")
+        #expect(try await waiting(own: 5, most: 8).isEmpty, "each has less than a chunk ready")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
+        #expect(try await waiting(own: 4, most: 8) == [ids[0]])
+        let other = try await fixture.other.claimDeliveryToPrepare(host: "b", except: [ids[1]])
+        #expect(other == nil, "who waits is at it")
+        #expect(try await fixture.claim().count == 1)
+        #expect(try await waiting(own: 3, most: 8).isEmpty, "seven are ready")
+    }
+
+    @Test("A delivery does not wait for those of lower priority")
+    func enoughReadyByPriority() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 400)
+        var ids: [Int64] = []
+        for priority in [0, 5] {
+            let id = try await fixture.startedDelivery()
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET priority = \(priority) WHERE id = \(id)")
+            let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a", except: ids))
+            _ = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 4)
+            ids.append(id)
+        }
+        let waiting = try await fixture.store.deliveriesWithEnoughReady(ids, host: "a", ofDelivery: 4, ofApplication: 6)
+        #expect(waiting == [ids[0]])
+    }
+
     @Test("A small delivery is spread over several parts")
     func spread() async throws {
         let fixture = try await StoreFixture.make()

@@ -10,8 +10,48 @@ package struct BenchCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure how fast this machine is.",
-        subcommands: [BenchDeliveryCommand.self, BenchMessageCommand.self, BenchHTTP2Command.self]
+        subcommands: [
+            BenchAllCommand.self, BenchDeliveryCommand.self, BenchMessageCommand.self, BenchPrepareCommand.self,
+            BenchWebCommand.self,
+            BenchHTTP2Command.self,
+        ]
     )
+}
+
+/// What a bench found.
+protocol BenchReport: Sendable {
+    /// The figures for people.
+    var text: String { get }
+    /// The figures for programs.
+    var cell: Cell { get }
+    /// Whether all that was sent came where it should, as often as it should.
+    var isComplete: Bool { get }
+}
+
+extension BenchCommand {
+    /// A folder of a bench's own.
+    static var folder: String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
+    }
+
+    /// A site in a folder of the bench's own.
+    static func site(hosts: Int = 1) throws -> TestSite {
+        try TestSite(folder: folder, hosts: hosts)
+    }
+
+    /// Runs a bench, prints what it found, and ends with status 1 if that is not complete.
+    static func show<Report: BenchReport>(json: Bool, _ run: @escaping @Sendable () async throws -> Report) async throws
+    {
+        do {
+            guard let report = try await UntilSignal.run(run) else {
+                throw CommandFailure(.negative, "The bench was interrupted.")
+            }
+            StandardOutput.line(json ? report.cell.json : report.text)
+            guard report.isComplete else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+        } catch {
+            throw CommandFailure.report(error)
+        }
+    }
 }
 
 /// `pushmta bench delivery`.
@@ -56,6 +96,15 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     var children = 1
 
     @Option(
+        help:
+            "Hosts that share the work, each with a supervisor, children and journals of its own, all on this machine."
+    )
+    var hosts = 1
+
+    @Option(help: "Requests that the simulated FCM project takes a minute; all hosts are told to keep to it.")
+    var quota: Int?
+
+    @Option(
         help: """
             Readers that keep a REPEATABLE READ transaction open on the database, with a snapshot from before the start, and \
             read a little now and then.
@@ -88,6 +137,14 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
         if let errorEvery, errorEvery < 1 || route.connector != .iosBinary {
             throw ValidationError("--error-every is for --connector ios-binary: give a number from 1 on.")
         }
+        guard (1...16).contains(hosts) else {
+            throw ValidationError("--hosts is \(hosts): give a number from 1 to 16.")
+        }
+        if let quota, quota < 600 || quota > 60_000_000 || route.proof != .serviceAccount {
+            throw ValidationError(
+                "--quota is for FCM HTTP v1 (--platform android): give a number from 600 to 60000000."
+            )
+        }
         guard (0...32).contains(readers) else {
             throw ValidationError("--readers is \(readers): give a number from 0 to 32.")
         }
@@ -98,10 +155,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     private var route: TestRoute? { TestRoute(chosen, credential) }
 
     func run() async throws {
-        do {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
-            let bench = DeliveryBench(
-                site: try TestSite(folder: folder),
+        try await BenchCommand.show(json: json) {
+            try await DeliveryBench(
+                site: BenchCommand.site(hosts: hosts),
                 database: database,
                 messages: messages,
                 route: route ?? .usual(platform),
@@ -109,15 +165,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
                 errorEvery: errorEvery,
                 latency: latency,
                 children: children,
+                quota: quota,
                 readers: readers
-            )
-            guard let report = try await UntilSignal.run({ try await bench.run() }) else {
-                throw CommandFailure(.negative, "The bench was interrupted.")
-            }
-            StandardOutput.line(json ? report.json : report.text)
-            guard report.isComplete else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
-        } catch {
-            throw CommandFailure.report(error)
+            ).run()
         }
     }
 }
@@ -126,22 +176,31 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
 struct BenchMessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
-        abstract: "Measure how long a message takes from send_message to the gateway.",
+        abstract: "Measure transactional messages from their call to the gateway.",
         discussion: """
-            Everything runs on this machine, as for `bench delivery`. Messages are added to a continuous delivery one after the \
-            other, each after a random pause; the gateway notes when each arrives. With --bulk another delivery is sent \
-            meanwhile, through the same children. Exit status 1 if a message did not arrive, or arrived twice.
+            Everything runs on this machine, as for `bench delivery`. Sessions add messages to a continuous delivery, each call after a \
+            random pause; the gateway notes when each message arrives. With --bulk another delivery is sent meanwhile, through the \
+            same children. Exit status 1 if a message did not arrive, or arrived twice.
             """
     )
 
     @Option(help: "The number of messages.")
     var messages = 500
 
-    @Option(help: "The mean pause between two messages, in milliseconds.")
+    @Option(help: "Sessions of the database that share them; each call is a transaction of its own.")
+    var sessions = 1
+
+    @Option(help: "Messages of one call; more than one are sent with send_messages.")
+    var batch = 1
+
+    @Option(help: "The mean pause of a session between two calls, in milliseconds; 0: none.")
     var pause = 50
 
     @Option(help: "Messages of a delivery that runs meanwhile.")
     var bulk: Int64 = 0
+
+    @Option(help: "How long the gateway takes to answer, in milliseconds: 50, 10-80, exp:40 or p50:80,p99:800.")
+    var latency: String?
 
     @Option(help: "The most MTA children.")
     var children = 1
@@ -150,32 +209,30 @@ struct BenchMessageCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (1...100_000).contains(messages), (0...60_000).contains(pause), (0...100_000_000).contains(bulk),
-            (1...64).contains(children)
+        guard (1...10_000_000).contains(messages), (1...64).contains(sessions), (1...10_000).contains(batch),
+            (0...60_000).contains(pause), (0...100_000_000).contains(bulk), (1...64).contains(children)
         else {
             throw ValidationError(
-                "Give --messages from 1 to 100000, --pause from 0 to 60000, --bulk from 0 to 100000000, --children from 1 to 64."
+                """
+                Give --messages from 1 to 10000000, --sessions from 1 to 64, --batch from 1 to 10000, --pause from 0 to 60000, \
+                --bulk from 0 to 100000000, --children from 1 to 64.
+                """
             )
         }
     }
 
     func run() async throws {
-        do {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
-            let bench = MessageBench(
-                site: try TestSite(folder: folder),
+        try await BenchCommand.show(json: json) {
+            try await MessageBench(
+                site: BenchCommand.site(),
                 messages: messages,
+                sessions: min(sessions, messages),
+                batch: batch,
                 pause: .milliseconds(pause),
                 bulk: bulk,
+                latency: latency,
                 children: children
-            )
-            guard let report = try await UntilSignal.run({ try await bench.run() }) else {
-                throw CommandFailure(.negative, "The bench was interrupted.")
-            }
-            StandardOutput.line(json ? report.cell.json : report.text)
-            guard report.isComplete else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
-        } catch {
-            throw CommandFailure.report(error)
+            ).run()
         }
     }
 }
@@ -211,16 +268,8 @@ struct BenchHTTP2Command: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-http2-\(getpid())").path
-            let bench = HTTP2Bench(folder: folder, requests: requests, rounds: rounds)
-            guard let report = try await UntilSignal.run({ try await bench.run() }) else {
-                throw CommandFailure(.negative, "The bench was interrupted.")
-            }
-            StandardOutput.line(json ? report.json : report.text)
-            guard report.failed == 0 else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
-        } catch {
-            throw CommandFailure.report(error)
+        try await BenchCommand.show(json: json) {
+            try await HTTP2Bench(folder: BenchCommand.folder, requests: requests, rounds: rounds).run()
         }
     }
 }

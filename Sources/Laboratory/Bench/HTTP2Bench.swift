@@ -130,7 +130,7 @@ struct HTTP2Bench: Sendable {
 }
 
 /// What `pushmta bench http2` found.
-struct HTTP2BenchReport: Sendable {
+struct HTTP2BenchReport: BenchReport {
     /// The medians at one number of streams.
     struct Row: Sendable {
         var streams: Int
@@ -149,11 +149,15 @@ struct HTTP2BenchReport: Sendable {
 
     var failed: Int { rows.reduce(0) { $0 + $1.engine.failed + $1.h2load.failed } }
 
+    /// Whether every request was answered with 200.
+    var isComplete: Bool { failed == 0 }
+
     /// The worst ratio of the three numbers of streams, and the worst ratio of CPU.
-    var json: String {
-        let ratio = rows.map(\.ratio).min() ?? 0
-        let cpuRatio = rows.map(\.cpuRatio).max() ?? 0
-        return String(format: "{\"ratio\":%.3f,\"cpuRatio\":%.3f,\"failed\":%d}", ratio, cpuRatio, failed)
+    var cell: Cell {
+        .object([
+            ("ratio", .number(rows.map(\.ratio).min() ?? 0)), ("cpuRatio", .number(rows.map(\.cpuRatio).max() ?? 0)),
+            ("h2loadPerSecond", .number(rows.map(\.h2load.requestsPerSecond).max() ?? 0)), ("failed", Cell(failed)),
+        ])
     }
 
     var text: String {

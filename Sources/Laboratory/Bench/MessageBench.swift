@@ -3,16 +3,22 @@ import Foundation
 import PushCore
 import Store
 
-/// Measures single messages from send_message to the gateway, everything on this machine.
+/// Measures transactional messages from their call to the gateway, everything on this machine.
 struct MessageBench: Sendable {
     /// Where everything runs.
     let site: TestSite
     /// The number of messages.
     let messages: Int
-    /// The mean pause between two of them.
+    /// Sessions of the database that share them; each call is a transaction of its own.
+    let sessions: Int
+    /// Messages of one call: with more than one it is `send_messages`.
+    let batch: Int
+    /// The mean pause of a session between two calls.
     let pause: Duration
     /// Messages of a delivery that runs meanwhile.
     let bulk: Int64
+    /// How long the gateway takes to answer, as the simulator's option has it; nil: no time.
+    let latency: String?
     /// The most children.
     let children: Int
 
@@ -21,8 +27,9 @@ struct MessageBench: Sendable {
     /// Enough for everybody to have different messages.
     private static let fewest: Int64 = 1_000
 
-    private struct Sent {
-        let message: MessageReference
+    /// What one call has made.
+    private struct Call {
+        let messages: [MessageReference]
         let called: Date
         let answered: Date
     }
@@ -31,14 +38,7 @@ struct MessageBench: Sendable {
 
     /// Runs the bench and removes all that it made.
     func run() async throws -> MessageBenchReport {
-        do {
-            let report = try await measure()
-            try await cleanUp()
-            return report
-        } catch {
-            try? await cleanUp()
-            throw error
-        }
+        try await site.cleanly { try await measure() }
     }
 
     private func measure() async throws -> MessageBenchReport {
@@ -46,17 +46,19 @@ struct MessageBench: Sendable {
         try await site.prepare()
         let settings = try site.writeSettings(children: children)
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
-        let simulator = try await site.gateways.start(site.programs, ["--record", recordFile])
+        let options = ["--record", recordFile] + (latency.map { ["--latency", $0] } ?? [])
+        let simulator = try await site.gateways.start(site.programs, options)
         try await site.startSupervisor()
         return try await StoreSession.run(settings, role: "bench") { store in
             let audience = TestAudience(store: store, settings: settings, simulator: simulator)
             let applications = try await audience.create([.ios])
             try await audience.seed(applications, count: max(Self.fewest, bulk))
-            return try await send(store, applications)
+            return try await send(store, applications, settings)
         }
     }
 
-    private func send(_ store: Store, _ applications: [String]) async throws -> MessageBenchReport {
+    private func send(_ store: Store, _ applications: [String], _ settings: Settings) async throws -> MessageBenchReport
+    {
         var continuous = NewDelivery(label: "Messages", applications: applications, content: TestAudience.content)
         continuous.isContinuous = true
         let id = try await store.createDelivery(continuous)
@@ -64,7 +66,9 @@ struct MessageBench: Sendable {
         try await wait { try await store.deliveryProgress(id).state == .inProgress }
         let people = try await store.subscriptions(application: applications[0], limit: Int(Self.fewest)).map(\.id)
         // The first one waits for the start of a child.
-        let first = try await one(id, people, store)
+        guard let first = try await call(id, people, 1, store).first else {
+            throw CommandFailure(.software, "A message was sent to nobody.")
+        }
         try await wait { try await store.message(first.id)?.status == .sent }
         var other: Int64?
         if bulk > 0 {
@@ -75,63 +79,115 @@ struct MessageBench: Sendable {
             try await wait { try await store.deliveryProgress(made).sent > 0 }
             other = made
         }
-        tell("sending \(messages) messages")
-        var sent: [Sent] = []
-        for _ in 0..<messages {
-            try await Task.sleep(for: pause * Double.random(in: 0...2))
-            let called = Date()
-            let message = try await one(id, people, store)
-            sent.append(Sent(message: message, called: called, answered: Date()))
-            try site.checkProcesses()
-        }
+        let calls = try await callAll(id, people, settings)
         var left: Int64 = 0
         if let other { left = try await store.deliveryProgress(other).pending }
         try await wait {
             try await store.days(ofDelivery: id).allSatisfy { $0.counts[.pending, default: 0] == 0 }
         }
-        return try await report(sent, bulkLeft: left, store)
+        return try await report(calls, bulkLeft: left, store)
     }
 
-    private func one(_ delivery: Int64, _ people: [Int64], _ store: Store) async throws -> MessageReference {
-        let sent = try await store.sendMessage(
+    /// All calls of all sessions.
+    private func callAll(_ delivery: Int64, _ people: [Int64], _ settings: Settings) async throws -> [Call] {
+        tell("sending \(messages) messages")
+        return try await withThrowingTaskGroup(of: [Call].self) { group in
+            for session in 0..<sessions {
+                let share = messages / sessions + (session < messages % sessions ? 1 : 0)
+                group.addTask {
+                    try await StoreSession.run(settings, role: "sender") { store in
+                        try await callOnesOwn(share, delivery, people, store)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    private func callOnesOwn(_ count: Int, _ delivery: Int64, _ people: [Int64], _ store: Store) async throws -> [Call]
+    {
+        var calls: [Call] = []
+        var left = count
+        while left > 0 {
+            if pause > .zero { try await Task.sleep(for: pause * Double.random(in: 0...2)) }
+            let called = Date()
+            let made = try await call(delivery, people, min(batch, left), store)
+            calls.append(Call(messages: made, called: called, answered: Date()))
+            left -= made.count
+            // Not each time: it reads files of the system.
+            if calls.count % 100 == 1 { try site.checkProcesses() }
+        }
+        return calls
+    }
+
+    private func call(
+        _ delivery: Int64,
+        _ people: [Int64],
+        _ count: Int,
+        _ store: Store
+    ) async throws -> [MessageReference] {
+        let messages = (0..<count).map { _ in
             NewMessage(
                 deliveryID: delivery,
                 address: .subscription(people.randomElement() ?? 0),
                 variables: #"{"firstName":"Ada"}"#
             )
-        )
-        guard let message = sent.first else { throw CommandFailure(.software, "A message was sent to nobody.") }
-        return message
+        }
+        guard batch > 1 else { return try await store.sendMessage(messages[0]) }
+        let made = try await store.sendMessages(messages, delivery: delivery).flatMap(\.references)
+        guard made.count == count else {
+            throw CommandFailure(.software, "\(made.count) of \(count) messages of a call were sent.")
+        }
+        return made
     }
 
-    private func report(_ sent: [Sent], bulkLeft: Int64, _ store: Store) async throws -> MessageBenchReport {
-        var times: [MessageReference: [Double]] = [:]
+    private func report(_ calls: [Call], bulkLeft: Int64, _ store: Store) async throws -> MessageBenchReport {
+        let times = try await arrivals(calls, store)
+        let arrived = calls.flatMap { call in call.messages.compactMap { one in times[one]?.first.map { (call, $0) } } }
+        let first = calls.map(\.called).min() ?? .distantPast
+        let last = calls.map(\.answered).max() ?? .distantPast
+        return MessageBenchReport(
+            messages: messages,
+            sessions: sessions,
+            batch: batch,
+            bulk: bulk,
+            bulkLeft: bulkLeft,
+            arrivals: times.values.reduce(0) { $0 + $1.count },
+            seconds: last.timeIntervalSince(first),
+            afterLastCommit: (times.values.joined().max() ?? 0) - last.timeIntervalSince1970,
+            calls: calls.map { $0.answered.timeIntervalSince($0.called) * 1_000 }.sorted(),
+            fromCall: arrived.map { ($0.1 - $0.0.called.timeIntervalSince1970) * 1_000 }.sorted(),
+            fromCommit: arrived.map { ($0.1 - $0.0.answered.timeIntervalSince1970) * 1_000 }.sorted()
+        )
+    }
+
+    /// When the gateway had each message, in seconds since 1970.
+    private func arrivals(_ calls: [Call], _ store: Store) async throws -> [MessageReference: [Double]] {
+        let sent = calls.flatMap(\.messages)
         var codecs: [MessageIDCodec] = []
-        for day in Set(sent.map(\.message.deliveryID)) {
+        for day in Set(sent.map(\.deliveryID)) {
             codecs.append(try MessageIDCodec(deliveryID: day, trackingKey: try await store.trackingKey(delivery: day)))
         }
         let byPlace = Dictionary(
-            sent.map { ("\($0.message.deliveryID)-\($0.message.sequence)", $0.message) },
+            sent.map { (Place(delivery: $0.deliveryID, sequence: $0.sequence), $0) },
             uniquingKeysWith: { first, _ in first }
         )
+        var times: [MessageReference: [Double]] = [:]
         try GatewayRecord.read(recordFile) { line in
             guard let uuid = MessageUUID(line.id) else { return }
             for codec in codecs {
                 guard let sequence = codec.sequence(of: uuid) else { continue }
-                if let message = byPlace["\(codec.deliveryID)-\(sequence)"] {
+                if let message = byPlace[Place(delivery: codec.deliveryID, sequence: sequence)] {
                     times[message, default: []].append(line.time)
                 }
             }
         }
-        let arrived = sent.compactMap { one in times[one.message]?.first.map { (one, $0) } }
-        return MessageBenchReport(
-            messages: messages,
-            bulk: bulk,
-            bulkLeft: bulkLeft,
-            arrivals: times.values.reduce(0) { $0 + $1.count },
-            fromCall: arrived.map { ($0.1 - $0.0.called.timeIntervalSince1970) * 1_000 }.sorted(),
-            fromCommit: arrived.map { ($0.1 - $0.0.answered.timeIntervalSince1970) * 1_000 }.sorted()
-        )
+        return times
+    }
+
+    private struct Place: Hashable {
+        let delivery: Int64
+        let sequence: Int32
     }
 
     private func wait(_ isSo: () async throws -> Bool) async throws {
@@ -145,33 +201,36 @@ struct MessageBench: Sendable {
         }
     }
 
-    /// Also when the task is cancelled: the detached one is not.
-    private func cleanUp() async throws {
-        let site = site
-        try await Task.detached {
-            try await site.stop()
-            try site.remove()
-        }.value
-    }
-
     private func tell(_ text: String) {
         StandardError.write("bench message: \(text)\n")
     }
 }
 
-/// What a bench of single messages measured.
-struct MessageBenchReport: Sendable {
+/// What a bench of transactional messages measured.
+struct MessageBenchReport: BenchReport {
     /// Messages that were sent.
     let messages: Int
+    /// Sessions that sent them, and messages of one call.
+    let sessions: Int
+    let batch: Int
     /// Messages of the delivery that ran meanwhile, and those of them that were still pending at the last message.
     let bulk: Int64
     let bulkLeft: Int64
     /// Pushes that the gateway had for them.
     let arrivals: Int
-    /// Milliseconds from the call of send_message to the gateway, of those that arrived, in rising order.
+    /// From the first call to the last answer.
+    let seconds: Double
+    /// Seconds from the last answer until the gateway had everything.
+    let afterLastCommit: Double
+    /// Milliseconds that the calls took, in rising order.
+    let calls: [Double]
+    /// Milliseconds from a message's call to the gateway, of those that arrived, in rising order.
     let fromCall: [Double]
     /// Milliseconds from its answer, which comes after the commit, to the gateway; below zero when the push was quicker than that.
     let fromCommit: [Double]
+
+    /// Messages a second.
+    var rate: Double { Double(messages) / max(seconds, .leastNonzeroMagnitude) }
 
     /// Whether each arrived, once.
     var isComplete: Bool { fromCall.count == messages && arrivals == messages }
@@ -179,8 +238,11 @@ struct MessageBenchReport: Sendable {
     /// The figures for programs.
     var cell: Cell {
         .object([
-            ("messages", Cell(messages)), ("bulk", .integer(bulk)), ("bulkLeft", .integer(bulkLeft)),
-            ("arrived", Cell(fromCall.count)), ("arrivals", Cell(arrivals)), ("complete", .flag(isComplete)),
+            ("messages", Cell(messages)), ("sessions", Cell(sessions)), ("batch", Cell(batch)),
+            ("bulk", .integer(bulk)),
+            ("bulkLeft", .integer(bulkLeft)), ("arrived", Cell(fromCall.count)), ("arrivals", Cell(arrivals)),
+            ("complete", .flag(isComplete)), ("perSecond", .number(rate)),
+            ("afterLastCommitMs", .number(afterLastCommit * 1_000)), ("callMs", Self.cell(calls)),
             ("fromCallMs", Self.cell(fromCall)), ("fromCommitMs", Self.cell(fromCommit)),
         ])
     }
@@ -188,20 +250,26 @@ struct MessageBenchReport: Sendable {
     /// The figures for people.
     var text: String {
         var table = Table(["ms", "p50", "p90", "p99", "max"])
-        for (name, values) in [("from the call", fromCall), ("from the commit", fromCommit)] {
+        for (name, values) in [("a call", calls), ("call to gateway", fromCall), ("commit to gateway", fromCommit)] {
             table.add([.text(name)] + [50, 90, 99, 100].map { Cell.number(Self.percentile($0, values)) })
         }
         let meanwhile = bulk > 0 ? ", while a delivery of \(bulk) messages ran (\(bulkLeft) left at the end)" : ""
-        return "\(fromCall.count) of \(messages) messages arrived\(meanwhile).\n" + table.text
+        let all = String(
+            format: "%.0f a second; all at the gateway %.0f ms after the last commit",
+            rate,
+            afterLastCommit * 1_000
+        )
+        return "\(fromCall.count) of \(messages) messages arrived, \(all)\(meanwhile).\n" + table.text
+    }
+
+    /// The value that so many in a hundred do not exceed.
+    static func percentile(_ percent: Int, _ values: [Double]) -> Double {
+        guard !values.isEmpty else { return 0 }
+        // The smallest value that so many in a hundred do not exceed.
+        return values[max(0, (values.count * percent + 99) / 100 - 1)]
     }
 
     private static func cell(_ values: [Double]) -> Cell {
         .object([50, 90, 99, 100].map { ($0 == 100 ? "max" : "p\($0)", .number(percentile($0, values))) })
-    }
-
-    private static func percentile(_ percent: Int, _ values: [Double]) -> Double {
-        guard !values.isEmpty else { return 0 }
-        // The smallest value that so many in a hundred do not exceed.
-        return values[max(0, (values.count * percent + 99) / 100 - 1)]
     }
 }

@@ -1,6 +1,5 @@
 import Administration
 import Foundation
-import Gateways
 import PushCore
 import Store
 
@@ -28,10 +27,8 @@ struct SharedQuotaDrill: Drill {
         try await site.startCluster()
         try await site.startSimulator(DrillGateway(arguments: ["--quota", String(Self.quota)]))
         let audience = try await site.audience([.android])
-        let report = try site.gateway()
-        let file = URL(fileURLWithPath: report.credentials.fcm.serviceAccountFile)
-        let project = try ServiceAccount(json: Array(try Data(contentsOf: file))).projectID
-        try await site.store().setRate("project", project, messagesPerSecond: Double(Self.quota) / Self.minute)
+        try await TestAudience(store: site.store(), settings: site.settings(), simulator: site.gateway())
+            .limitProject(to: Double(Self.quota) / Self.minute)
         for number in 1...2 {
             try await site.addHost("host\(number)", DrillHostSetup(children: 1)).start()
         }

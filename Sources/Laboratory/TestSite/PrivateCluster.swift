@@ -143,6 +143,9 @@ struct PrivateCluster: Sendable {
         )
     }
 
+    /// The path of one of PostgreSQL's programs, those of the newest version that is installed.
+    static func program(_ name: String) throws -> String { try findPrograms() + "/" + name }
+
     private static func findPrograms() throws -> String {
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }

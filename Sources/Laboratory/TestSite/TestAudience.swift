@@ -57,6 +57,13 @@ struct TestAudience: Sendable {
         }
     }
 
+    /// Has all senders together keep to so many messages a second of the simulator's FCM project.
+    func limitProject(to messagesPerSecond: Double) async throws {
+        let file = URL(fileURLWithPath: simulator.credentials.fcm.serviceAccountFile)
+        let project = try ServiceAccount(json: Array(try Data(contentsOf: file))).projectID
+        try await store.setRate("project", project, messagesPerSecond: messagesPerSecond)
+    }
+
     private func createApplication(_ route: TestRoute) async throws -> String {
         let name = "\(prefix)-\(route.platform.rawValue)"
         let address = try simulator.address(route)

@@ -175,6 +175,8 @@ struct SimulatorCount: Sendable, Decodable {
     struct Gateway: Sendable, Decodable {
         /// Pushes that were accepted, each time that one was.
         let accepted: Int64
+        /// Pushes that were rejected, by the reason in the answer.
+        let rejected: [String: Int64]
         /// Different messages that were accepted at least once.
         let uniqueAccepted: Int64
         /// Messages that were accepted more than once.
@@ -194,7 +196,7 @@ struct SimulatorCount: Sendable, Decodable {
             case uniqueAccepted = "unique_accepted"
             case faultsUnderLoad = "faults_under_load"
             case leastWaitingAtFault = "least_waiting_at_fault"
-            case accepted, duplicates, waiting, connections, requests
+            case accepted, rejected, duplicates, waiting, connections, requests
         }
     }
 
@@ -217,6 +219,8 @@ struct SimulatorCount: Sendable, Decodable {
     var duplicates: Int64 { all.reduce(0) { $0 + $1.duplicates } }
     /// Pushes that any gateway accepted, each time.
     var acceptedTimes: Int64 { all.reduce(0) { $0 + $1.accepted } }
+    /// Pushes that any gateway rejected.
+    var rejected: Int64 { all.reduce(0) { $0 + $1.rejected.values.reduce(0, +) } }
     /// Requests that are open at any gateway.
     var waiting: Int64 { all.reduce(0) { $0 + $1.waiting } }
     /// Connections that are open to the gateway that has most: a child sends to one gateway.

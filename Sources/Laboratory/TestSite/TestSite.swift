@@ -24,6 +24,8 @@ struct TestSite: Sendable {
     let gateways: TestSimulator
     /// The host.
     let host: TestHost
+    /// The hosts beside it, each with a supervisor, children and journals of its own.
+    let others: [TestHost]
 
     /// The simulator's process.
     var simulator: BackgroundProcess { gateways.process }
@@ -43,13 +45,18 @@ struct TestSite: Sendable {
     /// A site in `folder`; nothing is started.
     ///
     /// - Parameter programs: The folder of the product's programs; that of this program if none is given.
-    init(folder: String, programs: String? = nil) throws {
+    /// - Parameter hosts: Supervisors of the site, each as on a host of its own.
+    init(folder: String, programs: String? = nil, hosts: Int = 1) throws {
         let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
         self.folder = folder
         self.programs = Executables(folder: programs)
         cluster = try PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
         gateways = TestSimulator(site: folder)
-        host = TestHost(folder: folder, programs: self.programs)
+        let executables = self.programs
+        host = TestHost(folder: folder, programs: executables)
+        others = (0..<hosts).dropFirst().map {
+            TestHost(folder: folder + "/host\($0 + 1)", programs: executables)
+        }
         web = BackgroundProcess(
             name: "web process",
             recordFile: folder + "/run/web.pid",
@@ -65,8 +72,10 @@ struct TestSite: Sendable {
     /// Ends what an earlier run left, and makes the folder and, with a cluster, an empty database.
     func prepare(withCluster: Bool = true) async throws {
         try await stopProcesses()
-        try host.makeFolders()
-        try host.clearJournals()
+        for host in [host] + others {
+            try host.makeFolders()
+            try host.clearJournals()
+        }
         guard withCluster else { return }
         let manager = FileManager.default
         let link = folder + "/postgres"
@@ -88,8 +97,32 @@ struct TestSite: Sendable {
         if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
     }
 
+    /// Runs a measurement, then ends and removes everything, also when it throws or its task is cancelled.
+    ///
+    /// - Parameter withCluster: Whether the site has a cluster of its own.
+    func cleanly<Report: Sendable>(withCluster: Bool = true, _ measure: () async throws -> Report) async throws
+        -> Report
+    {
+        do {
+            let report = try await measure()
+            try await clear(withCluster)
+            return report
+        } catch {
+            try? await clear(withCluster)
+            throw error
+        }
+    }
+
+    /// Detached: a cancelled task could not wait for the processes.
+    private func clear(_ withCluster: Bool) async throws {
+        try await Task.detached {
+            try await stop(withCluster: withCluster)
+            try remove()
+        }.value
+    }
+
     private func stopProcesses() async throws {
-        try await supervisor.stop()
+        for host in [host] + others { try await host.supervisor.stop() }
         try await web.stop()
         try await feedback.stop()
         try await simulator.stop()
@@ -115,12 +148,17 @@ extension TestSite {
             settings.web.accessLog = folder + "/log/access.log"
         }
         try host.write(settings)
+        for other in others {
+            var own = settings
+            own.mta.workingPath = other.journalFolder
+            try other.write(own)
+        }
         return settings
     }
 
-    /// Starts the supervisor with the site's settings; it starts its children when there is work.
+    /// Starts the supervisors with the site's settings; they start their children when there is work.
     func startSupervisor() async throws {
-        try await host.start()
+        for host in [host] + others { try await host.start() }
     }
 
     /// Starts the feedback worker with the site's settings.
@@ -130,7 +168,8 @@ extension TestSite {
 
     /// Throws if one of the processes that were started has ended, with the end of its log.
     func checkProcesses(withDevices: Bool = false) throws {
-        for process in [supervisor, simulator] + (withDevices ? [web, feedback] : []) where process.running == nil {
+        let expected = [supervisor, simulator] + others.map(\.supervisor) + (withDevices ? [web, feedback] : [])
+        for process in expected where process.running == nil {
             throw CommandFailure(
                 .software,
                 "The \(process.name) has ended. Its log \(process.logFile) ends with:\n\(process.stderrTail)"
@@ -269,5 +308,19 @@ enum FreePort {
         let port = channel.localAddress?.port ?? 0
         try await channel.close()
         return port
+    }
+
+    /// Waits until something listens on a port of this machine.
+    static func untilOpen(_ port: Int) async throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+        while true {
+            do {
+                return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .connect(host: "127.0.0.1", port: port).get().close().get()
+            } catch {
+                guard ContinuousClock.now < deadline else { throw error }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
     }
 }

@@ -98,6 +98,8 @@ public struct PreparationSettings: Sendable, Equatable {
     public var messagesPerPart = 1_000
     /// The number of parts that one preparation transaction makes.
     public var partsPerChunk = 50
+    /// The number of ready parts of an application at which deliveries that have a chunk ready wait for their next one.
+    public var maxReadyParts = 5_000
 
     /// Creates the settings with their defaults.
     public init() {}

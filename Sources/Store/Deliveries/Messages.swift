@@ -116,6 +116,22 @@ public struct MessageReference: Sendable, Hashable {
     }
 }
 
+/// What became of one of many messages that were added with one call.
+public struct SentMessage: Sendable, Hashable {
+    /// What was made of it, one for each subscription that it goes to; empty if nothing was.
+    public var references: [MessageReference] = []
+    /// Why nothing was made of it; nil if something was.
+    public var refusal: MessageRefusal?
+}
+
+/// Why nothing was made of a message.
+public struct MessageRefusal: Sendable, Hashable {
+    /// The SQLSTATE with which `pushmta.send_message` would have refused it.
+    public let code: String
+    /// The reason in words.
+    public let reason: String
+}
+
 /// A part of a continuous delivery that is ready to be sent.
 public struct ReadyMessagePart: Sendable, Hashable {
     /// The part.
@@ -162,6 +178,62 @@ extension Store {
                 isRepeated: try rows.bool(row, 4)
             )
         }
+    }
+
+    /// Adds up to 10,000 messages to a continuous delivery in progress, in one transaction; they share parts.
+    ///
+    /// - Parameter messages: All for `delivery`. What cannot be sent to its addressee does not keep the others from being sent.
+    /// - Returns: What became of each, in their order.
+    /// - Throws: ``StoreError`` as ``sendMessage(_:)``, if none can be sent.
+    public func sendMessages(_ messages: [NewMessage], delivery: Int64) async throws -> [SentMessage] {
+        var ids: [Int64?] = []
+        var keys: [String?] = []
+        var tokens: [String?] = []
+        for message in messages {
+            var (id, key, token): (Int64?, String?, String?)
+            switch message.address {
+            case .subscription(let one): id = one
+            case .userKey(let one): key = one
+            case .pushToken(let one): token = one
+            }
+            ids.append(id)
+            keys.append(key)
+            tokens.append(token)
+        }
+        let result = try await query(
+            """
+            SELECT m.element, m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.repeated, m.refusal, m.reason
+            FROM pushmta.send_messages($1, $2::bigint[], $3::text[], $4::text[], $5::text[]::jsonb[], $6::text[]) m
+            """,
+            [
+                .int64(delivery), .int64ArrayWithNulls(ids), .textArray(keys), .textArray(tokens),
+                .textArray(messages.map(\.variables)), .textArray(messages.map(\.idempotencyKey)),
+            ]
+        )
+        var sent = [SentMessage](repeating: SentMessage(), count: messages.count)
+        for row in 0..<result.rowCount {
+            let element = Int(try result.int32(row, 0)) - 1
+            guard sent.indices.contains(element) else {
+                throw StoreError(
+                    .unexpectedAnswer,
+                    "send_messages answered for element \(element + 1) of \(messages.count)."
+                )
+            }
+            if let code = try result.textOrNil(row, 6) {
+                sent[element].refusal = MessageRefusal(code: code, reason: try result.textOrNil(row, 7) ?? "")
+            } else {
+                sent[element].references.append(
+                    MessageReference(
+                        id: try result.text(row, 1),
+                        deliveryID: try result.int64(row, 2),
+                        sequence: try result.int32(row, 3),
+                        subscriptionID: try result.int64(row, 4),
+                        isRepeated: try result.bool(row, 5)
+                    )
+                )
+            }
+        }
+        return sent
     }
 
     /// One message by its id, whatever its delivery; nil if there is none, or its day is no longer kept.

@@ -97,6 +97,53 @@ extension Store {
         )
     }
 
+    /// Those of some deliveries whose next chunk need not be made yet: a chunk of theirs is ready, and of each application that they go
+    /// to so many parts that go before theirs or together with them.
+    ///
+    /// One application that stands still holds up no others of the same delivery, nor one delivery that is sent slowly the other ones.
+    ///
+    /// - Parameters:
+    ///   - host: who prepares them. They stay with it.
+    ///   - own: ready parts of a delivery that are enough for it to wait.
+    ///   - most: ready parts of an application and account that are enough.
+    public func deliveriesWithEnoughReady(
+        _ ids: [Int64],
+        host: String,
+        ofDelivery own: Int,
+        ofApplication most: Int
+    ) async throws -> Set<Int64> {
+        guard !ids.isEmpty else { return [] }
+        let result = try await query(
+            Self.enoughReadySQL,
+            [.int64Array(ids), .text(host), .int32(Int32(clamping: own)), .int32(Int32(clamping: most))]
+        )
+        return Set(try all(result) { rows, row in try rows.int64(row, 0) })
+    }
+
+    /// Who waits is seen to be alive every two seconds, or another host would take over.
+    static let enoughReadySQL = """
+        WITH job AS MATERIALIZED (
+            SELECT d.id, d.priority FROM pushmta_engine.delivery d
+            WHERE d.id = ANY($1) AND (SELECT count(*) FROM (SELECT FROM pushmta_engine.delivery_part p
+                WHERE p.delivery_id = d.id AND p.state = 'ready' LIMIT $3) own) >= $3
+        ), enough AS MATERIALIZED (
+            SELECT k.application_id, k.external_account_id, k.priority FROM (
+                SELECT DISTINCT a.application_id, a.external_account_id, j.priority
+                FROM job j JOIN pushmta_engine.delivery_application a ON a.delivery_id = j.id) k
+            WHERE (SELECT count(*) FROM (SELECT FROM pushmta_engine.delivery_part p
+                WHERE p.state = 'ready' AND p.application_id = k.application_id
+                    AND p.external_account_id = k.external_account_id AND p.priority >= k.priority
+                LIMIT $4) ready) >= $4
+        ), waiting AS MATERIALIZED (
+            SELECT j.id FROM job j WHERE NOT EXISTS (SELECT FROM pushmta_engine.delivery_application a
+                WHERE a.delivery_id = j.id AND (a.application_id, a.external_account_id, j.priority) NOT IN (SELECT * FROM enough))
+        ), seen AS (
+            UPDATE pushmta_engine.delivery d SET changed_at = now() FROM waiting w
+            WHERE d.id = w.id AND d.state = 'preparing' AND d.preparing_host = $2 AND d.changed_at < now() - interval '2 seconds'
+        )
+        SELECT w.id FROM waiting w
+        """
+
     private static func postponeSQL(more: String, unless: String = "false") -> String {
         """
         UPDATE pushmta_engine.delivery d SET wait_reason = $2, \(more)

@@ -3,6 +3,9 @@ import Store
 
 /// Turns deliveries into parts, a chunk of each in turn, so that a long one does not keep a short one waiting.
 ///
+/// While children have enough to do, the deliveries that they have parts of wait for their next chunk: a part that is made long before
+/// it is sent takes room, and misses who opts out meanwhile.
+///
 /// A delivery whose target takes long to be read (a view, a condition in SQL) is prepared beside the others from then on, in smaller
 /// chunks and over a connection of its own.
 actor PreparationDuty {
@@ -12,18 +15,23 @@ actor PreparationDuty {
     private static let slowLimit = Duration.seconds(30)
     /// So many times smaller are the chunks of a slow delivery.
     private static let slowDivisor = 10
+    /// Deliveries that are taken in hand before others go on: a short one that has just begun does not wait for a round of long ones.
+    private static let newAtOnce = 10
 
     private let store: Store
     private let slowStore: Store
     private let hostID: String
     private let messagesPerPart: Int
     private let partsPerChunk: Int
+    private let maxReadyParts: Int
     private let logger: Logger
     /// Whether the supervisor still takes new work.
     private let isClaiming: @Sendable () -> Bool
     /// Called when a chunk is committed, so that children may start on it, and when a delivery is prepared.
     private let chunkMade: @Sendable () -> Void
     private var jobs: [PreparationJob] = []
+    /// Those of which a chunk was made: they may have to wait for the next one.
+    private var begun: Set<Int64> = []
     /// Deliveries that are prepared beside the others; the one that is at work is the first.
     private var slowJobs: [PreparationJob] = []
 
@@ -41,49 +49,75 @@ actor PreparationDuty {
         self.hostID = hostID
         messagesPerPart = settings.messagesPerPart
         partsPerChunk = settings.partsPerChunk
+        maxReadyParts = settings.maxReadyParts
         self.logger = logger
         self.isClaiming = isClaiming
         self.chunkMade = chunkMade
     }
 
-    /// Prepares until there is nothing left to prepare; returns whether there was anything.
+    /// Prepares until there is nothing left to prepare now; returns whether there was anything, or is more to come.
     func prepareAll() async throws -> Bool {
         var didSomething = false
         while isClaiming(), !Task.isCancelled {
-            let isMore = try await claim()
-            didSomething = didSomething || isMore
-            if jobs.isEmpty, !isMore { break }
-            try await prepareOneChunkOfEach()
+            let began = try await beginNew()
+            let wentOn = try await prepareNextChunks()
+            didSomething = didSomething || began || wentOn
+            guard began || wentOn else { break }
         }
-        return didSomething
+        return didSomething || !jobs.isEmpty
     }
 
-    /// Takes a delivery in hand, or fails it; returns whether there was one.
-    private func claim() async throws -> Bool {
-        let inHand = (jobs + slowJobs).map(\.deliveryID)
-        guard let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand) else {
-            return !jobs.isEmpty
-        }
-        if let problem = PreparationCheck.problem(with: job) {
-            try await fail(job, problem)
-        } else {
+    /// Takes deliveries in hand that are to begin, and makes the first chunk of each; returns whether there was one.
+    private func beginNew() async throws -> Bool {
+        for count in 0..<Self.newAtOnce where isClaiming() {
+            let inHand = (jobs + slowJobs).map(\.deliveryID)
+            guard let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand) else {
+                return count > 0
+            }
+            if let problem = PreparationCheck.problem(with: job) {
+                try await fail(job, problem)
+                continue
+            }
             logger.info("Preparing delivery \(job.deliveryID)\(job.resumed ? ", which was begun before" : "")")
             jobs.append(job)
+            try await go(on: job)
         }
         return true
     }
 
-    /// Goes round once; an error of one delivery comes to light after the others had their turn.
-    private func prepareOneChunkOfEach() async throws {
+    /// Goes round once, over those that need not wait; an error of one delivery comes to light after the others had their turn. Returns
+    /// whether anybody had one.
+    private func prepareNextChunks() async throws -> Bool {
+        guard !jobs.isEmpty else { return false }
+        let waiting = try await store.deliveriesWithEnoughReady(
+            jobs.map(\.deliveryID).filter(begun.contains),
+            host: hostID,
+            ofDelivery: partsPerChunk,
+            ofApplication: maxReadyParts
+        )
         var trouble: (any Error)?
-        for job in jobs where isClaiming() {
+        var hadTurn = false
+        for job in jobs where isClaiming() && !waiting.contains(job.deliveryID) {
+            hadTurn = true
             do {
-                if try await prepareChunk(of: job) { jobs.removeAll { $0.deliveryID == job.deliveryID } }
+                try await go(on: job)
+                // Between two chunks of those that are long.
+                _ = try await beginNew()
             } catch {
                 trouble = error
             }
         }
         if let trouble { throw trouble }
+        return hadTurn
+    }
+
+    private func go(on job: PreparationJob) async throws {
+        if try await prepareChunk(of: job) {
+            jobs.removeAll { $0.deliveryID == job.deliveryID }
+            begun.remove(job.deliveryID)
+        } else {
+            begun.insert(job.deliveryID)
+        }
     }
 
     /// Goes on with a delivery that has turned out slow, beside the others.

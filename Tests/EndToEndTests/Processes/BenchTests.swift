@@ -1,42 +1,91 @@
+import Foundation
+import PushCore
 import Testing
 
-@testable import Administration
 @testable import Laboratory
 
-/// `pushmta bench`, far below what it is made for.
+/// The benches at a small size: what they count, and that they lose nothing.
 @Suite struct BenchTests {
-    @Test func readersHoldTheirSnapshotsWhileADeliveryGoes() async throws {
-        let bench = ["bench", "delivery", "--messages", "2000", "--readers", "2", "--json"]
-        let ending = try await Program.pushmta().run(bench)
-        #expect(ending.status == 0, "\(ending.errors)")
-        let line = try ending.json()
-        #expect(line["sent"] as? Int == 2_000 && line["complete"] as? Bool == true)
-        #expect(line["readers"] as? Int == 2)
-        #expect((line["reads"] as? Int).map { $0 >= 2 } == true)
+    private func site(hosts: Int = 1) throws -> (TestSite, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let beside = URL(fileURLWithPath: try Program.pushmta().path).deletingLastPathComponent().path
+        return (try TestSite(folder: folder.path + "/site", programs: beside, hosts: hosts), folder)
     }
 
-    @Test(arguments: [
-        ["--connector", "ios-binary", "--error-every", "500"],
-        ["--connector", "ios-http2", "--credential", "certificate"],
-        ["--connector", "android-v1", "--credential", "project-key", "--equal"],
-        ["--connector", "android-v2", "--credential", "service-account"],
-    ])
-    func everyConnectorIsMeasured(_ words: [String]) async throws {
-        let ending = try await Program.pushmta().run(["bench", "delivery", "--messages", "2000", "--json"] + words)
-        #expect(ending.status == 0, "\(words): \(ending.output) \(ending.errors)")
-        let line = try ending.json()
-        let refused = words.contains("ios-binary") ? 4 : 0
-        #expect(line["sent"] as? Int == 2_000 - refused && line["failed"] as? Int == refused)
-        #expect(line["complete"] as? Bool == true)
-    }
-
-    @Test func whatAConnectorDoesNotTakeIsRefused() async throws {
-        for words in [["--connector", "ios-binary", "--credential", "key"], ["--error-every", "5"]] {
-            #expect(try await Program.pushmta().run(["bench", "delivery"] + words).status == 64)
+    @Test func sessionsSendMessagesOneByOneAndMany() async throws {
+        for batch in [1, 10] {
+            let (site, folder) = try site()
+            defer { withExtendedLifetime(folder) {} }
+            let report = try await MessageBench(
+                site: site,
+                messages: 105,
+                sessions: 4,
+                batch: batch,
+                pause: .zero,
+                bulk: 0,
+                latency: "10",
+                children: 1
+            ).run()
+            #expect(report.isComplete, "\(report.text)")
+            #expect(report.calls.count == (batch == 1 ? 105 : 12))
+            #expect(report.rate > 0 && report.afterLastCommit < 60)
         }
     }
 
-    @Test func tooManyReadersAreRefused() async throws {
-        #expect(try await Program.pushmta().run(["bench", "delivery", "--readers", "33"]).status == 64)
+    @Test func twoHostsShareAQuota() async throws {
+        let (site, folder) = try site(hosts: 2)
+        defer { withExtendedLifetime(folder) {} }
+        let report = try await DeliveryBench(
+            site: site,
+            database: nil,
+            messages: 3_000,
+            route: .usual(.android),
+            isEqual: false,
+            errorEvery: nil,
+            latency: "20",
+            children: 1,
+            quota: 600_000,
+            readers: 0
+        ).run()
+        #expect(report.isComplete, "\(report.text)")
+        #expect(report.hosts == 2 && report.refusedByQuota == 0)
+    }
+
+    @Test func aFilterChoosesAFifth() async throws {
+        let (site, folder) = try site()
+        defer { withExtendedLifetime(folder) {} }
+        let report = try await PrepareBench(site: site, subscriptions: 56_000).run()
+        #expect(report.target == 11_000)
+        #expect(report.isComplete && report.seconds > 0 && report.walBytes > 0)
+    }
+
+    @Test func whatWrkPrintsIsRead() throws {
+        let output = """
+            Running 8s test @ http://127.0.0.1:8080/
+              1 threads and 256 connections
+              Thread Stats   Avg      Stdev     Max   +/- Stdev
+                Latency     8.81ms    3.43ms  61.05ms   78.09%
+              Latency Distribution
+                 50%  812.00us
+                 75%    9.93ms
+                 99%    1.02s
+              233280 requests in 8.01s, 37.16MB read
+              Socket errors: connect 0, read 1, write 0, timeout 2
+              Non-2xx or 3xx responses: 12
+            Requests/sec:  29122.35
+            Transfer/sec:      4.64MB
+            """
+        let row = try WebBenchReport.Row(name: "tracking", wrk: output)
+        #expect(row.rate == 29_122.35 && row.p50 == 0.812 && row.p99 == 1_020 && row.failed == 15)
+        #expect(throws: (any Error).self) { try WebBenchReport.Row(name: "tracking", wrk: "unable to connect") }
+    }
+
+    @Test func theChartHasABarForEachFigure() async throws {
+        var report = BenchAllReport(machine: try await BenchMachine.this())
+        report.add("APNs", 1_234_567, "messages/s", "", true)
+        report.add("FCM", 617_283, "messages/s", "", true)
+        #expect(report.chart.contains("1,234,567 messages/s"))
+        #expect(report.chart.components(separatedBy: "<rect").count == 3)
+        #expect(report.isComplete && report.text.contains("APNs"))
     }
 }

@@ -85,6 +85,34 @@ import Testing
         #expect(try await site.value("SELECT (\(begun)) < (\(ended))") == "true")
     }
 
+    @Test func moreIsMadeReadyWhenThereIsRoom() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 400)
+        let first = try await site.startDelivery()
+        let second = try await site.startDelivery()
+        let settings: (inout SupervisorSettings) -> Void = { settings in
+            settings.messagesPerPart = 10
+            settings.partsPerChunk = 2
+            settings.maxReadyParts = 4
+        }
+        let ready =
+            "SELECT string_agg(n::text, ' ' ORDER BY id) FROM (SELECT d.id, count(p.id) AS n FROM pushmta_engine.delivery d"
+            + " LEFT JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id WHERE d.id IN (\(first), \(second)) GROUP BY 1) n"
+        try await site.running(site.supervisor(settings)) {
+            try await site.wait(for: "2 2", from: ready)
+            // Seen while it waits: the supervisor has looked, and made no more.
+            let since = try await site.value("SELECT now()") ?? ""
+            let seen =
+                "SELECT count(*) FROM pushmta_engine.delivery WHERE state = 'preparing' AND changed_at > '\(since)'"
+            try await site.wait(for: "2", from: seen)
+            #expect(try await site.value(ready) == "2 2")
+            try await site.connection.run(
+                script: "UPDATE pushmta_engine.delivery SET priority = -1 WHERE id = \(second);"
+                    + "UPDATE pushmta_engine.delivery_part SET priority = -1 WHERE delivery_id = \(second)"
+            )
+            try await site.wait(for: "4 2", from: ready)
+        }
+    }
+
     @Test func anEmptyDeliveryIsFinished() async throws {
         let site = try await SupervisorSite.make(subscriptions: 0)
         let delivery = try await site.startDelivery()

@@ -1,0 +1,47 @@
+import Administration
+import ProcessProtocol
+
+/// The processes of a bench and what they use.
+struct BenchProcesses: Sendable {
+    /// Where they run.
+    let site: TestSite
+
+    private var supervisors: [ProcessRecord] { ([site.host] + site.others).compactMap(\.supervisor.running) }
+
+    /// The CPU time used so far, by kind of process; that of processes which have ended is in.
+    func cpuSeconds() -> [(name: String, seconds: Double)] {
+        var uses: [(String, Double)] = []
+        if let simulator = site.simulator.running { uses.append(("simulator", simulator.cpuSeconds)) }
+        if !supervisors.isEmpty {
+            uses.append(("supervisor", supervisors.reduce(0) { $0 + $1.cpuSeconds }))
+            let children = supervisors.reduce(0) { sum, supervisor in
+                ProcessRecord.family(of: supervisor.id).filter { $0.id != supervisor.id }
+                    .reduce(sum + supervisor.endedChildrenCPUSeconds) { $0 + $1.cpuSeconds }
+            }
+            uses.append(("children", children))
+        }
+        uses += serverUses
+        return uses
+    }
+
+    /// The most memory that a child of a supervisor has had in RAM, in bytes.
+    func peakChildResidentBytes() -> Int64 {
+        let children = supervisors.flatMap { ProcessRecord.family(of: $0.id) }.filter {
+            $0.commandLine.contains(" \(ChildArguments.command) ")
+        }
+        return children.compactMap(\.peakResidentBytes).max() ?? 0
+    }
+
+    /// The server's processes: those that serve a connection, and the rest (WAL writer, checkpointer, autovacuum, …).
+    private var serverUses: [(String, Double)] {
+        guard let id = site.cluster.processID, let server = ProcessRecord(id) else { return [] }
+        let family = ProcessRecord.family(of: id)
+        // The title of such a process is "postgres: USER DATABASE [local] …".
+        let serving = family.filter { $0.commandLine.contains("[local]") }
+        let others = family.filter { !$0.commandLine.contains("[local]") }
+        return [
+            ("postgres backends", serving.reduce(server.endedChildrenCPUSeconds) { $0 + $1.cpuSeconds }),
+            ("postgres background", others.reduce(0) { $0 + $1.cpuSeconds }),
+        ]
+    }
+}

@@ -1,0 +1,139 @@
+import Administration
+import ArgumentParser
+import Foundation
+import PushCore
+import Store
+
+/// `pushmta bench prepare`.
+struct BenchPrepareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prepare",
+        abstract: "Measure the preparation of a delivery whose filter chooses a fifth of all subscriptions.",
+        discussion: """
+            Everything runs on this machine, as for `bench delivery`. The delivery is limited to one message a second, so that nothing \
+            is sent to speak of. Exit status 1 if the filter did not choose whom it should.
+            """
+    )
+
+    @Option(help: "The number of subscriptions.")
+    var subscriptions: Int64 = 5_000_000
+
+    @Flag(help: "Print one line of JSON at the end.")
+    var json = false
+
+    func validate() throws {
+        guard (1_000...100_000_000).contains(subscriptions) else {
+            throw ValidationError("--subscriptions is \(subscriptions): give a number from 1000 to 100000000.")
+        }
+    }
+
+    func run() async throws {
+        try await BenchCommand.show(json: json) {
+            try await PrepareBench(site: BenchCommand.site(), subscriptions: subscriptions).run()
+        }
+    }
+}
+
+/// Measures the preparation of a delivery with a filter.
+struct PrepareBench: Sendable {
+    /// Where everything runs.
+    let site: TestSite
+    /// How many there are to choose from.
+    let subscriptions: Int64
+
+    /// One of seven cities, and three of eight names of another: 11 of 56, about a fifth.
+    private static let filter =
+        "recipient.city = 'Lyon' or recipient.city = 'Oslo' and recipient.firstName in ('Ada', 'Boris', 'Grace')"
+    /// A preparation of 100,000,000 takes some minutes.
+    private static let timeout = Duration.seconds(600)
+
+    /// Runs the bench and removes all that it made.
+    func run() async throws -> PrepareBenchReport {
+        try await site.cleanly { try await measure() }
+    }
+
+    private func measure() async throws -> PrepareBenchReport {
+        StandardError.write("bench prepare: starting the database, the gateway simulator and a supervisor\n")
+        try await site.prepare()
+        let settings = try site.writeSettings(children: 1)
+        _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
+        let simulator = try await site.startSimulator()
+        try await site.startSupervisor()
+        return try await StoreSession.run(settings, role: "bench") { store in
+            let audience = TestAudience(store: store, settings: settings, simulator: simulator)
+            let applications = try await audience.create([.ios])
+            StandardError.write("bench prepare: registering \(subscriptions) simulated devices\n")
+            try await audience.seed(applications, count: subscriptions)
+            var delivery = NewDelivery(label: "Bench", applications: applications, content: TestAudience.content)
+            delivery.messagesPerSecond = 1
+            let id = try await store.createDelivery(delivery)
+            try await store.setTarget(ofDelivery: id, DeliveryTarget(filter: Self.filter))
+            return try await prepare(id, store)
+        }
+    }
+
+    /// The part that is measured.
+    private func prepare(_ id: Int64, _ store: Store) async throws -> PrepareBenchReport {
+        let processes = BenchProcesses(site: site)
+        let walBefore = try await store.walPosition()
+        let before = processes.cpuSeconds().reduce(0) { $0 + $1.seconds }
+        let deadline = ContinuousClock.now.advanced(by: Self.timeout)
+        try await store.startDelivery(id)
+        var progress = try await store.deliveryProgress(id)
+        while !progress.prepared {
+            try site.checkProcesses()
+            guard ContinuousClock.now < deadline else {
+                throw CommandFailure(
+                    .software,
+                    "The delivery is not prepared after \(Self.timeout.components.seconds) s."
+                )
+            }
+            try await Task.sleep(for: .milliseconds(10))
+            progress = try await store.deliveryProgress(id)
+        }
+        let start = progress.startedAt?.microsecondsSince1970 ?? progress.now.microsecondsSince1970
+        return PrepareBenchReport(
+            subscriptions: subscriptions,
+            target: progress.target,
+            seconds: Double(progress.now.microsecondsSince1970 - start) / 1_000_000,
+            cpuSeconds: processes.cpuSeconds().reduce(0) { $0 + $1.seconds } - before,
+            walBytes: try await store.walPosition() - walBefore
+        )
+    }
+}
+
+/// What a bench of a preparation measured.
+struct PrepareBenchReport: BenchReport {
+    /// How many there were to choose from, and how many were chosen.
+    let subscriptions: Int64
+    let target: Int64
+    /// From the start of the delivery until all parts were made.
+    let seconds: Double
+    /// The CPU time of all processes meanwhile.
+    let cpuSeconds: Double
+    /// The WAL that the database wrote, in bytes.
+    let walBytes: Int64
+
+    /// Whether as many were chosen as the filter has to choose, but for the last of 56.
+    var isComplete: Bool { abs(target - subscriptions * 11 / 56) <= 11 }
+
+    /// The figures for programs.
+    var cell: Cell {
+        .object([
+            ("subscriptions", .integer(subscriptions)), ("target", .integer(target)), ("seconds", .number(seconds)),
+            ("cpuSeconds", .number(cpuSeconds)), ("walBytes", .integer(walBytes)), ("complete", .flag(isComplete)),
+        ])
+    }
+
+    /// The figures for people.
+    var text: String {
+        String(
+            format: "%lld of %lld subscriptions chosen by a filter and prepared in %.2f s; CPU %.2f s, WAL %.1f MiB",
+            target,
+            subscriptions,
+            seconds,
+            cpuSeconds,
+            Double(walBytes) / 1_048_576
+        )
+    }
+}
