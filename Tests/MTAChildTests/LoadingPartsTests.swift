@@ -28,7 +28,7 @@ import Testing
         let loading = LoadingParts()
         let ended = Mutex<[Int64]>([])
         let tasks = (1...4).map { id in
-            loading.start(part(Int64(id), delivery: Int64(id % 2))) {
+            loading.start([part(Int64(id), delivery: Int64(id % 2))]) {
                 // Ends with its cancellation.
                 try? await Task.sleep(for: .seconds(600))
                 ended.withLock { $0.append(Int64(id)) }

@@ -107,6 +107,31 @@ struct PartTests {
         #expect(part.claimedAt <= now && part.claimedAt > now.advanced(byMilliseconds: -600_000))
     }
 
+    @Test("Of several claims and marks of a part the newest counts, among parts that go up and down")
+    func newest() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 300)
+        let store = fixture.store
+        #expect(try await store.releasePart(PartToken(part: part.id, token: 1)))
+        let parts = try await fixture.claim(limit: 9)
+        #expect(parts.count > 1 && parts.contains { $0.id == part.id && $0.fencingToken == 2 })
+        let owner = try required(try await store.leases().first).owner
+        var marks = parts.flatMap { one in
+            [
+                PartMark(part: one.id, token: one.fencingToken, through: 4),
+                PartMark(part: one.id, token: one.fencingToken, through: 7),
+            ]
+        }
+        marks.append(PartMark(part: part.id, token: 1, through: 9))
+        marks.append(PartMark(part: 1 << 40, token: 1, through: 9))
+        #expect(try await store.mark(marks.reversed()) == Set(parts.map(\.id)))
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_part WHERE dispatch_mark = 7")
+                == Int64(parts.count)
+        )
+        let tokens = parts.map { PartToken(part: $0.id, token: $0.fencingToken) } + [PartToken(part: part.id, token: 1)]
+        #expect(try await store.renewLeases(child: owner, tokens.reversed()) == Set(parts.map(\.id)))
+    }
+
     @Test("A released part is claimed with the next token and knows what may have been sent")
     func release() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()

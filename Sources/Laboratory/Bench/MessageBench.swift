@@ -79,13 +79,19 @@ struct MessageBench: Sendable {
             try await wait { try await store.deliveryProgress(made).sent > 0 }
             other = made
         }
+        let processes = BenchProcesses(site: site)
+        let before = processes.cpuSeconds()
         let calls = try await callAll(id, people, settings)
         var left: Int64 = 0
         if let other { left = try await store.deliveryProgress(other).pending }
-        try await wait {
+        // Seldom: it looks at all of the day's parts.
+        try await wait(lookingEvery: .milliseconds(500)) {
             try await store.days(ofDelivery: id).allSatisfy { $0.counts[.pending, default: 0] == 0 }
         }
-        return try await report(calls, bulkLeft: left, store)
+        let cpu = processes.cpuSeconds().map { use in
+            (use.name, use.seconds - (before.first { $0.name == use.name }?.seconds ?? 0))
+        }
+        return try await report(calls, bulkLeft: left, cpu, store)
     }
 
     /// All calls of all sessions.
@@ -141,7 +147,12 @@ struct MessageBench: Sendable {
         return made
     }
 
-    private func report(_ calls: [Call], bulkLeft: Int64, _ store: Store) async throws -> MessageBenchReport {
+    private func report(
+        _ calls: [Call],
+        bulkLeft: Int64,
+        _ cpu: [(name: String, seconds: Double)],
+        _ store: Store
+    ) async throws -> MessageBenchReport {
         let times = try await arrivals(calls, store)
         let arrived = calls.flatMap { call in call.messages.compactMap { one in times[one]?.first.map { (call, $0) } } }
         let first = calls.map(\.called).min() ?? .distantPast
@@ -154,6 +165,7 @@ struct MessageBench: Sendable {
             bulkLeft: bulkLeft,
             arrivals: times.values.reduce(0) { $0 + $1.count },
             seconds: last.timeIntervalSince(first),
+            cpu: cpu,
             afterLastCommit: (times.values.joined().max() ?? 0) - last.timeIntervalSince1970,
             calls: calls.map { $0.answered.timeIntervalSince($0.called) * 1_000 }.sorted(),
             fromCall: arrived.map { ($0.1 - $0.0.called.timeIntervalSince1970) * 1_000 }.sorted(),
@@ -190,14 +202,15 @@ struct MessageBench: Sendable {
         let sequence: Int32
     }
 
-    private func wait(_ isSo: () async throws -> Bool) async throws {
+    private func wait(lookingEvery interval: Duration = .milliseconds(20), _ isSo: () async throws -> Bool) async throws
+    {
         let deadline = ContinuousClock.now + Self.timeout
         while try await !isSo() {
             try site.checkProcesses()
             guard ContinuousClock.now < deadline else {
                 throw CommandFailure(.software, "Nothing has happened for \(Self.timeout.components.seconds) s.")
             }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: interval)
         }
     }
 
@@ -220,6 +233,8 @@ struct MessageBenchReport: BenchReport {
     let arrivals: Int
     /// From the first call to the last answer.
     let seconds: Double
+    /// The CPU time of each kind of process until the last outcome was stored, in seconds; that of the bench itself is not in.
+    let cpu: [(name: String, seconds: Double)]
     /// Seconds from the last answer until the gateway had everything.
     let afterLastCommit: Double
     /// Milliseconds that the calls took, in rising order.
@@ -244,6 +259,7 @@ struct MessageBenchReport: BenchReport {
             ("complete", .flag(isComplete)), ("perSecond", .number(rate)),
             ("afterLastCommitMs", .number(afterLastCommit * 1_000)), ("callMs", Self.cell(calls)),
             ("fromCallMs", Self.cell(fromCall)), ("fromCommitMs", Self.cell(fromCommit)),
+            ("cpuMicrosecondsPerMessage", .object(cpu.map { ($0.name, .number(microseconds($0.seconds))) })),
         ])
     }
 
@@ -260,6 +276,12 @@ struct MessageBenchReport: BenchReport {
             afterLastCommit * 1_000
         )
         return "\(fromCall.count) of \(messages) messages arrived, \(all)\(meanwhile).\n" + table.text
+            + "\nCPU a message: "
+            + cpu.map { String(format: "%@ %.0f µs", $0.name, microseconds($0.seconds)) }.joined(separator: ", ")
+    }
+
+    private func microseconds(_ seconds: Double) -> Double {
+        seconds * 1_000_000 / Double(messages + Int(bulk - bulkLeft))
     }
 
     /// The value that so many in a hundred do not exceed.

@@ -15,7 +15,7 @@ final class Claimer: Sendable {
     /// Parts of one claim: enough to hide the round trips, few enough that other children get theirs.
     private static let mostPartsAtOnce = 4
     /// Parts of one claim when the last one brought single messages: then so many more of them are worth a round trip…
-    private static let mostSmallPartsAtOnce = 64
+    private static let mostSmallPartsAtOnce = 256
     /// …and no part with more messages than this is among them.
     private static let smallPart: Int32 = 16
 
@@ -144,7 +144,7 @@ final class Claimer: Sendable {
         guard let probe else { return false }
         setClock(probe, askedAt: moment)
         leases.claimed(at: moment)
-        await load(probe).value
+        await load([probe]).value
         return true
     }
 
@@ -162,7 +162,7 @@ final class Claimer: Sendable {
         guard let probe else { return false }
         setClock(probe, askedAt: moment)
         leases.claimed(at: moment)
-        await load(probe).value
+        await load([probe]).value
         return true
     }
 
@@ -173,14 +173,30 @@ final class Claimer: Sendable {
         var parts = try await take(limit, largest, except: slow.union(troubled))
         // While there is nothing else to do, what cannot be loaded is told so and waits.
         if parts.isEmpty, !troubled.isEmpty { parts = try await take(limit, largest, except: slow) }
-        let loads = parts.map(load)
+        let loads = Self.loadedTogether(parts).map(load)
         guard !loads.isEmpty else { return parts }
         await withTimeout(Self.usualLoad) { for load in loads { await load.value } }
         return parts
     }
 
-    private func load(_ part: ClaimedPart) -> Task<Void, Never> {
-        loading.start(part) { await self.prepare(part) }
+    /// Single messages of a delivery share a load. What may have a history, or was set aside, is read by itself.
+    private static func loadedTogether(_ parts: [ClaimedPart]) -> [[ClaimedPart]] {
+        var groups: [[ClaimedPart]] = []
+        var places: [Int64: Int] = [:]
+        for part in parts {
+            let isPlain = part.size <= smallPart && !part.mayHaveHistory && !part.isRetry && !part.isAlone
+            if isPlain, let place = places[part.deliveryID] {
+                groups[place].append(part)
+            } else {
+                if isPlain { places[part.deliveryID] = groups.count }
+                groups.append([part])
+            }
+        }
+        return groups
+    }
+
+    private func load(_ parts: [ClaimedPart]) -> Task<Void, Never> {
+        loading.start(parts) { await self.prepare(parts) }
     }
 
     private func take(_ limit: Int, _ largest: Int32?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
@@ -231,6 +247,22 @@ final class Claimer: Sendable {
         }
     }
 
+    private func prepare(_ parts: [ClaimedPart]) async {
+        // What is wrong, and with which of them, shows when each is prepared by itself.
+        if let all = try? await preparer.prepare(together: parts), !Task.isCancelled { return handOver(all) }
+        for part in parts { await prepare(part) }
+    }
+
+    /// Gives parts of one delivery to the sender.
+    private func handOver(_ parts: [PreparedPart]) {
+        guard let delivery = parts.first?.claimed.deliveryID else { return }
+        troubles.withLock { $0.loaded(delivery) }
+        let isNew = sender.dispatch.withLock { !$0.heldDeliveries.contains(delivery) }
+        sender.perform(parts.map { .prepared($0) })
+        // An order that came while they were loaded was not looked for.
+        if isNew { watchSignal.fire() }
+    }
+
     private func prepare(_ part: ClaimedPart) async {
         // It takes no statement for each part of a delivery to learn that its view is still not there.
         if let reason = troubles.withLock({ $0.reason(ofDelivery: part.deliveryID, at: .now) }) {
@@ -240,11 +272,7 @@ final class Claimer: Sendable {
             let prepared = try await preparer.prepare(part)
             // Its delivery was paused or stopped meanwhile.
             guard !Task.isCancelled else { return giveBack(part) }
-            troubles.withLock { $0.loaded(part.deliveryID) }
-            let isNew = sender.dispatch.withLock { !$0.heldDeliveries.contains(part.deliveryID) }
-            sender.perform(.prepared(prepared))
-            // An order that came while the part was loaded was not looked for.
-            if isNew { watchSignal.fire() }
+            handOver([prepared])
         } catch let error as ContentError {
             await refuse(part, reason: String(describing: error))
         } catch let error as MessageIDError {

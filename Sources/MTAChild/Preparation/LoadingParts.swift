@@ -23,23 +23,23 @@ final class LoadingParts: Sendable {
     /// Their number.
     var count: Int { state.withLock { $0.loads.count } }
 
-    /// Loads a part in a task of its own. What has the part then must have it when the work returns.
-    func start(_ part: ClaimedPart, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        let token = PartToken(part: part.id, token: part.fencingToken)
+    /// Loads parts in a task of their own. What has the parts then must have them when the work returns.
+    func start(_ parts: [ClaimedPart], _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        let tokens = parts.map { PartToken(part: $0.id, token: $0.fencingToken) }
         // Under the lock, so that who gives loads up finds the task.
         return state.withLock { state in
             let task = Task {
                 await work()
-                self.end(token)
+                self.end(tokens)
             }
-            state.loads[token] = Load(part: part, task: task)
+            for (token, part) in zip(tokens, parts) { state.loads[token] = Load(part: part, task: task) }
             return task
         }
     }
 
-    private func end(_ token: PartToken) {
+    private func end(_ tokens: [PartToken]) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.loads[token] = nil
+            for token in tokens { state.loads[token] = nil }
             guard state.loads.isEmpty else { return [] }
             defer { state.waiters = [] }
             return state.waiters
@@ -47,7 +47,7 @@ final class LoadingParts: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Cancels the loads of some parts; they go back as they came.
+    /// Cancels the loads of some parts; they go back as they came, and with them what is loaded together with them.
     func giveUp(where isGivenUp: (PartToken, ClaimedPart) -> Bool) {
         let tasks = state.withLock { state in
             state.loads.filter { isGivenUp($0.key, $0.value.part) }.values.map(\.task)

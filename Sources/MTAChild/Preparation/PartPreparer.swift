@@ -58,6 +58,17 @@ final class PartPreparer: Sendable {
         return render(part, delivery, loaded, known: known, recovery: recovery, inherited: inherited)
     }
 
+    /// Prepares small parts of one delivery that nothing is known of, all with one load; nil if each has to be prepared by itself.
+    func prepare(together parts: [ClaimedPart]) async throws -> [PreparedPart]? {
+        guard let one = parts.first, parts.count > 1 else { return nil }
+        let delivery = try await delivery(one.deliveryID)
+        guard !delivery.fields.isMapped else { return nil }
+        let loaded = try await store.loadParts(parts, delivery.fields)
+        return zip(parts, loaded).map { part, loaded in
+            render(part, delivery, loaded, known: [], recovery: PartRecovery(), inherited: [])
+        }
+    }
+
     /// Loads a part. A view that was made anew may have other columns, or columns of other types, than when the delivery was compiled:
     /// then it is compiled anew, which finds out, and knows better what is wrong.
     private func load(_ part: ClaimedPart, _ delivery: CompiledDelivery) async throws -> (CompiledDelivery, LoadedPart)

@@ -40,7 +40,7 @@ extension Store {
     }
 
     private func storePlainly(_ batch: OutcomeBatch) async throws -> StoreReport {
-        let fences = batch.counts.sorted { $0.key.part < $1.key.part }
+        let fences = batch.counts.sorted { ($0.key.part, $0.key.token) < ($1.key.part, $1.key.token) }
         let locks = PartClosing.lock(batch.closing)
         var statements = locks
         if !fences.isEmpty { statements.append(PartFence.statement(fences)) }
@@ -133,16 +133,18 @@ enum PartFence {
         return held
     }
 
+    /// The arrays are read as those of the marks are.
     static let sql = """
         UPDATE pushmta_engine.delivery_part p
-        SET \(StatusCounts.columns.map { "\($0.name) = p.\($0.name) + c.\($0.name)" }.joined(separator: ", "))
-        FROM unnest($1::bigint[], $2::bigint[], \(arrays))
-            c(id, token, \(StatusCounts.columns.map(\.name).joined(separator: ", ")))
-        WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $\(StatusCounts.columns.count + 3)
+        SET \(sums)
+        WHERE p.id = ANY($1::bigint[]) AND p.fencing_token = ($2::bigint[])[width_bucket(p.id, $1)]
+            AND p.state = $\(StatusCounts.columns.count + 3)
         RETURNING p.id, p.fencing_token
         """
 
-    private static let arrays = StatusCounts.columns.indices.map { "$\($0 + 3)::integer[]" }.joined(separator: ", ")
+    private static let sums = StatusCounts.columns.enumerated().map { place, column in
+        "\(column.name) = p.\(column.name) + ($\(place + 3)::integer[])[width_bucket(p.id, $1)]"
+    }.joined(separator: ", ")
 }
 
 /// Final outcomes to store in one transaction, and the parts that end with them.

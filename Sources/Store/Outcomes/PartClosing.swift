@@ -5,7 +5,7 @@ import PushCore
 enum PartClosing {
     /// Everything that ends the parts, in order.
     static func statements(_ closing: [ClosingPart]) -> [PostgresStatement] {
-        let closing = closing.sorted { $0.claim.part < $1.claim.part }
+        let closing = closing.sorted { ($0.claim.part, $0.claim.token) < ($1.claim.part, $1.claim.token) }
         return unknown(closing) + [statement(closing)]
     }
 
@@ -88,15 +88,14 @@ enum PartClosing {
         }
     }
 
-    /// Without retries, as nearly all parts end.
+    /// Without retries, as nearly all parts end; the arrays are read as those of the marks are.
     static let plainSQL = """
         UPDATE pushmta_engine.delivery_part p
-        SET state = 'done', finished_at = now(), resent_after_ambiguity = p.resent_after_ambiguity + c.resent,
-            rest_status = c.rest_status, rest_reason = c.rest_reason
-        FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])
-            c(id, token, resent, rest_status, rest_reason)
-        WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $6
-            AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL))
+        SET state = 'done', finished_at = now(),
+            resent_after_ambiguity = p.resent_after_ambiguity + ($3::integer[])[width_bucket(p.id, $1)],
+            rest_status = ($4::smallint[])[width_bucket(p.id, $1)], rest_reason = ($5::text[])[width_bucket(p.id, $1)]
+        WHERE p.id = ANY($1::bigint[]) AND p.fencing_token = ($2::bigint[])[width_bucket(p.id, $1)] AND p.state = $6
+            AND (($4::smallint[])[width_bucket(p.id, $1)] IS NOT NULL OR p.size = \(StatusCounts.sumSQL))
         RETURNING p.id, 0::bigint, p.fencing_token
         """
 

@@ -25,6 +25,11 @@ public struct LoadedPart: Sendable {
     /// A part without messages.
     public init() {}
 
+    /// A part that is to have so many messages.
+    init(room: Int, for fields: MessageFields) {
+        reserve(room, fields)
+    }
+
     /// Number of messages.
     public var count: Int { sequences.count }
 }

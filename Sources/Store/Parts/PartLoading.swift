@@ -12,6 +12,48 @@ extension Store {
         part.isDense && !part.hasVariables ? try await loadDense(part, fields) : try await loadSparse(part, fields)
     }
 
+    /// The messages of several small parts of one delivery, in the order of the parts: one round trip for all, as parts of single messages
+    /// come by the hundred.
+    ///
+    /// - Parameter parts: of one delivery and application.
+    public func loadParts(_ parts: [ClaimedPart], _ fields: MessageFields) async throws -> [LoadedPart] {
+        guard let one = parts.first else { return [] }
+        let key: [PostgresValue] = [.date(daysSince2000: one.logDay.daysSince2000), .int64Array(parts.map(\.id))]
+        let results = try await group([
+            PostgresStatement(
+                Self.sharedSQL(fields, variables: parts.contains(where: \.hasVariables)),
+                key + fields.parameters
+            ),
+            SubscriptionAcceptance.statement(parts),
+        ])
+        let rows = results[0]
+        let acceptance = try SubscriptionAcceptance(results[1])
+        let part = 3 + fields.names.count + (fields.withLocale ? 1 : 0)
+        var loaded: [Int64: LoadedPart] = [:]
+        for row in 0..<rows.rowCount {
+            let id = try rows.int64(row, part)
+            var all = loaded.removeValue(forKey: id) ?? LoadedPart(room: 1, for: fields)
+            all.sequences.append(try rows.int32(row, part + 1))
+            all.subscriptionIDs.append(try rows.int64(row, part + 2))
+            if rows.isNull(row, 1) {
+                all.appendMissing(fields)
+            } else {
+                try all.append(rows, row, decision: 0, token: 1, firstField: 3, fields)
+            }
+            loaded[id] = all
+        }
+        return try parts.map { part in
+            guard var all = loaded[part.id], all.count == Int(part.size) else {
+                throw StoreError(
+                    .unexpectedAnswer,
+                    "Part \(part.id) has \(part.size) messages, \(loaded[part.id]?.count ?? 0) were read."
+                )
+            }
+            all.accepted = acceptance.flags(all.subscriptionIDs)
+            return all
+        }
+    }
+
     /// One index range over the application's subscriptions, merged with the part's ids here: half the cost of a look-up
     /// for each message.
     private func loadDense(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
@@ -112,16 +154,39 @@ extension Store {
     static func sparseSQL(_ fields: MessageFields, variables: Bool, places: Bool = false) -> String {
         let first = fields.names.count + 3
         return """
-            SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
-                s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, u.variables, t.variables)" : nil))
-            FROM pushmta_engine.delivery_part_target t
+            SELECT \(messageColumns(fields, variables: variables))
+            \(messagesSQL(fields, variables: variables))
+            WHERE t.log_day = $1 AND t.part_id = $2\(places ? " AND u.place BETWEEN $\(first)::bigint AND $\(first + 1)::bigint" : "")
+            ORDER BY u.place
+            """
+    }
+
+    /// The messages of several parts; each with its part, its number and its subscription behind the rest.
+    static func sharedSQL(_ fields: MessageFields, variables: Bool) -> String {
+        """
+        SELECT \(messageColumns(fields, variables: variables)), t.part_id,
+            coalesce(t.sequences[u.place], t.first_sequence + u.place::integer - 1), u.subscription_id
+        \(messagesSQL(fields, variables: variables))
+        WHERE t.log_day = $1 AND t.part_id = ANY($2)
+        ORDER BY t.part_id, u.place
+        """
+    }
+
+    private static func messageColumns(_ fields: MessageFields, variables: Bool) -> String {
+        """
+        CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
+            s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, u.variables, t.variables)" : nil))
+        """
+    }
+
+    private static func messagesSQL(_ fields: MessageFields, variables: Bool) -> String {
+        """
+        FROM pushmta_engine.delivery_part_target t
             CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids\(variables ? ", t.message_variables" : ""))
                 WITH ORDINALITY u(subscription_id, target_id\(variables ? ", variables" : ""), place)
             LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id\(fields.joinSQL)
             \(variables ? "LEFT JOIN pushmta.delivery_target v ON v.id = u.target_id" : "")
-            WHERE t.log_day = $1 AND t.part_id = $2\(places ? " AND u.place BETWEEN $\(first)::bigint AND $\(first + 1)::bigint" : "")
-            ORDER BY u.place
-            """
+        """
     }
 
     static func sequences(_ target: PostgresResult, count: Int) throws -> [Int32] {

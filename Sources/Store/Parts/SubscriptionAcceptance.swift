@@ -48,6 +48,17 @@ struct SubscriptionAcceptance {
         )
     }
 
+    /// The same of several parts of one application and day.
+    static func statement(_ parts: [ClaimedPart]) -> PostgresStatement {
+        PostgresStatement(
+            sharedSQL,
+            [
+                .date(daysSince2000: parts.first?.logDay.daysSince2000 ?? 0), .int64Array(parts.map(\.id)),
+                .int32(parts.first?.applicationID ?? 0),
+            ]
+        )
+    }
+
     static let denseSQL = """
         SELECT a.block, a.accepted FROM pushmta_engine.subscription_acceptance a
         WHERE a.application_id = $3
@@ -57,12 +68,17 @@ struct SubscriptionAcceptance {
                 FROM pushmta_engine.delivery_part_target t WHERE t.log_day = $1 AND t.part_id = $2)
         """
 
-    static let sparseSQL = """
+    static let sparseSQL = sparseSQL("= $2")
+    static let sharedSQL = sparseSQL("= ANY($2)")
+
+    private static func sparseSQL(_ isOne: String) -> String {
+        """
         SELECT a.block, a.accepted FROM pushmta_engine.subscription_acceptance a
         WHERE a.application_id = $3 AND a.block = ANY(ARRAY(
             SELECT DISTINCT u.id >> \(blockBits) FROM pushmta_engine.delivery_part_target t
-            CROSS JOIN LATERAL unnest(t.subscription_ids) u(id) WHERE t.log_day = $1 AND t.part_id = $2))
+            CROSS JOIN LATERAL unnest(t.subscription_ids) u(id) WHERE t.log_day = $1 AND t.part_id \(isOne)))
         """
+    }
 
     /// Notes that messages to subscriptions of an application were taken for the first time.
     ///

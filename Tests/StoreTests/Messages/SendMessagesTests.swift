@@ -282,6 +282,70 @@ struct SendMessagesTests {
         #expect(try await refusal(Call(ids: places, names: ["two", "x", "y"]), to: id, fixture)?.0 == "PM061")
     }
 
+    @Test("The program's own call says of each message what became of it")
+    func called() async throws {
+        let (fixture, id) = try await StoreFixture.continuous()
+        let places = try await ids(fixture, 3)
+        func message(_ address: MessageAddress, _ key: String? = nil) -> NewMessage {
+            NewMessage(deliveryID: id, address: address, variables: #"{"a": "1"}"#, idempotencyKey: key)
+        }
+        let messages = [
+            message(.subscription(places[0])), message(.userKey("nobody")), message(.userKey("shop-ios-2"), "one"),
+            message(.userKey("shop-ios-2"), "one"),
+        ]
+        let sent = try await fixture.store.sendMessages(messages, delivery: id)
+        #expect(sent.map(\.references.count) == [1, 0, 1, 1])
+        #expect(sent.map(\.refusal?.code) == [nil, "PM062", nil, nil])
+        #expect(sent[1].refusal?.reason.isEmpty == false)
+        #expect(sent[0].references.map(\.subscriptionID) == [places[0]])
+        #expect(sent[3].references.map(\.id) == sent[2].references.map(\.id) && sent[3].references[0].isRepeated)
+        #expect(try await fixture.store.sendMessages([], delivery: id).isEmpty)
+        await #expect(throws: StoreError.self) { try await fixture.store.sendMessages(messages, delivery: 1 << 40) }
+    }
+
+    @Test("Parts that are loaded together hold what each holds by itself")
+    func loadedTogether() async throws {
+        let (fixture, id) = try await StoreFixture.continuous(users: 6)
+        let places = try await ids(fixture, 6)
+        for (number, place) in places.enumerated() {
+            try await fixture.send(id, to: number, variables: #"{"code": "\#(number)"}"#)
+            if number == 2 {
+                _ = try await send(Call(ids: [place, place], variables: [#"{"code": "x"}"#, nil]), to: id, fixture)
+            }
+        }
+        try await fixture.sql("DELETE FROM pushmta_engine.subscription WHERE id = \(places[1])")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET enabled = false WHERE id = \(places[3])")
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.subscription_acceptance SELECT 1, \(places[4]) >> 10,"
+                + " set_bit(0::bit(1024), (\(places[4]) & 1023)::integer, 1)"
+        )
+        let parts = try await fixture.claim(limit: 20)
+        #expect(parts.count == 7)
+        let fields = MessageFields(names: ["code", "city"], withLocale: true)
+        let together = try await fixture.store.loadParts(parts.reversed(), fields).reversed()
+        for (part, shared) in zip(parts, together) {
+            let own = try await fixture.store.loadPart(part, fields)
+            #expect(shared.sequences == own.sequences && shared.subscriptionIDs == own.subscriptionIDs)
+            #expect(shared.decisions == own.decisions && shared.userHashes == own.userHashes)
+            for row in 0..<own.count {
+                #expect(shared.tokens[row].elementsEqual(own.tokens[row]))
+                #expect(shared.locales[row].elementsEqual(own.locales[row]))
+                for field in own.fields.indices {
+                    #expect(shared.fields[field][row].elementsEqual(own.fields[field][row]))
+                }
+                #expect(
+                    (shared.accepted.isEmpty ? false : shared.accepted[row]) == (own.subscriptionIDs[row] == places[4])
+                )
+            }
+        }
+        #expect(Set(together.flatMap(\.decisions)) == [.sendable, .missing, .disabled])
+        let unknown = try required(parts.first)
+        await #expect(throws: StoreError.self, "a part that is not there") {
+            try await fixture.sql("DELETE FROM pushmta_engine.delivery_part_target WHERE part_id = \(unknown.id)")
+            _ = try await fixture.store.loadParts(parts, fields)
+        }
+    }
+
     @Test("Of two calls with the same keys in another order, at the same time, each key is one message")
     func concurrent() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 40)
