@@ -33,12 +33,8 @@ public struct SupervisorSettings: Sendable, Equatable {
     /// The longest time that a request of a child can take, in seconds; a child without progress for twice this time, and at
     /// least 60 s, is ended.
     public var longestTimeoutSec = 30
-    /// The most messages of one part; at least 1.
-    public var messagesPerPart = 1_000
-    /// The most parts that one transaction of preparation makes; at least 1.
-    public var partsPerChunk = 50
-    /// The ready parts of an application at which a delivery that has a chunk ready waits for its next one; at least 1.
-    public var maxReadyParts = 5_000
+    /// How deliveries are cut into parts; each number at least 1.
+    public var preparation = PreparationSettings()
     /// When push tokens with soft errors are put into quarantine.
     public var quarantine = QuarantineSettings()
     /// How long an owner of a part may be silent before a sweep takes it, in seconds.
@@ -61,9 +57,9 @@ public struct SupervisorSettings: Sendable, Equatable {
             ("mta.lease.durationSec", leaseSec != other.leaseSec),
             ("mta.lease.renewalSec", leaseRenewalSec != other.leaseRenewalSec),
             ("mta.master.dataBaseRetryDelaySec", dataBaseRetryDelaySec != other.dataBaseRetryDelaySec),
-            ("mta.preparation.messagesPerPart", messagesPerPart != other.messagesPerPart),
-            ("mta.preparation.partsPerChunk", partsPerChunk != other.partsPerChunk),
-            ("mta.preparation.maxReadyParts", maxReadyParts != other.maxReadyParts),
+            ("mta.preparation.messagesPerPart", preparation.messagesPerPart != other.preparation.messagesPerPart),
+            ("mta.preparation.partsPerChunk", preparation.partsPerChunk != other.preparation.partsPerChunk),
+            ("mta.preparation.maxReadyParts", preparation.maxReadyParts != other.preparation.maxReadyParts),
         ]
         return names.filter(\.1).map(\.0)
     }
@@ -115,9 +111,7 @@ extension SupervisorSettings {
         drainTimeSec = master.drainTimeoutSec
         processRestartTime = master.processRestartTime
         longestTimeoutSec = max(settings.mta.child.requestTimeoutSec, settings.mta.child.connectTimeoutSec)
-        messagesPerPart = settings.mta.preparation.messagesPerPart
-        partsPerChunk = settings.mta.preparation.partsPerChunk
-        maxReadyParts = settings.mta.preparation.maxReadyParts
+        preparation = settings.mta.preparation
         quarantine = settings.mta.quarantine
         leaseSec = settings.mta.lease.durationSec
         leaseRenewalSec = settings.mta.lease.renewalSec

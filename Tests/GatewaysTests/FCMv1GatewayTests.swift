@@ -24,7 +24,8 @@ struct FCMv1GatewayTests {
             #expect(names.count == 1_000)
             #expect(names.allSatisfy { $0.hasPrefix("0:") }, "the project's part of a name is the same for all")
             let counters = fixture.simulator.counters().fcm
-            #expect(counters.connectionsOpened == 1, "one that answers at once needs no more")
+            // A slow machine may well ask for more of them, where the connector has several.
+            #expect((1...(connector == .androidV1 ? 1 : 4)).contains(counters.connectionsOpened))
             #expect(counters.highestConcurrentStreams <= 100)
             await gateway.shutdown()
         }

@@ -23,7 +23,7 @@ final class Claimer: Sendable {
     private static let freshAnswer = Duration.seconds(1)
     /// Loads of one claim that take longer are not waited for: a load takes some milliseconds.
     private static let usualLoad = Duration.milliseconds(250)
-    /// Parts that may be loaded beside a claim: those of so many slow deliveries are not the rule.
+    /// Loads that may go on beside a claim: those of so many slow deliveries are not the rule.
     private static let mostBeside = 64
 
     private let store: Store

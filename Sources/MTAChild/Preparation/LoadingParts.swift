@@ -10,6 +10,8 @@ final class LoadingParts: Sendable {
 
     private struct State {
         var loads: [PartToken: Load] = [:]
+        /// Of which some are of several parts.
+        var running = 0
         /// Those who wait until nothing is loaded any more.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -20,8 +22,8 @@ final class LoadingParts: Sendable {
     var tokens: Set<PartToken> { state.withLock { Set($0.loads.keys) } }
     /// Their deliveries.
     var deliveries: Set<Int64> { state.withLock { Set($0.loads.values.map(\.part.deliveryID)) } }
-    /// Their number.
-    var count: Int { state.withLock { $0.loads.count } }
+    /// The number of loads; some are of several parts.
+    var count: Int { state.withLock { $0.running } }
 
     /// Loads parts in a task of their own. What has the parts then must have them when the work returns.
     func start(_ parts: [ClaimedPart], _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
@@ -33,6 +35,7 @@ final class LoadingParts: Sendable {
                 self.end(tokens)
             }
             for (token, part) in zip(tokens, parts) { state.loads[token] = Load(part: part, task: task) }
+            state.running += 1
             return task
         }
     }
@@ -40,6 +43,7 @@ final class LoadingParts: Sendable {
     private func end(_ tokens: [PartToken]) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             for token in tokens { state.loads[token] = nil }
+            state.running -= 1
             guard state.loads.isEmpty else { return [] }
             defer { state.waiters = [] }
             return state.waiters

@@ -1,4 +1,5 @@
 import Logging
+import PushCore
 import Store
 
 /// Turns deliveries into parts, a chunk of each in turn, so that a long one does not keep a short one waiting.
@@ -21,9 +22,7 @@ actor PreparationDuty {
     private let store: Store
     private let slowStore: Store
     private let hostID: String
-    private let messagesPerPart: Int
-    private let partsPerChunk: Int
-    private let maxReadyParts: Int
+    private let settings: PreparationSettings
     private let logger: Logger
     /// Whether the supervisor still takes new work.
     private let isClaiming: @Sendable () -> Bool
@@ -47,9 +46,7 @@ actor PreparationDuty {
         self.store = store
         self.slowStore = slowStore
         self.hostID = hostID
-        messagesPerPart = settings.messagesPerPart
-        partsPerChunk = settings.partsPerChunk
-        maxReadyParts = settings.maxReadyParts
+        self.settings = settings.preparation
         self.logger = logger
         self.isClaiming = isClaiming
         self.chunkMade = chunkMade
@@ -92,8 +89,8 @@ actor PreparationDuty {
         let waiting = try await store.deliveriesWithEnoughReady(
             jobs.map(\.deliveryID).filter(begun.contains),
             host: hostID,
-            ofDelivery: partsPerChunk,
-            ofApplication: maxReadyParts
+            ofDelivery: settings.partsPerChunk,
+            ofApplication: settings.maxReadyParts
         )
         var trouble: (any Error)?
         var hadTurn = false
@@ -150,8 +147,8 @@ actor PreparationDuty {
         do {
             let chunk = try await (isSlow ? slowStore : store).prepareChunk(
                 job,
-                partSize: messagesPerPart,
-                partsPerChunk: isSlow ? max(1, partsPerChunk / Self.slowDivisor) : partsPerChunk,
+                partSize: settings.messagesPerPart,
+                partsPerChunk: isSlow ? max(1, settings.partsPerChunk / Self.slowDivisor) : settings.partsPerChunk,
                 timeout: isSlow ? Self.slowLimit : Self.quickLimit
             )
             if chunk.parts > 0 || chunk.done { chunkMade() }

@@ -70,8 +70,8 @@ import Testing
         let first = try await site.startDelivery()
         let second = try await site.startDelivery()
         let settings: (inout SupervisorSettings) -> Void = { settings in
-            settings.messagesPerPart = 10
-            settings.partsPerChunk = 2
+            settings.preparation.messagesPerPart = 10
+            settings.preparation.partsPerChunk = 2
         }
         try await site.running(site.supervisor(settings)) {
             for id in [first, second] {
@@ -90,9 +90,9 @@ import Testing
         let first = try await site.startDelivery()
         let second = try await site.startDelivery()
         let settings: (inout SupervisorSettings) -> Void = { settings in
-            settings.messagesPerPart = 10
-            settings.partsPerChunk = 2
-            settings.maxReadyParts = 4
+            settings.preparation.messagesPerPart = 10
+            settings.preparation.partsPerChunk = 2
+            settings.preparation.maxReadyParts = 4
         }
         let ready =
             "SELECT string_agg(n::text, ' ' ORDER BY id) FROM (SELECT d.id, count(p.id) AS n FROM pushmta_engine.delivery d"
