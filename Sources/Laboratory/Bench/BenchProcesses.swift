@@ -24,6 +24,11 @@ struct BenchProcesses: Sendable {
         return uses
     }
 
+    /// The CPU time used since an earlier look.
+    func cpuSeconds(since before: [(name: String, seconds: Double)]) -> [(name: String, seconds: Double)] {
+        cpuSeconds().map { use in (use.name, use.seconds - (before.first { $0.name == use.name }?.seconds ?? 0)) }
+    }
+
     /// The most memory that a child of a supervisor has had in RAM, in bytes.
     func peakChildResidentBytes() -> Int64 {
         let children = supervisors.flatMap { ProcessRecord.family(of: $0.id) }.filter {

@@ -90,7 +90,7 @@ struct DeliveryBench: Sendable {
             readers: readers,
             reads: reads,
             hosts: 1 + site.others.count,
-            refusedByQuota: quota == nil ? nil : try await site.counters(simulator).rejected,
+            quota: quota,
             databaseSettings: settings
         )
     }
@@ -108,12 +108,12 @@ struct DeliveryBench: Sendable {
             stages.note(progress)
             peak = max(peak, processes.peakChildResidentBytes())
         }
-        let after = processes.cpuSeconds()
+        let cpu = processes.cpuSeconds(since: before)
         stages.lastOutcome = try await store.secondsToLastOutcome(delivery: id)
         return DeliveryBenchRun(
             progress: progress,
             stages: stages,
-            cpu: after.map { use in (use.name, use.seconds - (before.first { $0.name == use.name }?.seconds ?? 0)) },
+            cpu: cpu,
             walBytes: try await store.walPosition() - walBefore,
             peakChildResidentBytes: peak
         )

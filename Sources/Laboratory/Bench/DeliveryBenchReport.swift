@@ -26,8 +26,8 @@ struct DeliveryBenchReport: BenchReport {
     let reads: Int64
     /// The hosts that sent.
     let hosts: Int
-    /// Requests that the gateway refused because the quota was used up; nil without one.
-    let refusedByQuota: Int64?
+    /// Requests that the gateway's project took a minute; nil: any number.
+    let quota: Int?
     /// PostgreSQL's settings that decide about durability.
     let databaseSettings: [(name: String, value: String)]
 
@@ -67,7 +67,7 @@ struct DeliveryBenchReport: BenchReport {
                 ])
             ),
             ("cpuMicrosecondsPerMessage", .object(cpu.map { ($0.name, .number(microseconds($0.seconds))) })),
-            ("hosts", Cell(hosts)), ("refusedByQuota", Cell(refusedByQuota)),
+            ("hosts", Cell(hosts)), ("quota", Cell(quota)), ("rejected", .integer(count.rejected)),
             ("readers", Cell(readers)), ("reads", .integer(reads)),
             ("walBytesPerMessage", .number(walBytesPerMessage)), ("childPeakResidentMiB", .number(peakChildMiB)),
             ("database", .object(databaseSettings.map { ($0.name, .text($0.value)) })),
@@ -98,7 +98,7 @@ struct DeliveryBenchReport: BenchReport {
     }
 
     private var quotaWords: String {
-        refusedByQuota.map { ", \(hosts) hosts, \($0) requests refused because the quota was used up" } ?? ""
+        quota.map { "; \(hosts) hosts, a quota of \($0) a minute, \(count.rejected) requests rejected" } ?? ""
     }
 
     private static func cell(_ seconds: Double?) -> Cell { seconds.map { .number($0) } ?? .none }

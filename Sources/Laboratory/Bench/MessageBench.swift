@@ -84,14 +84,8 @@ struct MessageBench: Sendable {
         let calls = try await callAll(id, people, settings)
         var left: Int64 = 0
         if let other { left = try await store.deliveryProgress(other).pending }
-        // Seldom: it looks at all of the day's parts.
-        try await wait(lookingEvery: .milliseconds(500)) {
-            try await store.days(ofDelivery: id).allSatisfy { $0.counts[.pending, default: 0] == 0 }
-        }
-        let cpu = processes.cpuSeconds().map { use in
-            (use.name, use.seconds - (before.first { $0.name == use.name }?.seconds ?? 0))
-        }
-        return try await report(calls, bulkLeft: left, cpu, store)
+        try await waitForTheLast(id, store)
+        return try await report(calls, bulkLeft: left, processes.cpuSeconds(since: before), store)
     }
 
     /// All calls of all sessions.
@@ -202,15 +196,35 @@ struct MessageBench: Sendable {
         let sequence: Int32
     }
 
-    private func wait(lookingEvery interval: Duration = .milliseconds(20), _ isSo: () async throws -> Bool) async throws
-    {
+    /// Returns when nothing is pending any more; however many they are, as long as they become fewer.
+    private func waitForTheLast(_ delivery: Int64, _ store: Store) async throws {
+        var deadline = ContinuousClock.now + Self.timeout
+        var left = Int64.max
+        while left > 0 {
+            try site.checkProcesses()
+            let pending = try await store.days(ofDelivery: delivery).reduce(0) { $0 + $1.counts[.pending, default: 0] }
+            if pending < left { deadline = ContinuousClock.now + Self.timeout }
+            left = pending
+            guard left > 0 else { return }
+            guard ContinuousClock.now < deadline else {
+                throw CommandFailure(
+                    .software,
+                    "None of the \(left) messages that are left was sent for \(Self.timeout.components.seconds) s. The supervisor's log \(site.supervisor.logFile) ends with:\n\(site.supervisor.stderrTail)"
+                )
+            }
+            // Seldom: it looks at all of the day's parts.
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    private func wait(_ isSo: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + Self.timeout
         while try await !isSo() {
             try site.checkProcesses()
             guard ContinuousClock.now < deadline else {
                 throw CommandFailure(.software, "Nothing has happened for \(Self.timeout.components.seconds) s.")
             }
-            try await Task.sleep(for: interval)
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
@@ -284,10 +298,9 @@ struct MessageBenchReport: BenchReport {
         seconds * 1_000_000 / Double(messages + Int(bulk - bulkLeft))
     }
 
-    /// The value that so many in a hundred do not exceed.
+    /// The smallest value that so many in a hundred do not exceed; 0 of none.
     static func percentile(_ percent: Int, _ values: [Double]) -> Double {
         guard !values.isEmpty else { return 0 }
-        // The smallest value that so many in a hundred do not exceed.
         return values[max(0, (values.count * percent + 99) / 100 - 1)]
     }
 

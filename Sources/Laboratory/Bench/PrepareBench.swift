@@ -76,7 +76,7 @@ struct PrepareBench: Sendable {
     private func prepare(_ id: Int64, _ store: Store) async throws -> PrepareBenchReport {
         let processes = BenchProcesses(site: site)
         let walBefore = try await store.walPosition()
-        let before = processes.cpuSeconds().reduce(0) { $0 + $1.seconds }
+        let before = processes.cpuSeconds()
         let deadline = ContinuousClock.now.advanced(by: Self.timeout)
         try await store.startDelivery(id)
         var progress = try await store.deliveryProgress(id)
@@ -96,7 +96,7 @@ struct PrepareBench: Sendable {
             subscriptions: subscriptions,
             target: progress.target,
             seconds: Double(progress.now.microsecondsSince1970 - start) / 1_000_000,
-            cpuSeconds: processes.cpuSeconds().reduce(0) { $0 + $1.seconds } - before,
+            cpuSeconds: processes.cpuSeconds(since: before).reduce(0) { $0 + $1.seconds },
             walBytes: try await store.walPosition() - walBefore
         )
     }

@@ -169,15 +169,7 @@ extension Store {
             """,
             [.int64(message.deliveryID)] + address + [.text(message.variables), .textOrNull(message.idempotencyKey)]
         )
-        return try all(result) { rows, row in
-            MessageReference(
-                id: try rows.text(row, 0),
-                deliveryID: try rows.int64(row, 1),
-                sequence: try rows.int32(row, 2),
-                subscriptionID: try rows.int64(row, 3),
-                isRepeated: try rows.bool(row, 4)
-            )
-        }
+        return try all(result) { rows, row in try Self.reference(rows, row, from: 0) }
     }
 
     /// Adds up to 10,000 messages to a continuous delivery in progress, in one transaction; they share parts.
@@ -222,18 +214,21 @@ extension Store {
             if let code = try result.textOrNil(row, 6) {
                 sent[element].refusal = MessageRefusal(code: code, reason: try result.textOrNil(row, 7) ?? "")
             } else {
-                sent[element].references.append(
-                    MessageReference(
-                        id: try result.text(row, 1),
-                        deliveryID: try result.int64(row, 2),
-                        sequence: try result.int32(row, 3),
-                        subscriptionID: try result.int64(row, 4),
-                        isRepeated: try result.bool(row, 5)
-                    )
-                )
+                sent[element].references.append(try Self.reference(result, row, from: 1))
             }
         }
         return sent
+    }
+
+    /// The five columns of a reference, from the given one on.
+    private static func reference(_ rows: PostgresResult, _ row: Int, from first: Int) throws -> MessageReference {
+        MessageReference(
+            id: try rows.text(row, first),
+            deliveryID: try rows.int64(row, first + 1),
+            sequence: try rows.int32(row, first + 2),
+            subscriptionID: try rows.int64(row, first + 3),
+            isRepeated: try rows.bool(row, first + 4)
+        )
     }
 
     /// One message by its id, whatever its delivery; nil if there is none, or its day is no longer kept.

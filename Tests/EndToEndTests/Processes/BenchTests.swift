@@ -48,7 +48,7 @@ import Testing
             readers: 0
         ).run()
         #expect(report.isComplete, "\(report.text)")
-        #expect(report.hosts == 2 && report.refusedByQuota == 0)
+        #expect(report.hosts == 2 && report.quota == 600_000 && report.count.rejected == 0)
     }
 
     @Test func aFilterChoosesAFifth() async throws {
