@@ -72,6 +72,8 @@ let targets: [Target] = [
     module("CurlClient", ["CCurl", "OperatingSystem"]),
     module("HTTP2", ["CNGHTTP2", .nioCore, .nioPosix, .nioTLS, .nioSSL]),
     module("ProcessProtocol", ["PushCore"]),
+    // What monitoring reads of each process.
+    module("MetricsEndpoint", ["OperatingSystem", .nioCore, .nioPosix, .nioHTTP1, .logging]),
     module("Store", ["Schema", "PostgresClient", "Content", "PushCore", .crypto]),
     module(
         "Gateways",
@@ -86,10 +88,12 @@ let targets: [Target] = [
             "HTTP2", "PushCore", .nioCore, .nioPosix, .nioHTTP1, .nioTLS, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1,
         ]
     ),
+    module("ProcessEvents", ["Store", "PostgresClient", .logging]),
     module(
         "MTAChild",
         [
-            "ProcessProtocol", "Gateways", "Store", "PostgresClient", "Content", "OperatingSystem", "PushCore",
+            "ProcessEvents", "ProcessProtocol", "Gateways", "Store", "PostgresClient", "Content", "OperatingSystem",
+            "PushCore",
             .nioCore,
             .nioPosix, .histogram, .system, .logging,
         ]
@@ -97,17 +101,24 @@ let targets: [Target] = [
     module(
         "Supervisor",
         [
-            "ProcessProtocol", "Store", "PostgresClient", "Content", "OperatingSystem", "PushCore", .subprocess,
+            "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient", "Content",
+            "OperatingSystem", "PushCore",
+            .subprocess,
             .system,
             .logging,
         ]
     ),
-    module("TrackingSpools", ["Store", "OperatingSystem", "PushCore", .system, .logging]),
-    module("FeedbackWorker", ["TrackingSpools", "Gateways", "Store", "PushCore", .nioPosix, .logging]),
+    module("TrackingSpools", ["ProcessEvents", "Store", "OperatingSystem", "PushCore", .system, .logging]),
+    module(
+        "FeedbackWorker",
+        ["ProcessEvents", "TrackingSpools", "MetricsEndpoint", "Gateways", "Store", "PushCore", .nioPosix, .logging]
+    ),
     module(
         "WebServer",
         [
-            "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore", .hummingbird, .hummingbirdCore,
+            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "Store", "PostgresClient", "Content", "PushCore",
+            .hummingbird,
+            .hummingbirdCore,
             .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system,
             .serviceLifecycle, .logging,
         ]
@@ -139,9 +150,11 @@ let targets: [Target] = [
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Gateways",
-            "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "PushCore", .argumentParser,
-            .logging, .unixSignals, .system,
+            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "MetricsEndpoint",
+            "Gateways",
+            "ProcessEvents", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "OperatingSystem",
+            "PushCore",
+            .argumentParser, .logging, .nioCore, .nioPosix, .unixSignals, .system,
         ],
         swiftSettings: swiftSettings
     ),
@@ -155,7 +168,11 @@ let targets: [Target] = [
     tests("PackageLayoutTests", []),
     tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),
-    tests("OperatingSystemTests", ["OperatingSystem", .system]),
+    tests("OperatingSystemTests", ["OperatingSystem", "TestSupport", .system]),
+    tests(
+        "MetricsEndpointTests",
+        ["MetricsEndpoint", "OperatingSystem", "TestSupport", .nioCore, .nioPosix, .nioHTTP1, .logging]
+    ),
     tests("ContentTests", ["Content", "PushCore", "TestSupport"]),
     tests("PostgresClientTests", ["PostgresClient", "PushCore", "TestSupport"]),
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
@@ -209,9 +226,10 @@ let targets: [Target] = [
     tests(
         "EndToEndTests",
         [
-            "pushmta", "gateway-simulator", "Laboratory", "Administration", "Gateways", "Store", "PostgresClient",
+            "pushmta", "gateway-simulator", "Laboratory", "Administration", "ProcessEvents", "MetricsEndpoint",
+            "OperatingSystem", "Gateways", "Store", "PostgresClient",
             "CurlClient", "COpenSSL", "Content", "PushCore",
-            "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system,
+            "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system, .logging,
         ]
     ),
 ]

@@ -37,6 +37,12 @@ missing_test_packages() {
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
+    # Alerts and dashboard, with its promtool.
+    command -v promtool >/dev/null || echo prometheus
+    # The units and the package, which need Debian.
+    command -v systemd-analyze >/dev/null || echo systemd
+    command -v debootstrap >/dev/null || echo debootstrap
+    command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
     # For the PostgreSQL that the tests take: the newest.
     local newest
     newest=$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | cut -d/ -f5 | grep -x '[0-9]*' | sort -n | tail -n 1)
@@ -67,6 +73,10 @@ install_packages() {
     as_root apt-get update -qq >&2 || say "apt-get update failed: going on with the lists that are there"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2 || status=$?
     as_root rm -f "$no_cluster"
+    # Nor has anybody asked for a Prometheus that runs for good.
+    if [[ " $* " == *" prometheus "* ]] && command -v systemctl >/dev/null; then
+        as_root systemctl disable --now prometheus.service >/dev/null 2>&1 || true
+    fi
     [ "$status" = 0 ] || fail "apt-get could not install $*: its own message stands above"
 }
 

@@ -23,6 +23,9 @@ public struct CurlRequest: Sendable {
     /// libcurl would silently send a request again when such a connection ends before its first byte of answer; the client
     /// does not let it, so that such a request fails with ``CurlError/mayHaveBeenSent``.
     public var reusesConnection: Bool
+    /// Whether HTTP/2 is offered beside HTTP/1.1 in the TLS handshake: some servers speak nothing else, and end the handshake of
+    /// who does not.
+    public var offersHTTP2 = false
 
     /// Makes a request.
     ///

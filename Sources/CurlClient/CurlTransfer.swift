@@ -175,7 +175,7 @@ extension CurlTransfer {
         var settings = Settings(easy)
         settings.set(CURLOPT_URL, text: request.url)
         settings.set(CURLOPT_PROTOCOLS_STR, text: "http,https")
-        settings.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        settings.set(CURLOPT_HTTP_VERSION, request.offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         // Timeouts must not be made with SIGALRM in a process of many threads.
         settings.set(CURLOPT_NOSIGNAL, 1)
         settings.set(CURLOPT_FOLLOWLOCATION, 0)

@@ -11,11 +11,22 @@ final class FeedbackProgress: Sendable {
         /// Hits loaded from spools.
         var loaded: Int64 = 0
         var backlog = SpoolBacklog()
+        /// What was done since the start, for metrics.
+        var totals: [FeedbackDuty: Int64] = [:]
+        var totalLoaded: Int64 = 0
+        /// Whether the last heartbeat reached the database.
+        var isDatabaseUp = false
     }
 
     private let values = Mutex(Values())
 
     var isActing: Bool { values.withLock(\.isActing) }
+
+    /// All of it.
+    var current: Values { values.withLock { $0 } }
+
+    /// A heartbeat reached the database, or did not.
+    func setDatabase(isUp: Bool) { values.withLock { $0.isDatabaseUp = isUp } }
 
     /// Takes whether the worker acts; returns whether that is new.
     func setActing(_ value: Bool) -> Bool {
@@ -30,6 +41,7 @@ final class FeedbackProgress: Sendable {
         guard count > 0 else { return }
         values.withLock { values in
             values.counts[duty, default: 0] &+= count
+            values.totals[duty, default: 0] &+= count
             values.lastAction = "\(duty.words): \(count)"
         }
     }
@@ -40,6 +52,7 @@ final class FeedbackProgress: Sendable {
             values.backlog = backlog
             guard count > 0 else { return }
             values.loaded &+= Int64(count)
+            values.totalLoaded &+= Int64(count)
             values.lastAction = "hits loaded from spools: \(count)"
         }
     }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 
@@ -142,7 +143,7 @@ extension FeedbackWorker {
                 } catch {
                     if Task.isCancelled { break }
                     let pause = plan.failed(duty, at: clock.now)
-                    setup.logger.warning("\(duty.rawValue): failed and is tried again in \(pause): \(error)")
+                    setup.logger.failure("\(duty.rawValue): failed and is tried again in \(pause)", of: error)
                 }
             }
         }

@@ -1,6 +1,7 @@
 import Gateways
 import Logging
 import NIOPosix
+import ProcessEvents
 import PushCore
 import Store
 
@@ -52,19 +53,20 @@ struct FeedbackServiceRound: Sendable {
             }
             if !trouble.isEmpty {
                 logger.warning(
-                    "the feedback service of application \(application.name), account \(account.name), was not read to its end: \(trouble)"
+                    "the feedback service of application \(application.name), account \(account.name), was not read to its end: \(trouble)",
+                    metadata: ["application": "\(application.name)", "account": "\(account.name)"]
                 )
             }
         } catch {
             trouble = "\(error)"
-            logger.warning("a feedback service cannot be read: \(error)")
+            logger.failure("a feedback service cannot be read", of: error)
         }
         let pause = trouble.isEmpty ? periodSeconds : min(periodSeconds, Self.pauseAfterTrouble)
         do {
             let words = String(trouble.prefix(Self.longestTrouble))
             try await store.endFeedbackReading(reading, trouble: words, pauseSeconds: pause)
         } catch {
-            logger.warning("the end of a reading could not be noted, so the service is read again soon: \(error)")
+            logger.failure("the end of a reading could not be noted, so the service is read again soon", of: error)
         }
     }
 
@@ -114,7 +116,7 @@ extension FeedbackWorker {
             } catch {
                 if Task.isCancelled { break }
                 let time = pause.next()
-                setup.logger.warning("Feedback services could not be claimed, next attempt in \(time): \(error)")
+                setup.logger.failure("Feedback services could not be claimed, next attempt in \(time)", of: error)
                 try? await Task.sleep(for: time)
             }
         }
@@ -200,9 +202,8 @@ struct FeedbackStoring: Sendable {
                     logger.critical("\(entries.count) tokens of a feedback service are lost: \(error)")
                     throw error
                 }
-                logger.warning(
-                    "\(entries.count) tokens of a feedback service could not be stored, trying again: \(error)"
-                )
+                let text = "\(entries.count) tokens of a feedback service could not be stored, trying again"
+                logger.failure(text, of: error)
                 try? await Task.sleep(for: backOff.next())
             }
         }

@@ -10,10 +10,10 @@
 //   that decision.
 //
 // THREADS AND TASKS
-//   Four tasks with connections of their own: keepHeartbeat (every 3 s), keepWorking (FeedbackPlan says which duty comes
-//   next, in bounded pieces; a backlog of token events takes a second connection while nobody sends), keepReading (feedback
-//   services, eight at once, on shared event loops) and keepLoading (spools, also while it stands by, as nobody else reaches
-//   this host's files).
+//   One task serves metrics. Four tasks have connections of their own: keepHeartbeat (every 3 s), keepWorking (FeedbackPlan says
+//   which duty comes next, in bounded pieces; a backlog of token events takes a second connection while nobody sends), keepReading
+//   (feedback services, eight at once, on shared event loops) and keepLoading (spools, also while it stands by, as nobody else
+//   reaches this host's files).
 //
 // STATE AND FILES
 //   Its row in feedback_worker and what the duties change in the database. It reads the spools in web.workingPath and removes
@@ -28,13 +28,15 @@
 //   sent it works a part of the time only. If no worker acts, supervisors apply token events; the other duties wait.
 //
 // SETTINGS
-//   feedback.*, mta.quarantine.*, nmac.*, web.workingPath, mta.master.dataBaseRetryDelaySec, credentialKeyFile.
+//   feedback.*, metrics.address, metrics.feedbackPort, mta.quarantine.*, nmac.*, web.workingPath,
+//   mta.master.dataBaseRetryDelaySec, credentialKeyFile.
 //
 // SEE ALSO
 //   FeedbackPlan.swift, FeedbackRounds.swift, FeedbackServiceRound.swift, SpoolDatabase.swift,
 //   Sources/Store/Feedback/FeedbackWorkers.swift, Deploy/guide/data.md
 
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -81,6 +83,7 @@ public final class FeedbackWorker: Sendable {
                 group.addTask { await self.keepWorking() }
                 group.addTask { await self.keepReading() }
                 group.addTask { await self.keepLoading() }
+                group.addTask { await self.serveMetrics() }
             }
         }
         task.withLock { $0 = work }
@@ -90,7 +93,7 @@ public final class FeedbackWorker: Sendable {
         } onCancel: {
             work.cancel()
         }
-        setup.logger.notice("Feedback worker ended")
+        setup.logger.event(.processEnded, "Feedback worker ended")
     }
 
     /// Asks it to end in order: a piece of work under way is taken back, as another worker does it anew, but for the reading of a
@@ -108,7 +111,8 @@ public final class FeedbackWorker: Sendable {
                 return try await setup.connect(role)
             } catch {
                 let time = pause.next()
-                setup.logger.warning("The database cannot be used, next attempt in \(time): \(error)")
+                // Who connects tells it, once (database_away).
+                setup.logger.debug("The database cannot be used, next attempt in \(time): \(error)")
                 try? await Task.sleep(for: time)
             }
         }
@@ -137,14 +141,16 @@ extension FeedbackWorker {
             do {
                 let isActing = try await store.feedbackHeartbeat(heartbeat, leaseSeconds: setup.leaseSeconds)
                 pause.reset()
+                progress.setDatabase(isUp: true)
                 tell(isActing)
                 await tellSpools(heartbeat, store)
                 try? await Task.sleep(for: Self.heartbeatInterval)
             } catch {
                 progress.restore(heartbeat)
+                progress.setDatabase(isUp: false)
                 if Task.isCancelled { break }
                 let time = pause.next()
-                setup.logger.warning("The feedback worker could not report, next attempt in \(time): \(error)")
+                setup.logger.failure("The feedback worker could not report, next attempt in \(time)", of: error)
                 try? await Task.sleep(for: time)
             }
         }
@@ -158,15 +164,17 @@ extension FeedbackWorker {
         } catch {
             progress.restore(spoolsOf: heartbeat)
             guard !Task.isCancelled else { return }
-            setup.logger.warning("The feedback worker could not report what it knows of tracking spools: \(error)")
+            setup.logger.failure("The feedback worker could not report what it knows of tracking spools", of: error)
         }
     }
 
     private func tell(_ isActing: Bool) {
         guard progress.setActing(isActing) else { return }
-        setup.logger.notice(
-            isActing ? "This feedback worker acts now" : "Another feedback worker acts now; this one stands by"
-        )
+        if isActing {
+            setup.logger.event(.feedbackActs, "This feedback worker acts now")
+        } else {
+            setup.logger.event(.feedbackStandsBy, "Another feedback worker acts now; this one stands by")
+        }
     }
 
     /// A statement that waits for a server out of reach ends with its connection, not with its cancellation.

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -29,7 +30,7 @@ final class SpoolDatabase: HitStoring {
             keyring.withLock { $0 = keys }
             return true
         } catch {
-            if !Task.isCancelled { logger.warning("The tracking keys cannot be read, and spools wait: \(error)") }
+            if !Task.isCancelled { logger.failure("The tracking keys cannot be read, and spools wait", of: error) }
             return false
         }
     }
@@ -46,7 +47,7 @@ final class SpoolDatabase: HitStoring {
             ) ?? []
         } catch {
             if !Task.isCancelled {
-                logger.warning("\(head.record.hits.count) hits of a spool could not be stored: \(error)")
+                logger.failure("\(head.record.hits.count) hits of a spool could not be stored", of: error)
             }
             return nil
         }

@@ -295,6 +295,8 @@ public struct GatewayStatus: Sendable, Hashable {
     public var wanted: Int
     /// Why so many, in a word; empty where the number is fixed.
     public var reason: String
+    /// The most that it may have; as many as it wants where the number is fixed.
+    public var most: Int
 
     /// Makes figures; what is left out is 0.
     public init(
@@ -303,10 +305,12 @@ public struct GatewayStatus: Sendable, Hashable {
         queued: Int = 0,
         streamLimit: Int = 0,
         wanted: Int? = nil,
-        reason: String = ""
+        reason: String = "",
+        most: Int? = nil
     ) {
         self.connections = connections
         self.wanted = wanted ?? connections
+        self.most = most ?? wanted ?? connections
         self.reason = reason
         self.streamsInFlight = streamsInFlight
         self.queued = queued

@@ -31,8 +31,8 @@ final class StreamTable<Value> {
 
     /// - Parameters:
     ///   - empty: what a free slot holds.
-    ///   - capacity: a power of two.
-    init(empty: Value, capacity: Int = 2_048) {
+    ///   - capacity: a power of two; it grows when half of it is in use.
+    init(empty: Value, capacity: Int) {
         self.empty = empty
         self.capacity = capacity
         slots = .allocate(capacity: capacity)

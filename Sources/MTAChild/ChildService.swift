@@ -2,6 +2,7 @@ import Foundation
 import Gateways
 import Logging
 import OperatingSystem
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -86,6 +87,7 @@ struct ChildService: Sendable {
             Task { await leases.run() },
             Task { await reporter.writeLines() },
             Task { await reporter.heartbeat() },
+            Task { await reporter.watchConnections() },
             Task { await child.health(stores.control).run(sender) },
             Task { await obey(CommandReader.start(), watcher, claimer) },
             Task { await watch() },
@@ -134,7 +136,7 @@ struct ChildService: Sendable {
             logger.notice("the circuit of the application is open, and no probe is due")
             control.drain(.circuitOpen)
         } catch {
-            logger.warning("the probe could not be claimed: \(error)")
+            logger.failure("the probe could not be claimed", of: error)
             control.drain(.database)
         }
     }
@@ -154,7 +156,7 @@ struct ChildService: Sendable {
                 return nil
             }
         } catch {
-            logger.warning("the right to probe the gateway could not be claimed: \(error)")
+            logger.failure("the right to probe the gateway could not be claimed", of: error)
             control.drain(.database)
             return nil
         }
@@ -270,6 +272,9 @@ struct ChildService: Sendable {
                 isGatewayWell: sender.isGatewayWell
             )
             if let reason, !control.isDraining {
+                logger.debug(
+                    "the child has served: \(reason.rawValue), after \(counters.sent + counters.failed + counters.retried) messages and \((now - started).components.seconds) s"
+                )
                 control.drain(reason)
                 sender.signals.claim.fire()
             }

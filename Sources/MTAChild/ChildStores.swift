@@ -1,5 +1,6 @@
 import Foundation
 import PostgresClient
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -25,26 +26,36 @@ struct ChildStores: Sendable {
     /// would have to be stored again.
     ///
     /// - Parameter losses: told of losses of connections over which parts are claimed and decided.
-    static func open(_ settings: Settings, _ losses: ConnectionLosses) async throws -> ChildStores {
+    /// - Parameter database: observes all of them.
+    static func open(
+        _ settings: Settings,
+        _ losses: ConnectionLosses,
+        _ database: DatabaseAvailability
+    ) async throws -> ChildStores {
         let timeout = settings.mta.lease.loadTimeout
-        let note: @Sendable (ReconnectingConnectionEvent) -> Void = { event in
-            if case .lost = event { losses.note() }
+        func connect(_ role: String, _ timeout: Duration?) async throws -> Store {
+            let observer = database.observer(role)
+            return try await Store.connect(configuration(settings, role, timeout)) { event in
+                if case .lost = event { losses.note() }
+                observer(event)
+            }
+        }
+        func store(_ role: String, _ timeout: Duration?) -> Store {
+            Store(configuration: configuration(settings, role, timeout), onEvent: database.observer(role))
         }
         return ChildStores(
-            load: try await Store.connect(configuration(settings, "mta-child-load", timeout), onEvent: note),
-            outcomes: try await Store.connect(configuration(settings, "mta-child", nil), onEvent: note),
-            control: Store(configuration: configuration(settings, "mta-child-control", timeout)),
-            views: Store(
-                configuration: configuration(settings, "mta-child-views", ViewLoads.quickTimeout(timeout))
-            ),
-            slowViews: Store(configuration: configuration(settings, "mta-child-slow", timeout))
+            load: try await connect("mta-child-load", timeout),
+            outcomes: try await connect("mta-child", nil),
+            control: store("mta-child-control", timeout),
+            views: store("mta-child-views", ViewLoads.quickTimeout(timeout)),
+            slowViews: store("mta-child-slow", timeout)
         )
     }
 
     private static func configuration(_ settings: Settings, _ role: String, _ timeout: Duration?)
         -> PostgresConfiguration
     {
-        PostgresConfiguration(
+        var configuration = PostgresConfiguration(
             settings.database.url,
             applicationName: PostgresApplicationName(
                 role: role,
@@ -54,6 +65,8 @@ struct ChildStores: Sendable {
             statementTimeoutMilliseconds: timeout.map { Int($0 / .milliseconds(1)) },
             lockTimeoutMilliseconds: Store.lockTimeoutMilliseconds
         )
+        configuration.origin = settings.database.origin.text
+        return configuration
     }
 
     /// Closes all of them.

@@ -47,6 +47,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PostgresClient
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -66,8 +67,13 @@ public final class MTAChild: Sendable {
     let settings: Settings
     let logger: Logger
     let control = ChildControl()
+    private let context: LogContext
 
-    public init(arguments: ChildArguments, settings: Settings, logger: Logger) {
+    /// Makes a child that has not started.
+    ///
+    /// - Parameter context: that of the logger: application and account get their names when the database has told them.
+    public init(arguments: ChildArguments, settings: Settings, logger: Logger, context: LogContext = LogContext()) {
+        self.context = context
         self.arguments = arguments
         self.settings = settings
         self.logger = logger
@@ -103,7 +109,7 @@ public final class MTAChild: Sendable {
         let losses = ConnectionLosses()
         let stores: ChildStores
         do {
-            stores = try await ChildStores.open(settings, losses)
+            stores = try await ChildStores.open(settings, losses, DatabaseAvailability(logger: logger))
         } catch {
             logger.critical("the child cannot work with the database: \(error)")
             return .database
@@ -124,6 +130,10 @@ public final class MTAChild: Sendable {
         do {
             let clock = DatabaseClock(try await stores.outcomes.databaseClock())
             let application = try await stores.load.application(arguments.applicationID)
+            context.set("application", application.name)
+            if let account = try? await stores.load.account(arguments.accountID) {
+                context.set("account", account.name)
+            }
             let state = try await stores.load.sendingState(
                 application: application.id,
                 account: arguments.accountID,
@@ -152,7 +162,8 @@ public final class MTAChild: Sendable {
                 // Of the gateway itself: the credential in the database may have changed since it was made.
                 format: gateway.payloadFormat,
                 clock: clock,
-                sendsLost: settings.mta.child.retryLostMessages
+                sendsLost: settings.mta.child.retryLostMessages,
+                measures: sender.measures
             )
             let service = ChildService(
                 child: self,
@@ -236,7 +247,7 @@ public final class MTAChild: Sendable {
 
     /// No message can be sent with this account or credential, by nobody: no message is failed for it.
     private func openCircuit(_ store: Store, _ error: any Error) async throws {
-        logger.critical("the messages of the application cannot be sent: \(error)")
+        logger.event(.circuitOpened, "the messages of the application cannot be sent: \(error)")
         try await store.openCircuit(
             application: arguments.applicationID,
             account: arguments.accountID,

@@ -48,6 +48,12 @@ public enum Machine {
         return Int64(clamping: UInt64(figures.f_bavail) * UInt64(figures.f_frsize))
     }
 
+    /// The size of a file in bytes.
+    public static func fileBytes(at path: String) -> Int64 {
+        var figures = stat()
+        return stat(path, &figures) == 0 ? Int64(figures.st_size) : 0
+    }
+
     /// The resident memory of this process in bytes: that of now on Linux, the most so far elsewhere.
     public static func residentBytes() -> Int64 {
         #if os(Linux)

@@ -30,6 +30,8 @@ public struct ChildStatus: Sendable, Codable, Equatable {
     public var progress: UInt64
     /// Why the child is about to exit; set in its last line only.
     public var exitReason: ChildExitReason?
+    /// What it tells for the metrics of its host; nil from a child of an older version.
+    public var figures: ChildFigures?
 
     /// Makes a status with counters at zero.
     public init(
@@ -46,7 +48,8 @@ public struct ChildStatus: Sendable, Codable, Equatable {
         resent: Int64 = 0,
         residentBytes: Int64 = 0,
         progress: UInt64 = 0,
-        exitReason: ChildExitReason? = nil
+        exitReason: ChildExitReason? = nil,
+        figures: ChildFigures? = nil
     ) {
         self.pid = pid
         self.generation = generation
@@ -62,6 +65,7 @@ public struct ChildStatus: Sendable, Codable, Equatable {
         self.residentBytes = residentBytes
         self.progress = progress
         self.exitReason = exitReason
+        self.figures = figures
     }
 
     /// Messages that this process has resolved, in whatever way.
@@ -69,7 +73,7 @@ public struct ChildStatus: Sendable, Codable, Equatable {
 
     enum CodingKeys: String, CodingKey {
         case pid, generation, state, partsHeld, inFlight, sent, failed, retried, late, unknown, resent, residentBytes
-        case progress, exitReason
+        case progress, exitReason, figures
     }
 }
 
@@ -91,7 +95,9 @@ extension ChildStatus {
             resent: try values.decodeIfPresent(Int64.self, forKey: .resent) ?? 0,
             residentBytes: try values.decode(Int64.self, forKey: .residentBytes),
             progress: try values.decode(UInt64.self, forKey: .progress),
-            exitReason: try Self.exitReason(values)
+            exitReason: try Self.exitReason(values),
+            // Those of another version may have another form, and the line counts all the same.
+            figures: try? values.decodeIfPresent(ChildFigures.self, forKey: .figures)
         )
     }
 

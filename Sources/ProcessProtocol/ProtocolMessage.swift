@@ -23,7 +23,7 @@
 //   as the two may be of different versions during an upgrade. A command line that cannot be used is a ChildArgumentsError.
 //
 // SEE ALSO
-//   ChildArguments.swift, ChildStatus.swift, ChildExitReason.swift, LineParser.swift, EventSignal.swift,
+//   ChildArguments.swift, ChildStatus.swift, ChildFigures.swift, ChildExitReason.swift, LineParser.swift, EventSignal.swift,
 //   Sources/Supervisor/Children/ChildProcess.swift, Sources/MTAChild/ChildService.swift
 
 /// A message that travels as one line of JSON.

@@ -21,16 +21,19 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping'),
         ('pushmta_monitoring', 'relation', 'SELECT',
-            'pushmta.ambiguous_message pushmta.application pushmta.credential pushmta.delivery_day pushmta.delivery_failures '
-            'pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_statistics '
-            'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour pushmta.delivery_statistics_by_locale '
-            'pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail pushmta.feedback_service '
-            'pushmta.feedback_worker pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.message_status '
-            'pushmta.mta_child pushmta.mta_host pushmta.rate_limit pushmta.retention_hold pushmta.retention_log pushmta.service'),
+            'pushmta.alarm pushmta.ambiguous_message pushmta.application pushmta.credential pushmta.delivery_day '
+            'pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_statistics '
+            'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
+            'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version '
+            'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
+            'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.message_status pushmta.mta_child '
+            'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
+            'pushmta.schema_version pushmta.service pushmta.web_certificate'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
         ('public', 'function', 'EXECUTE',
-            'pushmta_engine.circuit_of pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.is_forgetting '
+            'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
+            'pushmta_engine.failure_type pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',

@@ -84,8 +84,11 @@ static const char api[] = {
 static const char rates[] = {
 #embed "version1/18-rates.sql" suffix(, 0)
 };
+static const char alarms[] = {
+#embed "version1/19-alarms.sql" suffix(, 0)
+};
 static const char roles[] = {
-#embed "version1/19-roles.sql" suffix(, 0)
+#embed "version1/20-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -110,7 +113,8 @@ static const struct schema_file files[] = {
     {1, "16-templates.sql", templates},
     {1, "17-api.sql", api},
     {1, "18-rates.sql", rates},
-    {1, "19-roles.sql", roles},
+    {1, "19-alarms.sql", alarms},
+    {1, "20-roles.sql", roles},
     {0, 0, 0},
 };
 

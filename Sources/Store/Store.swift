@@ -45,6 +45,8 @@ import PushCore
 public final class Store: Sendable {
     let reconnecting: ReconnectingConnection
     let configuration: PostgresConfiguration
+    /// Told of its connection, and of that of its listener.
+    let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
 
     /// How long a process that holds leases, or looks after them, waits for a lock. Renewals share its connection and wait behind
     /// whatever waits: somebody's open transaction, with the lock of one delivery, must not cost the leases of all. A lease lasts
@@ -66,6 +68,7 @@ public final class Store: Sendable {
         onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
     ) {
         self.configuration = configuration
+        self.onEvent = onEvent
         reconnecting = ReconnectingConnection(
             configuration,
             prepare: { try await Self.prepareSession($0, role: role) },

@@ -89,8 +89,9 @@ extension StoreError {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071": .notFound
-            case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064":
+            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080": .notFound
+            case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
+                "PM083", "PM084":
                 .conflict
             default: .invalid
             }
@@ -116,6 +117,13 @@ extension StoreError {
         "PM070": "pushmta subscription list shows them",
         "PM071": "pushmta service list shows them",
         "PM072": "nobody is known without a user key",
+        "PM080": "pushmta status shows the hosts",
+        "PM081": "name one of them by its id",
+        "PM082": "let its supervisor end first: pushmta supervisor drain --host; it is gone after 15 s of silence",
+        "PM083":
+            "another host's supervisor takes them when nobody has renewed them for a lease, 15 s: start one if none runs, then try again",
+        "PM084":
+            "start its supervisor once more with that folder, which stores them; if the disk is lost, say so with --journals-lost",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
         "PM052": NameRule.nameWords,

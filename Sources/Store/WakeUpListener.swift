@@ -11,8 +11,15 @@ public final class WakeUpListener: Sendable {
     /// `resumeApplication` notifies with this one.
     static let resumePayload = "resume"
 
-    init(configuration: PostgresConfiguration) {
-        reconnecting = ReconnectingConnection(configuration, prepare: { try await $0.listen(Self.channel) })
+    init(
+        configuration: PostgresConfiguration,
+        onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
+    ) {
+        reconnecting = ReconnectingConnection(
+            configuration,
+            prepare: { try await $0.listen(Self.channel) },
+            onEvent: onEvent
+        )
     }
 
     func start() async throws {

@@ -14,7 +14,8 @@
 //
 // THREADS AND TASKS
 //   One task works off the events; each duty and each child has a task of its own, as has the probe of the journals' disk.
-//   There are connections for the host's affairs, for preparation, for preparation that is slow, and one that listens. A
+//   There are connections for the host's affairs, for preparation, for preparation that is slow, one that listens, and one that
+//   reads figures for metrics, which are served from memory. A
 //   session waits 2 s for a lock of others, so that one locked delivery does not stop the rest. A round of a duty waits for
 //   the database however long it takes; a look for work that takes 5 s tells the plan that the database is away.
 //
@@ -33,7 +34,7 @@
 //   is put aside. It never ends because of the database, and never takes a part by another machine's clock.
 //
 // SETTINGS
-//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, mta.child.idleChildTimeoutSec, and the
+//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, metrics.*, mta.child.idleChildTimeoutSec, the
 //   two timeouts mta.child.requestTimeoutSec and connectTimeoutSec. SupervisorSettings says which of them wait for a restart.
 //
 // SEE ALSO
@@ -41,6 +42,8 @@
 //   Journals/JournalRecovery.swift, Children/ChildProcess.swift, Sources/DESIGN.md (3, 4, 5, 9)
 
 import Logging
+import OperatingSystem
+import ProcessEvents
 import Store
 import SystemPackage
 
@@ -63,14 +66,15 @@ import Foundation
 /// plan wants, and a handful of duties that look after the database. It knows no signals: the command line calls ``drain()``,
 /// ``fastShutdown()`` and ``reload()``.
 public final class Supervisor: Sendable {
-    /// Opens one connection to the database; the role ("supervisor", "supervisor-prepare", "supervisor-slow", "supervisor-listen") goes into
-    /// its application name.
+    /// Opens one connection to the database; the role ("supervisor", "supervisor-prepare", "supervisor-slow", "supervisor-listen",
+    /// "supervisor-metrics") goes into its application name.
     public typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     let settings: SupervisorSettings
     let connect: Connect
     let readSettings: @Sendable () async throws -> SupervisorSettings
     let logger: Logger
+    let service: ServiceManager?
     private let events: AsyncStream<SupervisorEvent>
     private let mailbox: AsyncStream<SupervisorEvent>.Continuation
 
@@ -81,16 +85,19 @@ public final class Supervisor: Sendable {
     ///   - connect: opens a connection; called again with growing pauses as long as it throws.
     ///   - reload: reads the settings again; if it throws, the present ones stay.
     ///   - logger: where the supervisor says what it does.
+    ///   - service: what started this process, if it wants to be told how it goes.
     public init(
         settings: SupervisorSettings,
         connect: @escaping Connect,
         reload: @escaping @Sendable () async throws -> SupervisorSettings,
-        logger: Logger
+        logger: Logger,
+        service: ServiceManager? = nil
     ) {
         self.settings = settings
         self.connect = connect
         readSettings = reload
         self.logger = logger
+        self.service = service
         (events, mailbox) = AsyncStream.makeStream()
     }
 
@@ -108,28 +115,39 @@ public final class Supervisor: Sendable {
             owner: "\(settings.hostName.isEmpty ? "this host" : settings.hostName), process \(getpid())"
         )
         let executable = try ExecutablePath.resolve(settings.executablePath)
-        logger.notice("Supervisor of host \(folder.hostID) started, folder \(folder.path)")
+        logger.event(.processStarted, "Supervisor started, host \(folder.hostID), folder \(folder.path)")
         let loop = SupervisorLoop(self, folder: folder, executable: executable, tell: tell)
+        // It serves from here on: a database that is away is waited for, and is no reason to start it again.
+        service?.ready("Running, host \(folder.hostID)")
         await loop.run(events)
         folder.release()
-        logger.notice("Supervisor ended")
+        logger.event(.processEnded, "Supervisor ended")
     }
 
     /// Asks it to end in order: nothing new is claimed, children resolve what they hold. Asked a second time, it shuts down fast.
-    public func drain() { tell(.drain) }
+    public func drain() {
+        service?.stopping("Draining: the children resolve what they hold")
+        tell(.drain)
+    }
 
     /// Asks it to end now: children get SIGTERM and, after the kill delay, SIGKILL.
-    public func fastShutdown() { tell(.fastShutdown) }
+    public func fastShutdown() {
+        service?.stopping("Ending at once")
+        tell(.fastShutdown)
+    }
 
     /// Asks it to read its settings again and to replace its children one by one.
     ///
     /// If they cannot be read, it says so and goes on with the present ones.
     public func reload() {
+        service?.reloading()
         Task {
             do {
                 tell(.reload(try await readSettings()))
+                service?.ready("Running, with the settings as they are now")
             } catch {
                 logger.error("The settings could not be read again, the present ones stay: \(error)")
+                service?.ready("Running, with the settings as they were: the new ones could not be read")
             }
         }
     }

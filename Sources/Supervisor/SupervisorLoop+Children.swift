@@ -1,5 +1,6 @@
 import Logging
 import PostgresClient
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -15,7 +16,9 @@ extension SupervisorLoop {
             return
         }
         registry.update(generation) { $0.childID = id }
-        logger.info("Starting child \(generation) (id \(id)) for \(kind)")
+        tell(.childRegistered(generation: generation, id: id))
+        let names = registry.names.withLock { $0 }
+        logger.event(.childStarted, "Starting child \(id) for \(names.text(kind))", names.keys(kind, child: id))
         let host = ChildHost(registry: registry, tell: tell, logger: logger, forward: Self.writeToStandardError)
         await host.run(generation, inbox, launch(generation, id, kind))
     }
@@ -33,10 +36,12 @@ extension SupervisorLoop {
         guard let store = stores.withLock(\.?.main) else { return nil }
         do {
             if let id = try await Timeout.within(Self.longestLook, { try await store.insertChild(row) }) { return id }
-            logger.warning("A child for \(kind) could not be registered within \(Self.longestLook)")
+            let names = registry.names.withLock { $0 }
+            logger.warning("A child for \(names.text(kind)) could not be registered within \(Self.longestLook)")
             return nil
         } catch {
-            logger.warning("A child for \(kind) could not be registered: \(error)")
+            let names = registry.names.withLock { $0 }
+            logger.failure("A child for \(names.text(kind)) could not be registered", of: error)
             return nil
         }
     }
@@ -76,20 +81,18 @@ extension SupervisorLoop {
     func recover(_ generation: Int32, _ end: ChildEnd) async {
         var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
         while !Task.isCancelled, let child = registry[generation], let id = child.childID {
-            let obstacle: String
+            let time = pause.next()
+            let problem = "What child \(id) left is not recovered, next attempt in \(time.milliseconds) ms"
+            let keys: Logger.Metadata = ["child": "\(id)"]
             var isJournalLost = false
             do {
                 if try await recoverOnce(id, end, stderrTail: child.stderrTail) { break }
-                obstacle = "its journal is in use"
+                logger.warning("\(problem): its journal is in use", metadata: keys)
             } catch {
-                obstacle = "\(error)"
+                logger.failure(problem, of: error, keys)
                 isJournalLost = error is JournalAccessError
             }
             registry.update(generation) { $0.isJournalLost = isJournalLost }
-            let time = pause.next()
-            logger.warning(
-                "What child \(generation) left is not recovered, next attempt in \(time.milliseconds) ms: \(obstacle)"
-            )
             try? await Task.sleep(for: time)
         }
         if Task.isCancelled { return }
@@ -114,7 +117,8 @@ extension SupervisorLoop {
                 try await replayLeftover(id, recovery, store)
             } catch {
                 // The others are not at fault; this one is tried again in the next round.
-                logger.error("The journal of child \(id) in \(folder.path) could not be replayed: \(error)")
+                let problem = "The journal of child \(id) in \(folder.path) could not be replayed"
+                logger.failure(problem, of: error, level: .error, ["child": "\(id)"])
             }
         }
     }
@@ -122,7 +126,7 @@ extension SupervisorLoop {
     private func replayLeftover(_ id: Int64, _ recovery: JournalRecovery, _ store: Store) async throws {
         guard try await recovery.recover(child: id, isKnownDead: false) == .recovered else { return }
         try await sayOrphaned(id, store)
-        logger.notice("The journal that child \(id) left behind is replayed")
+        logger.notice("The journal that child \(id) left behind is replayed", metadata: ["child": "\(id)"])
         events.work.fire()
     }
 
@@ -167,7 +171,8 @@ extension SupervisorLoop {
             if let store = stores.withLock(\.?.main) { try await sayOrphaned(lease.owner, store) }
             return true
         } catch {
-            logger.warning("The journal of child \(lease.owner) could not be replayed: \(error)")
+            let problem = "The journal of child \(lease.owner) could not be replayed"
+            logger.failure(problem, of: error, ["child": "\(lease.owner)"])
             // The database's trouble passes, and the journal still knows more; a disk's may not.
             return error is PostgresError || error is StoreError
         }

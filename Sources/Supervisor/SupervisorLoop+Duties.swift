@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -33,6 +34,8 @@ extension SupervisorLoop {
         let reporter = reporter(opened)
         // Rows of children refer to the host's, so it comes first.
         guard await register(with: reporter) != nil else { return }
+        // So that the first lines about children have their names; a look that fails comes again by itself.
+        try? await lookAtRoutes(opened.main)
         await withDiscardingTaskGroup { group in
             for duty in duties(opened, reporter) { group.addTask { await duty.run() } }
         }
@@ -89,14 +92,21 @@ extension SupervisorLoop {
                 return Self.credentialInterval
             },
             duty("Watching accounts and applications", event: events.route) {
-                self.tell(.routes(try await stores.main.routeVersions()))
+                try await self.lookAtRoutes(stores.main)
                 try await self.lookForResumptions(stores.main)
                 return Self.routeInterval
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores),
             work(stores.main),
-        ]
+        ] + [stores.figures.map(figures)].compactMap(\.self)
+    }
+
+    private func figures(_ store: Store) -> Duty {
+        duty("Reading figures for metrics") {
+            try await self.readFigures(store)
+            return Self.figuresInterval
+        }
     }
 
     private func duty(
@@ -196,8 +206,15 @@ extension SupervisorLoop {
 
     func finishDeliveries(_ store: Store) async throws {
         for delivery in try await store.finishDeliveries() {
-            logger.info("Delivery \(delivery) is finished")
+            logger.event(.deliveryFinished, "Delivery \(delivery) is finished", ["delivery": "\(delivery)"])
         }
+    }
+
+    /// Tells the plan what accounts and applications are now.
+    func lookAtRoutes(_ store: Store) async throws {
+        let routes = try await store.routeVersions()
+        registry.names.withLock { $0 = RouteNames(routes) }
+        tell(.routes(routes))
     }
 
     /// Tells the plan which applications an operator has resumed since the last look.

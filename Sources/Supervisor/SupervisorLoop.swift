@@ -1,5 +1,6 @@
 import Logging
 import OperatingSystem
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -21,6 +22,7 @@ final class SupervisorLoop: Sendable {
     let executable: FilePath
     let connect: Supervisor.Connect
     let logger: Logger
+    let service: ServiceManager?
     let tell: @Sendable (SupervisorEvent) -> Void
     let settings: Mutex<SupervisorSettings>
     /// The lease settings of the start, for the children, whatever has been read since.
@@ -57,6 +59,7 @@ final class SupervisorLoop: Sendable {
         self.tell = tell
         connect = supervisor.connect
         logger = supervisor.logger
+        service = supervisor.service
         settings = Mutex(supervisor.settings)
         leaseOptions = supervisor.settings.leaseOptions
     }
@@ -67,13 +70,17 @@ final class SupervisorLoop: Sendable {
             group.addTask { await self.tick() }
             group.addTask { await self.watchJournalDisk() }
             group.addTask { await self.lookAfterDatabase() }
+            group.addTask { await self.serveMetrics() }
             var plan = SupervisorPlan(settings: settings.withLock(\.spawn))
             for await event in events {
                 if case .reload(let new) = event { take(new) }
+                noteFigures(event)
                 let now = ContinuousClock.now
                 let actions = plan.handle(event, at: now)
                 condition.update(from: plan, at: now)
                 for action in actions { perform(action, in: &group) }
+                // There is an event with each tick: this loop is what everything here goes through.
+                service?.progress()
                 if plan.ending == .finished { break }
             }
             group.cancelAll()
@@ -104,12 +111,19 @@ final class SupervisorLoop: Sendable {
         case .signal(let generation, let number):
             registry[generation]?.inbox.send(signal: number)
         case .recover(let generation, let end):
+            registry.totals.ended(generation, end.reason)
             group.addTask { await self.recover(generation, end) }
-        case .log(let level, let text):
-            logger.log(level: level, "\(text)")
+        case .log(let line): write(line)
         case .finish:
             break
         }
+    }
+
+    private func write(_ line: PlanLine) {
+        guard let event = line.event else {
+            return logger.log(level: line.level, "\(line.text)", metadata: line.metadata)
+        }
+        logger.event(event, "\(line.text)", level: line.level, line.metadata)
     }
 
     private func tick() async {
@@ -125,12 +139,14 @@ final class SupervisorLoop: Sendable {
 extension SupervisorLoop {
     /// Opens the connections, however long the database takes to be there; nil when cancelled.
     func openStores() async -> HostStores? {
-        await untilDone("The database cannot be used") {
+        // Who connects tells it, once (database_away).
+        await untilDone("The database cannot be used", level: .debug) {
             HostStores(
                 main: try await self.connect("supervisor"),
                 preparation: try await self.connect("supervisor-prepare"),
                 slowPreparation: try await self.connect("supervisor-slow"),
-                listener: try await self.connect("supervisor-listen")
+                listener: try await self.connect("supervisor-listen"),
+                figures: self.servesMetrics ? try await self.connect("supervisor-metrics") : nil
             )
         }
     }
@@ -165,6 +181,7 @@ extension SupervisorLoop {
 
     private func untilDone<Result: Sendable>(
         _ problem: String,
+        level: Logger.Level = .warning,
         _ attempt: @Sendable () async throws -> Result
     ) async -> Result? {
         var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
@@ -173,7 +190,7 @@ extension SupervisorLoop {
                 return try await attempt()
             } catch {
                 let time = pause.next()
-                logger.warning("\(problem), next attempt in \(time.milliseconds) ms: \(error)")
+                logger.failure("\(problem), next attempt in \(time.milliseconds) ms", of: error, level: level)
                 try? await Task.sleep(for: time)
             }
         }
@@ -194,7 +211,7 @@ extension SupervisorLoop {
             do {
                 try await reporter.sayStopped()
             } catch {
-                logger.warning("The end of this supervisor could not be recorded: \(error)")
+                logger.failure("The end of this supervisor could not be recorded", of: error)
             }
         }
         // It is only told: a database that has gone away meanwhile must not keep the process.
@@ -213,18 +230,21 @@ extension SupervisorLoop {
 /// The database connections of one host's supervisor.
 ///
 /// Each works off its statements in order: a chunk of preparation must not delay a heartbeat, one that is slow must not delay other
-/// deliveries, and a connection that listens is occupied by it.
+/// deliveries, nor figures for monitoring anything else, and a connection that listens is occupied by it.
 struct HostStores: Sendable {
     let main: Store
     let preparation: Store
     let slowPreparation: Store
     let listener: Store
+    /// For metrics; nil if there are none.
+    let figures: Store?
 
     func close() async {
         await main.close()
         await preparation.close()
         await slowPreparation.close()
         await listener.close()
+        await figures?.close()
     }
 }
 

@@ -43,6 +43,8 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var leaseRenewalSec = 5
     /// How long a child without work waits for some before it ends, in seconds.
     public var idleChildTimeoutSec = 60
+    /// Where metrics are served.
+    public var metrics = MetricsSettings.off
 
     /// Makes settings with the defaults.
     public init() {}
@@ -60,6 +62,8 @@ public struct SupervisorSettings: Sendable, Equatable {
             ("mta.preparation.messagesPerPart", preparation.messagesPerPart != other.preparation.messagesPerPart),
             ("mta.preparation.partsPerChunk", preparation.partsPerChunk != other.preparation.partsPerChunk),
             ("mta.preparation.maxReadyParts", preparation.maxReadyParts != other.preparation.maxReadyParts),
+            ("metrics.address", metrics.address != other.metrics.address),
+            ("metrics.supervisorPort", metrics.supervisorPort != other.metrics.supervisorPort),
         ]
         return names.filter(\.1).map(\.0)
     }
@@ -116,6 +120,7 @@ extension SupervisorSettings {
         leaseSec = settings.mta.lease.durationSec
         leaseRenewalSec = settings.mta.lease.renewalSec
         idleChildTimeoutSec = settings.mta.child.idleChildTimeoutSec
+        metrics = settings.metrics
     }
 }
 

@@ -6,8 +6,8 @@
 //
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web; see Processes. Commands for
-//   people and scripts: migrate, doctor, status, config, answers (Operation); service, account, app, credential, key
-//   (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
+//   people and scripts: migrate, doctor, status, explain, host, config, answers, metrics (Operation); service, account, app,
+//   credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
 //   content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
 //   settings. --help says everything of each.
 //
@@ -65,10 +65,11 @@ struct PushMTA: AsyncParsableCommand {
         subcommands: [
             SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, MTAChildCommand.self, MigrateCommand.self,
             DoctorCommand.self,
-            StatusCommand.self,
+            StatusCommand.self, ExplainCommand.self, HostCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,
+            MetricsCommand.self,
             DeliveryCommand.self, MessageCommand.self, RateCommand.self, TemplateCommand.self, SeedCommand.self,
             KeyCommand.self,
             ContentCommand.self, BenchCommand.self,

@@ -7,7 +7,9 @@ import Testing
     /// The own targets that a target may import; nil when the table does not know it.
     private func allowed(_ target: String) -> Set<String>? {
         let belowProcesses: Set<String> = [
-            "TrackingSpools", "ProcessProtocol", "Gateways", "Store", "HTTP2", "CurlClient", "PostgresClient",
+            "TrackingSpools", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Gateways", "Store", "HTTP2",
+            "CurlClient",
+            "PostgresClient",
             "Content", "OperatingSystem", "PushCore",
         ]
         switch target {
@@ -22,9 +24,11 @@ import Testing
         case "HTTP2": return ["CNGHTTP2"]
         case "GatewaySimulator": return ["HTTP2", "PushCore"]
         case "Store": return ["Schema", "PostgresClient", "Content", "PushCore"]
-        case "TrackingSpools": return ["Store", "OperatingSystem", "PushCore"]
+        case "ProcessEvents": return ["Store", "PostgresClient"]
+        case "TrackingSpools": return ["ProcessEvents", "Store", "OperatingSystem", "PushCore"]
         case "Gateways": return ["HTTP2", "CurlClient", "CPKCS12", "PushCore"]
         case "ProcessProtocol": return ["PushCore"]
+        case "MetricsEndpoint": return ["OperatingSystem"]
         case "gateway-simulator": return ["GatewaySimulator"]
         case "Administration": return belowProcesses.union(Self.processes)
         // It starts the programs, and is no part of any.

@@ -123,6 +123,17 @@ struct PlanTests {
         #expect(state.contains("delivery_pkey") && state.contains("application_health_pkey"))
         let claim = try await plan(fixture, Store.claimSQL, "integer, integer, bigint, bigint", "1, 1, 1, 4")
         #expect(claim.contains("application_health_pkey") && claim.contains("delivery_pkey"))
+        let messages = try await plan(
+            fixture,
+            MessageClaim.sql,
+            "integer, integer, bigint, bigint, integer, bigint",
+            "1, 1, 1, 1000, 100, 2000"
+        )
+        #expect(
+            messages.contains("Index Scan using delivery_part_claim") && messages.contains("Subplans Removed")
+                || messages.contains("_part_id_idx"),
+            "\(messages)"
+        )
         let probe = try await plan(fixture, Store.claimProbeSQL, "integer, integer, bigint", "1, 1, 1")
         #expect(probe.contains("delivery_part_claim") || probe.contains("delivery_part_unfinished"), "\(probe)")
         #expect(probe.contains("application_health_pkey"))
@@ -136,7 +147,7 @@ struct PlanTests {
         #expect(events.contains("token_event_invalid"))
         let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")
         #expect(lock.contains("delivery_pkey") && lock.contains("delivery_part_pkey"))
-        for text in [state, claim, probe, due, events, lock] { #expect(!text.contains("Seq Scan")) }
+        for text in [state, claim, messages, probe, due, events, lock] { #expect(!text.contains("Seq Scan")) }
     }
 
     @Test("The look for work costs the same with few ready parts and with very many, due or not")

@@ -142,14 +142,15 @@ struct RouteChangeTests {
         let store = fixture.store
         try await store.seedSubscriptions(application: "shop-ios", count: 5)
         let id = try await fixture.startedDelivery()
-        #expect(try await store.inactiveAccounts().isEmpty)
+        #expect(try await fixture.alarms("account_inactive").isEmpty)
         try await store.setAccount(name: "apns", active: false)
-        #expect(try await store.inactiveAccounts() == [InactiveAccount(deliveryID: id, account: "apns")])
+        let alarm = try required(try await fixture.alarms("account_inactive").first)
+        #expect(alarm.subject == String(id) && alarm.remedy == "pushmta account set apns --enable-active")
         try await fixture.prepare()
-        #expect(try await store.inactiveAccounts(delivery: id).map(\.account) == ["apns"])
-        #expect(try await store.inactiveAccounts(delivery: id + 1).isEmpty)
+        #expect(try await store.alarms(delivery: id).map(\.text) == [alarm.text])
+        #expect(try await store.alarms(delivery: id + 1).isEmpty)
         try await store.setAccount(name: "apns", active: true)
-        #expect(try await store.inactiveAccounts().isEmpty)
+        #expect(try await fixture.alarms("account_inactive").isEmpty)
     }
 
     @Test("A delivery waits for a target mapping's view that is not there")
@@ -169,13 +170,13 @@ struct RouteChangeTests {
         #expect(try await store.claimDeliveryToPrepare(host: fixture.host) == nil)
         let waiting = try await store.deliveryProgress(id)
         #expect(waiting.state == .pending && waiting.waitingReason.contains("no view"))
-        #expect(try await store.waitingDeliveries().map(\.deliveryID) == [id])
+        #expect(try await fixture.alarms("delivery_waiting").map(\.subject) == [String(id)])
         let row = try await store.application(named: "shop-ios")
         let fields = MessageFields(names: ["mapping.city"])
         #expect(await refusal { _ = try await store.resolve(fields, application: row) }?.code == .unavailable)
         try await fixture.sql("ALTER TABLE away RENAME TO person")
         #expect(try await fixture.prepare().messages == 5)
         #expect(try await store.resolve(fields, application: row) != fields)
-        #expect(try await store.waitingDeliveries().isEmpty)
+        #expect(try await fixture.alarms("delivery_waiting").isEmpty)
     }
 }

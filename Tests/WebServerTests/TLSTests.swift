@@ -72,7 +72,9 @@ import Testing
         #expect(try await serves(first))
         // Five days ahead its end is told.
         try await eventually("the database knows it") {
-            try await site.admin.webCertificates().contains { $0.host == "tracking-1" && $0.secondsLeft < 6 * 86_400 }
+            try await site.admin.alarms().contains {
+                $0.code == "certificate_expiry" && $0.subject == "tracking-1" && $0.text.hasSuffix("expires in 4 days")
+            }
         }
         // Files that do not belong together change nothing.
         try "nothing".write(toFile: folder + "/key.pem", atomically: true, encoding: .utf8)
@@ -85,7 +87,7 @@ import Testing
         #expect(try await serves(second))
         #expect(!(try await serves(first)))
         try await eventually("the database knows that it is another one") {
-            try await site.admin.webCertificates().contains { $0.secondsLeft > 80 * 86_400 }
+            try await site.admin.alarms().allSatisfy { $0.code != "certificate_expiry" }
         }
         try await site.drain()
     }

@@ -39,6 +39,7 @@ package struct SettingsLoader: Sendable {
         }
         try apply(try environmentProvider(), source: .environment, to: &loaded)
         try apply(try flagProvider(), source: .flag, to: &loaded)
+        if loaded.sources["database.url"] != nil { loaded.values.database.origin = loaded.origin(of: "database.url") }
         try check(loaded.values)
         return loaded
     }
@@ -57,20 +58,34 @@ package struct SettingsLoader: Sendable {
         let provider: FileProvider<YAMLSnapshot>
         let keys: SettingsFileKeys
         do {
+            // The library looks for the keys that it is asked for and does not say which others there are.
+            keys = try SettingsFileKeys(yaml: try String(contentsOfFile: path, encoding: .utf8))
+            // A file of comments is one that sets nothing, which the library does not take for a file.
+            if keys.isEmpty { return InMemoryProvider(values: [:]) }
             provider = try await FileProvider<YAMLSnapshot>(
                 parsingOptions: .init(secretsSpecifier: .all),
                 filePath: FilePath(path)
             )
-            // The library looks for the keys that it is asked for and does not say which others there are.
-            keys = try SettingsFileKeys(yaml: try String(contentsOfFile: path, encoding: .utf8))
         } catch {
-            throw SettingsError(
-                .file,
-                "The settings file \(path) cannot be read (\(error)). See Config/pushmta.yaml for its form."
-            )
+            throw SettingsError(.file, "The settings file \(path) cannot be read: \(Self.words(error, path)).")
         }
         try check(keys, of: path)
         return provider
+    }
+
+    /// Why a settings file cannot be read, and what to do.
+    private static func words(_ error: any Error, _ path: String) -> String {
+        if error is YamlError {
+            return "\(error). It is YAML: steps of two blanks, no tabs; config show lists the keys"
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            return "it is not there: name another one with --config or PUSHMTA_CONFIG"
+        }
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            let user = ProcessInfo.processInfo.userName
+            return "the user \(user) has no right to: give it to that user, or its group (chgrp \(user); chmod 640)"
+        }
+        return "\(error)"
     }
 
     private func check(_ keys: SettingsFileKeys, of path: String) throws {
@@ -160,6 +175,14 @@ package struct SettingsLoader: Sendable {
 
     /// What no single key can say.
     private func check(_ settings: Settings) throws {
+        for definition in Settings.definitions where definition.unit == "path" {
+            let value = definition.text(in: settings)
+            guard value.hasPrefix("~") else { continue }
+            throw SettingsError(
+                .range,
+                "\(definition.key) is “\(value)”: only shells know what ~ means, so write the whole path, from / on"
+            )
+        }
         guard settings.mta.lease.renewalSec * 2 < settings.mta.lease.durationSec else {
             throw SettingsError(
                 .range,
@@ -251,6 +274,18 @@ package struct LoadedSettings: Sendable {
     /// The file that was read, if any.
     package var file: String?
 
+    /// Where the value of `key` came from, in words: the file's path, or the variable's name.
+    package func origin(of key: String) -> SettingOrigin {
+        let definition = Settings.definitions.first { $0.key == key }
+        switch source(of: key) {
+        case .default: return SettingOrigin("\(key), which is not set")
+        case .file: return SettingOrigin("\(key) (file \(file ?? "of the settings"))")
+        case .environment:
+            return SettingOrigin("\(key) (environment, \(definition.map { SettingsLoader.variable(of: $0) } ?? ""))")
+        case .flag: return SettingOrigin("\(key) (\(key == "database.url" ? "--database or --set" : "--set"))")
+        }
+    }
+
     /// Where the value of `key` came from.
     package func source(of key: String) -> SettingSource {
         sources[key] ?? .default
@@ -271,6 +306,9 @@ package struct SettingsFileKeys {
     private(set) var values: [String] = []
     /// Keys whose value is a map without entries, sorted.
     private(set) var emptyMaps: [String] = []
+
+    /// Whether there is none at all.
+    var isEmpty: Bool { values.isEmpty && emptyMaps.isEmpty }
 
     /// Reads the keys of a YAML text; what is no map of maps has none.
     ///

@@ -13,7 +13,7 @@ package enum StoreSession {
         role: String,
         lockTimeoutMilliseconds: Int? = nil
     ) -> PostgresConfiguration {
-        PostgresConfiguration(
+        var configuration = PostgresConfiguration(
             settings.database.url,
             applicationName: PostgresApplicationName(
                 role: role,
@@ -23,6 +23,8 @@ package enum StoreSession {
             statementTimeoutMilliseconds: settings.database.statementTimeoutSec * 1_000,
             lockTimeoutMilliseconds: lockTimeoutMilliseconds
         )
+        configuration.origin = settings.database.origin.text
+        return configuration
     }
 
     /// Opens the database, checks its schema, runs `body` and closes the connection.

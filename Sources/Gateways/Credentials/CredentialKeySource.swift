@@ -32,9 +32,12 @@ public struct CredentialKeySource: Sendable, Hashable {
     /// Reads the keys.
     public func load() throws(CredentialKeyError) -> CredentialKeyring {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw CredentialKeyError(
-                "The key file \(path) (\(origin)) cannot be read: check that it exists and is readable for this user."
-            )
+            let user = ProcessInfo.processInfo.userName
+            let problem =
+                FileManager.default.fileExists(atPath: path)
+                ? "the user \(user) has no right to: give it to that user (chown \(user) \(path); chmod 600 \(path))"
+                : "it is not there, or in a folder that the user \(user) may not enter: make one with `pushmta credential create-key \(path)`, or copy that of the other hosts"
+            throw CredentialKeyError("The key file \(path) (\(origin)) cannot be read: \(problem).")
         }
         do throws(CredentialError) {
             return try CredentialKeyring(text: text)

@@ -64,7 +64,8 @@ public final class HTTP2Gateway: Gateway {
             queued: status.queued + waiting,
             streamLimit: status.streamLimit,
             wanted: status.size.target,
-            reason: status.size.reason.rawValue
+            reason: status.size.reason.rawValue,
+            most: status.size.maximum
         )
     }
 

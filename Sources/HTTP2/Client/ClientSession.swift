@@ -18,7 +18,9 @@ final class ClientSession {
     static let largestBody = 64 * 1_024
 
     private var session: OpaquePointer?
-    let streams = StreamTable(empty: StreamSlot())
+    /// FCM's 100 streams fit, and APNs' 1,000 make it grow: a child may have hundreds of connections to FCM, and 2,048 slots of each would
+    /// be a quarter of its memory.
+    let streams = StreamTable(empty: StreamSlot(), capacity: 256)
     var completions: [HTTP2Completion] = []
     var notices: [Notice] = []
     /// Taken from the event loop's clock before each read, for the latencies.

@@ -42,6 +42,8 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     private(set) var isProved = false
     /// The pool knows that it broke.
     var isCounted = false
+    /// It has read in the loop's present round.
+    var isInRound = false
     /// Opened after failures, so that it takes requests only when the server has answered a PING: one that breaks at once gets none.
     private(set) var awaitsPing = false
     /// The remote address, for logs and status.
@@ -63,9 +65,10 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         return NIODeadline.now() - opened >= .milliseconds(configuration.connections.maximumBackOffMilliseconds)
     }
 
-    /// Streams that may be opened now.
+    /// Streams that may be opened now; none while the owner has not recorded the answers whose streams they were.
     var room: Int {
-        state == .ready && context?.channel.isWritable == true ? max(0, limit - session.streams.count) : 0
+        guard state == .ready, session.completions.isEmpty, context?.channel.isWritable == true else { return 0 }
+        return max(0, limit - session.streams.count)
     }
 
     // MARK: Life of the channel
@@ -149,19 +152,12 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         handleNotices()
-        deliver()
-        pool.refill(self)
-        send()
-        closeIfDone()
+        pool.hasRead(self)
         context.fireChannelReadComplete()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            deliver()
-            pool.refill(self)
-            send()
-        }
+        if context.channel.isWritable { pool.hasRead(self) }
         context.fireChannelWritabilityChanged()
     }
 
@@ -213,7 +209,13 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     /// Hands over what has ended. The owner records it before any of the slots is used again.
     func deliver() {
-        guard !session.completions.isEmpty else { return }
+        let completions = takeCompletions()
+        if !completions.isEmpty { pool.completed(completions) }
+    }
+
+    /// Takes what has ended; the caller hands it over.
+    func takeCompletions() -> [HTTP2Completion] {
+        guard !session.completions.isEmpty else { return [] }
         let completions = session.completions
         session.completions = []
         session.completions.reserveCapacity(completions.count)
@@ -227,14 +229,14 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
             default: break
             }
         }
-        pool.completed(completions)
+        return completions
     }
 
     // MARK: Writing
 
-    /// How many of the first requests that wait can be sent at once.
-    func fitting(_ pending: PendingRequests, atMost room: Int) -> Int {
-        pending.fitting(atMost: room, unsent: session.unsentBodyBytes, window: session.sendWindow)
+    /// How many of the requests that wait, but for those in front that others take, can be sent at once.
+    func fitting(_ pending: PendingRequests, behind taken: Int, atMost room: Int) -> Int {
+        pending.fitting(behind: taken, atMost: room, unsent: session.unsentBodyBytes, window: session.sendWindow)
     }
 
     /// Opens a stream for a request; ``send()`` must follow.

@@ -21,13 +21,21 @@ final class HTTP2ClientPool {
     var isDelivering = false
     /// The delegate submitted something while it was being told: it is spread over all connections.
     var hasNewRequests = false
-    var pumpIsScheduled = false
+    /// What the loop does after its present round.
+    private var round = Round()
     /// Requests that are on their way back to the delegate.
     private var returning = Returning()
     /// What the delegate is told of when requests leave; kept, so that telling it costs no allocation.
     var departures: [HTTP2Departure] = []
     /// What a connection writes; one for all, as only one writes at a time and hundreds of such buffers are tens of megabytes.
     var output = ByteBuffer()
+
+    private struct Round {
+        /// Connections that have read in it.
+        var readers: [HTTP2ClientConnection] = []
+        /// What waits is to be spread over all connections at its end.
+        var pumps = false
+    }
 
     /// Requests that go back in a task of their own.
     private struct Returning {
@@ -274,38 +282,68 @@ extension HTTP2ClientPool {
     /// Spreads what waits over the connections that have room.
     func pump() {
         hasNewRequests = false
-        let ready = connections.filter { $0.room > 0 }
-        for (position, connection) in ready.enumerated() where pending.count > 0 {
-            let share = (pending.count + ready.count - position - 1) / (ready.count - position)
-            fill(connection, atMost: share)
-            connection.send()
-        }
+        fill(connections.filter { $0.room > 0 })
         if pending.count > 0 { lookOften() }
         dialMissing()
     }
 
+    /// A connection has read what there was, or can write again.
+    ///
+    /// All that read in one round of the loop are taken together: their answers are recorded in one go, and then what leaves on their
+    /// streams. With hundreds of connections each brings an answer or two, and a record of its own for each costs as much as the answer.
+    func hasRead(_ connection: HTTP2ClientConnection) {
+        guard !connection.isInRound else { return }
+        connection.isInRound = true
+        round.readers.append(connection)
+        guard round.readers.count == 1 else { return }
+        if connections.count == 1 { return finishRound() }
+        eventLoop.assumeIsolated().execute { self.finishRound() }
+    }
+
+    private func finishRound() {
+        let readers = round.readers
+        round.readers.removeAll(keepingCapacity: true)
+        for connection in readers { connection.isInRound = false }
+        let completions = readers.count == 1 ? readers[0].takeCompletions() : readers.flatMap { $0.takeCompletions() }
+        if !completions.isEmpty { completed(completions) }
+        if hasNewRequests { pump() } else { fill(readers.filter { $0.room > 0 }) }
+        for connection in readers {
+            connection.send()
+            connection.closeIfDone()
+        }
+    }
+
     /// Spreads what waits in a task of its own.
     func pumpSoon() {
-        guard !pumpIsScheduled else { return }
-        pumpIsScheduled = true
+        guard !round.pumps else { return }
+        round.pumps = true
         eventLoop.assumeIsolated().execute {
-            self.pumpIsScheduled = false
+            self.round.pumps = false
             self.pump()
         }
     }
 
-    /// Gives a connection as many requests as it has room for; the caller sends.
-    func refill(_ connection: HTTP2ClientConnection) {
-        if hasNewRequests { pump() } else { fill(connection, atMost: .max) }
+    /// Gives connections that have room what waits, each its share, and has them write it.
+    ///
+    /// What a window keeps back is neither announced nor submitted; the server tells of more room in a frame, and the connection comes
+    /// here again.
+    private func fill(_ ready: [HTTP2ClientConnection]) {
+        var shares = [Int](repeating: 0, count: ready.count)
+        var leaving = 0
+        for (position, connection) in ready.enumerated() where pending.count > leaving {
+            let share = (pending.count - leaving + ready.count - position - 1) / (ready.count - position)
+            shares[position] = connection.fitting(pending, behind: leaving, atMost: min(connection.room, share))
+            leaving += shares[position]
+        }
+        guard leaving > 0, announce(leaving) else { return }
+        for (connection, share) in zip(ready, shares) where share > 0 {
+            submit(share, to: connection)
+            connection.send()
+        }
     }
 
-    private func fill(_ connection: HTTP2ClientConnection, atMost share: Int) {
-        let room = min(connection.room, share, pending.count)
-        guard room > 0 else { return }
-        // What the window keeps back is neither announced nor submitted; the server tells of more room in a frame, which
-        // comes here again.
-        var leaving = connection.fitting(pending, atMost: room)
-        guard leaving > 0, announce(leaving) else { return }
+    private func submit(_ share: Int, to connection: HTTP2ClientConnection) {
+        var leaving = share
         connection.startSubmitting()
         while leaving > 0, let run = pending.firstRun(atMost: leaving) {
             var next = run.range.lowerBound

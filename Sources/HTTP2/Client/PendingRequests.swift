@@ -77,15 +77,20 @@ struct PendingRequests {
     /// constant stream of new requests it would never be finished. So new requests wait for the window instead, in order.
     ///
     /// - Parameters:
+    ///   - taken: how many in front are meant for other connections.
     ///   - unsent: bytes of bodies that are before them; without any the first one fits always.
     ///   - window: bytes that the server takes now.
-    func fitting(atMost room: Int, unsent: Int, window: Int) -> Int {
+    func fitting(behind taken: Int = 0, atMost room: Int, unsent: Int, window: Int) -> Int {
         var unsent = unsent
         var found = 0
+        var skipped = taken
         var position = head
         while position < spans.count {
             let batch = spans[position].batch
-            for index in spans[position].next..<spans[position].end {
+            let length = Int(spans[position].end - spans[position].next)
+            let start = spans[position].next + Int32(min(skipped, length))
+            skipped -= min(skipped, length)
+            for index in start..<spans[position].end {
                 guard found < room else { return found }
                 let length = batch.bodyLength(index)
                 guard unsent == 0 || unsent + length <= window else { return found }

@@ -32,7 +32,8 @@
 //
 // SEE ALSO
 //   Drill/DrillRunner.swift, Drill/DrillSite.swift, Reconciliation/DrillReconciliation.swift, TestSite/TestSite.swift,
-//   TestSite/PrivateCluster.swift, Bench/BenchCommand.swift, TestSite/Quickstart.swift, Deploy/guide/drills.md
+//   HighAvailability/PatroniCluster.swift, TestSite/PrivateCluster.swift, Bench/BenchCommand.swift, TestSite/Quickstart.swift,
+//   Deploy/guide/drills.md
 
 import Administration
 import Foundation
@@ -115,7 +116,7 @@ enum DrillCatalog {
     static let shortMessages: Int64 = 30_000
 
     /// The drills in the order in which `all` runs them.
-    static var all: [any Drill] { processes + crashes + gateways + databases + hosts }
+    static var all: [any Drill] { processes + crashes + gateways + databases + hosts + highAvailability }
 
     /// The drill of that name.
     ///
@@ -160,6 +161,8 @@ extension DrillCatalog {
         PostgresStopDrill(mode: .fast), PostgresStopDrill(mode: .immediate), BackendsTerminatedDrill(),
         ConnectionsExhaustedDrill(), DiskFullDrill(), FailoverDrill(), ReadersDrill(),
     ]
+    /// What operators do, and what their servers do for them.
+    static let highAvailability: [any Drill] = [PatroniFailoverDrill(), RestoreDrill(), RollingUpgradeDrill()]
     /// Several hosts, clocks.
     static let hosts: [any Drill] = [
         HostsCutOffDrill(keepsJournal: true), HostsCutOffDrill(keepsJournal: false), ClockDrill(place: .host),

@@ -61,7 +61,9 @@ struct DrillRunner: Sendable {
             result.lost = account.count(.lost)
             result.duplicates = account.count(.duplicate)
             result.unexplained = account.count(.unexplained)
-            result.reasons = try await account.reasons + CounterCheck.faults(site.store())
+            let wasRestored = site.state.withLock { !$0.exceptions.forgotten.isEmpty }
+            result.reasons =
+                try await account.reasons + CounterCheck.faults(site.store(), wasRestored: wasRestored)
         } catch {
             if Task.isCancelled { throw error }
             result.reasons = ["the account could not be drawn up: \(error)"]

@@ -136,6 +136,18 @@ final class RateMeter: Sendable {
         windows(from: moment, to: nil).first { $0.rate >= rate * Self.share }.map { ($0.end - moment) / .seconds(1) }
     }
 
+    /// The longest time between two moments in which nothing was accepted.
+    func longestPause(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Duration {
+        let samples = samples.withLock { $0 }.filter { $0.moment >= start && $0.moment <= end }
+        var last = start
+        var longest = Duration.zero
+        for (before, sample) in zip(samples, samples.dropFirst()) {
+            longest = max(longest, sample.moment - last)
+            if sample.count > before.count { last = sample.moment }
+        }
+        return longest
+    }
+
     private func rates(before moment: ContinuousClock.Instant) -> [Double] {
         windows(from: moment.advanced(by: .zero - Self.past), to: moment).map(\.rate).filter { $0 > 0 }
     }

@@ -21,6 +21,7 @@ final class DrillSite: Sendable {
         var faults: [DrillFault] = []
         var recoveries: [Double] = []
         var problems: [String] = []
+        var exceptions = DrillExceptions()
         var endings: [@Sendable () async -> Void] = []
     }
 
@@ -141,6 +142,11 @@ extension DrillSite {
         let cluster = cluster
         try await cluster.start()
         try await cluster.recreateDatabase(TestSite.databaseName)
+        try await openDatabase()
+    }
+
+    /// Makes the schema in the site's empty database, and begins to watch.
+    func openDatabase() async throws {
         _ = try await Store.migrate(StoreSession.configuration(settings(), role: "migrate"))
         if !FileManager.default.fileExists(atPath: keyFile) { try CredentialKeyFile.create(at: keyFile) }
         let store = try await Store.connect(StoreSession.configuration(settings(), role: "drill"))
@@ -198,6 +204,8 @@ extension DrillSite {
         var settings = Settings()
         settings.database.url = databaseURL
         settings.credentialKeyFile = keyFile
+        // Several hosts of a drill are one machine.
+        settings.metrics = .off
         return settings
     }
 

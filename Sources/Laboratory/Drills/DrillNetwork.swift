@@ -86,6 +86,54 @@ struct DrillNetwork: Sendable {
         try await ip(["link", "set", databaseLink(host), "master", databaseBridge])
     }
 
+    /// Cuts a host off from some of the others only: what they say to each other is lost without a word, as with a broken switch
+    /// between two rooms. All of them have to be in the database's network.
+    func separate(_ host: Int, from others: [Int]) async throws {
+        for other in others {
+            for (from, to) in [(host, other), (other, host)] {
+                // Nobody has this hardware address.
+                try await ip([
+                    "-n", namespace(from), "neighbour", "replace", databaseAddress(ofHost: to), "lladdr",
+                    "02:00:00:00:00:01",
+                    "dev", "database", "nud", "permanent",
+                ])
+            }
+        }
+    }
+
+    /// Ends a separation.
+    func join(_ host: Int, to others: [Int]) async throws {
+        for other in others {
+            for (from, to) in [(host, other), (other, host)] {
+                try await ip([
+                    "-n", namespace(from), "neighbour", "delete", databaseAddress(ofHost: to), "dev", "database",
+                ])
+            }
+        }
+    }
+
+    /// SIGKILL to the processes of a host that the condition holds for, until there are none.
+    func killProcesses(of host: Int, where isMeant: (Int32) -> Bool) async throws {
+        for _ in 0..<Self.killRounds {
+            let processes = try await ToolRun.run(try Self.tool(), ["netns", "pids", namespace(host)])
+                .split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }.filter(isMeant)
+            if processes.isEmpty { return }
+            for process in processes { kill(process, SIGKILL) }
+            try await Task.sleep(for: Self.killInterval)
+        }
+        throw DrillFailure("processes of \(namespace(host)) do not end")
+    }
+
+    /// A process that is killed may be about to start another one; and one takes a moment to end.
+    private static let killRounds = 200
+    private static let killInterval = Duration.milliseconds(25)
+
+    /// A command for the shell that ends every process of every host.
+    var killCommand: String {
+        (0..<hostCount).map { "for p in $(ip netns pids \(namespace($0)) 2>/dev/null); do kill -9 $p; done" }
+            .joined(separator: "; ")
+    }
+
     /// Bytes that a host has sent towards the gateways so far.
     func bytesToGateways(_ host: Int) -> Int64 {
         let file = "/sys/class/net/\(gatewayLink(host))/statistics/rx_bytes"

@@ -57,7 +57,9 @@ struct CounterCheck: Sendable {
     }
 
     /// Reads the counters of everything and compares them.
-    static func faults(_ store: Store) async throws -> [String] {
+    ///
+    /// - Parameter wasRestored: the database was set back, so hosts have replayed journals of children that it does not know.
+    static func faults(_ store: Store, wasRestored: Bool = false) async throws -> [String] {
         let (children, hasAll) = try await children(store)
         var hosts = Counters()
         for host in try await store.hosts() {
@@ -66,7 +68,11 @@ struct CounterCheck: Sendable {
             hosts.late += host.lateOutcomes
             hosts.replayed += host.report.journalReplayed
         }
-        return faults(deliveries: try await deliveries(store), children: children, hosts: hasAll ? hosts : nil)
+        return faults(
+            deliveries: try await deliveries(store),
+            children: children,
+            hosts: hasAll && !wasRestored ? hosts : nil
+        )
     }
 
     /// The counters of all deliveries together.
@@ -118,7 +124,9 @@ final class SnapshotWatcher: Sendable {
         while !Task.isCancelled {
             let start = ContinuousClock.now
             for id in deliveries() where !over.contains(id) {
-                if let isOver = await look(store, id), isOver { over.insert(id) }
+                if let isOver = await look(store, id, isThere: { deliveries().contains(id) }), isOver {
+                    over.insert(id)
+                }
             }
             let took = ContinuousClock.now - start
             try? await Task.sleep(for: max(Self.interval, took * Self.leisure))
@@ -128,14 +136,15 @@ final class SnapshotWatcher: Sendable {
 
     /// Takes one snapshot.
     ///
+    /// - Parameter isThere: whether the delivery ought to be there when it is not: a restore may have taken it away meanwhile.
     /// - Returns: Whether the delivery was over; `nil` if the database did not answer.
     @discardableResult
-    func look(_ store: Store, _ id: Int64) async -> Bool? {
+    func look(_ store: Store, _ id: Int64, isThere: () -> Bool = { true }) async -> Bool? {
         let snapshot: DeliverySnapshot
         do {
             snapshot = try await store.snapshot(delivery: id)
         } catch {
-            if !Self.isAbsence(error) { note("delivery \(id) cannot be looked at: \(error)") }
+            if !Self.isAbsence(error), isThere() { note("delivery \(id) cannot be looked at: \(error)") }
             return nil
         }
         let progress = snapshot.progress

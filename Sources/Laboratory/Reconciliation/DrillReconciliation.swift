@@ -1,6 +1,7 @@
 import Administration
 import PushCore
 import Store
+import Synchronization
 
 /// The account of a drill: all its deliveries, drawn up when everything has ended.
 struct DrillReconciliation: Sendable {
@@ -16,6 +17,7 @@ struct DrillReconciliation: Sendable {
     static func draw(_ site: DrillSite) async throws -> DrillReconciliation {
         let store = try site.store()
         var account = DrillReconciliation()
+        let exceptions = site.state.withLock { $0.exceptions }
         let tallies = try await account.tallies(site)
         let deliveries = site.deliveries
         let resolver = try await MessageResolver(deliveries, store: store)
@@ -27,7 +29,9 @@ struct DrillReconciliation: Sendable {
                     progress: try await store.deliveryProgress(delivery.id),
                     outcomes: try await store.outcomeRows(delivery: delivery.id),
                     ambiguous: try await store.ambiguousMessages(delivery: delivery.id),
-                    tallies: tallies[delivery.id] ?? [:]
+                    tallies: tallies[delivery.id] ?? [:],
+                    sentAgain: exceptions.sentAgain[delivery.id] ?? [],
+                    acceptedAndCanceled: exceptions.acceptedAndCanceled[delivery.id] ?? []
                 )
             )
         }
@@ -54,10 +58,12 @@ struct DrillReconciliation: Sendable {
     private mutating func tallies(_ site: DrillSite) async throws -> [Int64: [Int32: GatewayTally]] {
         var tallies: [Int64: [Int32: GatewayTally]] = [:]
         var strangers: [ReconciliationEntry] = []
+        let forgotten = site.state.withLock { $0.exceptions.forgotten }
         try await site.pushes { line, message in
             if let message {
                 tallies[message.delivery, default: [:]][message.sequence, default: GatewayTally()].add(line)
-            } else if line.isAccepted {
+            } else if line.isAccepted, !forgotten.contains(where: { MessageUUID(line.id).flatMap($0.sequence) != nil })
+            {
                 strangers.append(
                     ReconciliationEntry(
                         kind: .unexplained,
@@ -86,6 +92,8 @@ struct DeliveryAccount: Sendable {
     private let delivery: DrillDelivery
     private let codec: MessageIDCodec
     private let ambiguousMessages: Set<Int32>
+    private let sentAgain: Set<Int32>
+    private let acceptedAndCanceled: Set<Int32>
 
     /// Draws up the account.
     ///
@@ -93,14 +101,20 @@ struct DeliveryAccount: Sendable {
     ///   - outcomes: What the database says of each message.
     ///   - ambiguous: The messages of which it says that they may have been sent without a known answer.
     ///   - tallies: What the gateway did, by message.
+    ///   - sentAgain: Messages whose duplicates need no ambiguity (``DrillExceptions``).
+    ///   - acceptedAndCanceled: Messages that may be on record as canceled though they were accepted.
     init(
         _ delivery: DrillDelivery,
         codec: MessageIDCodec,
         progress: DeliveryProgress,
         outcomes: [MessageOutcome],
         ambiguous: Set<Int32>,
-        tallies: [Int32: GatewayTally]
+        tallies: [Int32: GatewayTally],
+        sentAgain: Set<Int32> = [],
+        acceptedAndCanceled: Set<Int32> = []
     ) {
+        self.sentAgain = sentAgain
+        self.acceptedAndCanceled = acceptedAndCanceled
         self.delivery = delivery
         self.codec = codec
         self.ambiguous = ambiguous.count
@@ -130,9 +144,10 @@ struct DeliveryAccount: Sendable {
         if progress.state != .stopped, progress.target != delivery.messages {
             faults.append("\(name) has target \(progress.target), its audience has \(delivery.messages)")
         }
-        if progress.resentAfterAmbiguity < Int64(count(.duplicate)) {
+        let duplicates = count(.duplicate) - sentAgain.subtracting(ambiguousMessages).count
+        if progress.resentAfterAmbiguity < Int64(duplicates) {
             faults.append(
-                "\(name) has \(count(.duplicate)) duplicates, but resent_after_ambiguity is \(progress.resentAfterAmbiguity)"
+                "\(name) has \(duplicates) duplicates, but resent_after_ambiguity is \(progress.resentAfterAmbiguity)"
             )
         }
         if delivery.policy == .report, progress.resentAfterAmbiguity > 0 {
@@ -151,7 +166,7 @@ struct DeliveryAccount: Sendable {
         case .unknown:
             if !isAmbiguous {
                 add(.unexplained, outcome.sequence, "on record as unknown, but it was never ambiguous")
-            } else if delivery.policy == .resend {
+            } else if delivery.policy == .resend, !delivery.allows.contains(.unknown) {
                 add(.unexplained, outcome.sequence, "on record as unknown, though its policy is resend")
             }
         case .failed, .ignored, .canceled, .notApplicable: judgeEnd(outcome, tally, isAmbiguous)
@@ -161,6 +176,7 @@ struct DeliveryAccount: Sendable {
     /// A message that is not on record as sent, and never will be: nobody's device may have it, and somebody must have wanted it.
     private mutating func judgeEnd(_ outcome: MessageOutcome, _ tally: GatewayTally, _ isAmbiguous: Bool) {
         let words = "on record as \(outcome.status.name) (\(outcome.reason))"
+        if tally.accepted > 0, outcome.status == .canceled, acceptedAndCanceled.contains(outcome.sequence) { return }
         if tally.accepted > 0 {
             add(.unexplained, outcome.sequence, words + ", but accepted")
         } else if !delivery.allows.contains(outcome.status) {
@@ -173,6 +189,7 @@ struct DeliveryAccount: Sendable {
     private mutating func judgeDuplicate(_ outcome: MessageOutcome, _ tally: GatewayTally, _ isAmbiguous: Bool) {
         let words = "accepted \(tally.accepted) times, from \(tally.first) to \(tally.last), attempt \(outcome.attempt)"
         add(.duplicate, outcome.sequence, words)
+        if sentAgain.contains(outcome.sequence) { return }
         if delivery.policy == .report {
             add(.unexplained, outcome.sequence, words + ", though its policy is report")
         } else if !isAmbiguous {
@@ -184,6 +201,19 @@ struct DeliveryAccount: Sendable {
         let id = codec.uuid(sequence: sequence).description
         entries.append(ReconciliationEntry(kind: kind, delivery: delivery.id, sequence: sequence, id: id, what: what))
     }
+}
+
+/// What a drill has made happen to messages on purpose, and has looked at itself: the account finds nothing wrong with it.
+struct DrillExceptions: Sendable {
+    /// Messages that were sent again without being ambiguous, by delivery: the database was set back to before their outcome.
+    var sentAgain: [Int64: Set<Int32>] = [:]
+    /// Messages that were accepted and are on record as canceled, by delivery, for the same reason.
+    var acceptedAndCanceled: [Int64: Set<Int32>] = [:]
+    /// The ids of deliveries that are in no database any more.
+    var forgotten: [MessageIDCodec] = []
+
+    /// None.
+    init() {}
 }
 
 /// A message that is named in the account.

@@ -115,7 +115,43 @@ enum JournalIntents {
         return messages
     }
 
+    /// The messages that the journals of a host, all of whose processes are dead, say were accepted, with the token of the claim.
+    ///
+    /// - Throws: `DrillFailure` if a journal cannot be read.
+    static func accepted(of host: DrillHost) throws -> [Message: Int64] {
+        var found: [Message: Int64] = [:]
+        for file in host.journals() {
+            let path = host.journalFolder + "/" + file
+            do {
+                found.merge(try accepted([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))) { max($0, $1) }
+            } catch let error as JournalError where error.code == .headerTooShort {
+                continue
+            } catch {
+                throw DrillFailure("\(path) cannot be read: \(error)")
+            }
+        }
+        return found
+    }
+
     /// The same of one journal's bytes.
+    static func accepted(_ journal: [UInt8]) throws -> [Message: Int64] {
+        var decoder = try JournalDecoder(journal)
+        var found: [Message: Int64] = [:]
+        while let record = decoder.next() {
+            switch record {
+            case .intent: continue
+            case .answers(let part, let token, _, let answers):
+                for answer in answers where answer.outcomeClass == .accepted {
+                    found[Message(part: part, sequence: answer.sequence)] = token
+                }
+            case .closed(let part, let token):
+                found = found.filter { $0.key.part != part || $0.value != token }
+            }
+        }
+        return found
+    }
+
+    /// The unanswered messages of one journal's bytes.
     static func unanswered(_ journal: [UInt8]) throws -> Set<Message> {
         var decoder = try JournalDecoder(journal)
         var messages: [Int64: Set<Int32>] = [:]

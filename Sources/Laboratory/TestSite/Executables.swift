@@ -108,6 +108,19 @@ struct SystemUser: Sendable, Equatable {
     /// The id of the user's main group.
     let groupID: UInt32
 
+    /// Whether this user may go through a folder and all above it, as far as they are there.
+    func mayEnter(_ folder: String) -> Bool {
+        var path = folder
+        while path.count > 1 {
+            if let one = FileOwnership(path) {
+                let bit: UInt32 = one.owner == userID ? 0o100 : one.group == groupID ? 0o010 : 0o001
+                guard !one.isFolder || one.permissions & bit != 0 else { return false }
+            }
+            path = (path as NSString).deletingLastPathComponent
+        }
+        return true
+    }
+
     /// The user with this login name, read from the machine's list; `nil` if there is none.
     init?(named name: String) {
         guard let list = try? String(contentsOfFile: "/etc/passwd", encoding: .utf8) else { return nil }

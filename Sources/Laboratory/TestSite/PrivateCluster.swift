@@ -4,15 +4,17 @@ import Foundation
 /// A PostgreSQL cluster of our own for test sites and benches: a real server on a Unix socket, which no other user can reach.
 ///
 /// PostgreSQL refuses to run as root. Then it runs as `postgres` or `nobody`, and root still connects, as root enters every
-/// folder. Data and socket are in one short folder, because the path of a socket has 107 bytes at most.
+/// folder. The socket is in a short folder, because its path has 107 bytes at most; the data is there too, or in the folder of a site.
 struct PrivateCluster: Sendable {
     /// The superuser of the cluster.
     static let role = "pushmta"
     /// The port that the socket's file carries in its name; unless the settings say otherwise nothing listens on a network.
     static let standardPort = 5432
 
-    /// The folder of data, socket and log.
+    /// The folder of the socket.
     let folder: String
+    /// The folder of data and log: that of the socket, or another one, which is as long as it likes.
+    let dataFolder: String
     /// The folder of the server's programs.
     let programs: String
     /// The user that the server runs as, if not the caller.
@@ -29,18 +31,39 @@ struct PrivateCluster: Sendable {
     var environment: [String: String] = [:]
 
     /// Where the data is.
-    var data: String { folder + "/data" }
+    var data: String { dataFolder + "/data" }
     /// The server's log.
-    var log: String { folder + "/postgres.log" }
+    var log: String { dataFolder + "/postgres.log" }
+    /// Whether the data is not beside the socket, which then lies in a folder that goes when the server is stopped.
+    var hasOwnDataFolder: Bool { dataFolder != folder }
 
     /// Finds the server's programs and the user for it.
     ///
     /// - Throws: `CommandFailure` if PostgreSQL is not installed or root finds no user that the server can run as.
     init(folder: String) throws {
         self.folder = folder
+        dataFolder = folder
         programs = try Self.findPrograms()
         user = try Self.findUser()
     }
+
+    /// A cluster of a site, which keeps its data in the site's folder, so that it goes with it.
+    ///
+    /// Only where the server runs as another user, who may not enter that folder (as that of root), is the data beside the socket.
+    ///
+    /// - Throws: as `init(folder:)`.
+    init(site: String) throws {
+        folder = Self.folder(forSite: site)
+        programs = try Self.findPrograms()
+        let user = try Self.findUser()
+        self.user = user
+        let own = site + "/" + Self.siteFolder
+        let isThere = FileOwnership(own)?.isFolder == true
+        dataFolder = isThere || (user?.mayEnter(site) ?? true) ? own : folder
+    }
+
+    /// The folder of the data in that of a site; a link to it where the data lies elsewhere.
+    static let siteFolder = "postgres"
 
     /// The connection string of a database of the cluster.
     func connectionString(_ database: String) -> String {
@@ -65,12 +88,15 @@ struct PrivateCluster: Sendable {
     func stop(_ mode: PrivateClusterStop = .fast) async throws {
         guard await isRunning() else { return }
         try await run("pg_ctl", ["stop", "-D", data, "-m", mode.rawValue, "-w", "-t", "60", "-s"])
+        // It is empty; where it is not, somebody has put something there.
+        if hasOwnDataFolder { rmdir(folder) }
     }
 
-    /// Removes the folder. The server has to be stopped.
+    /// Removes the folders. The server has to be stopped.
     func remove() throws {
-        guard FileManager.default.fileExists(atPath: folder) else { return }
-        try FileManager.default.removeItem(atPath: folder)
+        for folder in [folder, dataFolder] where FileManager.default.fileExists(atPath: folder) {
+            try FileManager.default.removeItem(atPath: folder)
+        }
     }
 
     /// Makes the database anew, without anything of an earlier one; its connections are ended.
@@ -124,9 +150,13 @@ struct PrivateCluster: Sendable {
 
     /// Makes the folder; refuses one that somebody else made, as everybody may write where it lies.
     func makeFolder() async throws {
+        for folder in Set([folder, dataFolder]) { try makeFolder(folder) }
+    }
+
+    private func makeFolder(_ folder: String) throws {
         let manager = FileManager.default
         if FileOwnership(folder) != nil {
-            guard isOwn else {
+            guard isOwn(folder) else {
                 throw CommandFailure(.unavailable, "\(folder) belongs to somebody else: remove it and start again")
             }
             return
@@ -176,7 +206,9 @@ struct PrivateCluster: Sendable {
 extension PrivateCluster {
     /// Whether there is a folder that this user, or the server's, has made: as everybody may write where it lies, it may be
     /// another's.
-    var isOwn: Bool {
+    var isOwn: Bool { isOwn(folder) }
+
+    fileprivate func isOwn(_ folder: String) -> Bool {
         guard let ownership = FileOwnership(folder) else { return false }
         return ownership.isFolder && ownership.owner == user?.userID ?? getuid() && ownership.permissions & 0o022 == 0
     }
@@ -234,6 +266,8 @@ struct FileOwnership: Sendable, Equatable {
     let isFolder: Bool
     /// The numeric id of its owner.
     let owner: UInt32
+    /// The numeric id of its group.
+    let group: UInt32
     /// Its permissions.
     let permissions: UInt32
 
@@ -242,10 +276,12 @@ struct FileOwnership: Sendable, Equatable {
         // `attributesOfItem` does not follow a link in the last part of the path.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let owner = attributes[.ownerAccountID] as? NSNumber,
+            let group = attributes[.groupOwnerAccountID] as? NSNumber,
             let permissions = attributes[.posixPermissions] as? NSNumber
         else { return nil }
         isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
         self.owner = owner.uint32Value
+        self.group = group.uint32Value
         self.permissions = permissions.uint32Value
     }
 

@@ -35,6 +35,11 @@ struct Quickstart: Sendable {
         do {
             let result = try await deliver()
             StandardOutput.line(json ? result.json : result.text(site))
+            if !site.cluster.hasOwnDataFolder {
+                StandardError.write(
+                    "PostgreSQL's user \(site.cluster.user?.name ?? "") may not enter \(site.folder), so the database is in \(site.cluster.dataFolder): remove both to remove the site, or name another --folder.\n"
+                )
+            }
             if detach {
                 tell("Everything stays up. `./Deploy/quickstart stop --folder \(site.folder)` ends it.")
                 return result.isClean
@@ -65,7 +70,15 @@ struct Quickstart: Sendable {
             "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker and a web process in \(site.folder)"
         )
         try await site.prepare()
-        let settings = try site.writeSettings(children: Self.children, webPort: try await FreePort.any())
+        var metrics = MetricsSettings()
+        metrics.supervisorPort = try await FreePort.any()
+        metrics.feedbackPort = try await FreePort.any()
+        metrics.webPort = try await FreePort.any()
+        let settings = try site.writeSettings(
+            children: Self.children,
+            webPort: try await FreePort.any(),
+            metrics: metrics
+        )
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
         let simulator = try await site.startSimulator()
         try await site.startSupervisor()
@@ -89,6 +102,7 @@ struct Quickstart: Sendable {
                 seconds: try await store.secondsToLastOutcome(delivery: progress.id) ?? 0,
                 database: site.database,
                 web: base,
+                metrics: "http://\(settings.metrics.address):\(settings.metrics.supervisorPort)",
                 applications: applications
             )
         }
@@ -139,6 +153,8 @@ struct QuickstartResult: Sendable {
     let database: String
     /// The base address of the web process.
     let web: String
+    /// That of the supervisor's metrics.
+    let metrics: String
     /// The applications that devices can register with.
     let applications: [RegistrableApplication]
 
@@ -191,6 +207,7 @@ struct QuickstartResult: Sendable {
                 TABLE pushmta.message_status LIMIT 10;
                 TABLE pushmta.mta_child;
               curl \(web)/health/ready
+              curl \(metrics)/metrics
               logs: \(site.folder)/log
               \(site.programs.pushmta) status --config \(site.settingsFile)
 

@@ -7,7 +7,7 @@ struct TestHost: Sendable {
     /// The folder.
     let folder: String
     /// The programs that it runs.
-    let programs: Executables
+    var programs: Executables
     /// The supervisor, whose children are its own.
     var supervisor: BackgroundProcess
     /// A command that runs the supervisor, such as `ip netns exec NAME`; empty: it is started directly. The command has to

@@ -50,7 +50,7 @@ struct TestSite: Sendable {
         let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
         self.folder = folder
         self.programs = Executables(folder: programs)
-        cluster = try PrivateCluster(folder: PrivateCluster.folder(forSite: folder))
+        cluster = try PrivateCluster(site: folder)
         gateways = TestSimulator(site: folder)
         let executables = self.programs
         host = TestHost(folder: folder, programs: executables)
@@ -78,9 +78,12 @@ struct TestSite: Sendable {
         }
         guard withCluster else { return }
         let manager = FileManager.default
-        let link = folder + "/postgres"
-        try? manager.removeItem(atPath: link)
-        try manager.createSymbolicLink(atPath: link, withDestinationPath: cluster.folder)
+        let link = folder + "/" + PrivateCluster.siteFolder
+        // A link of a site whose data lay elsewhere; never a folder.
+        unlink(link)
+        if !cluster.hasOwnDataFolder {
+            try manager.createSymbolicLink(atPath: link, withDestinationPath: cluster.folder)
+        }
         try await cluster.start()
         try await cluster.recreateDatabase(Self.databaseName)
     }
@@ -134,8 +137,12 @@ extension TestSite {
     ///
     /// - Parameter database: The database if it is not the site's own.
     /// - Parameter webPort: The port of the web process, on this machine only.
-    func writeSettings(database: String? = nil, children: Int, webPort: Int? = nil) throws -> Settings {
+    /// - Parameter metrics: Where the processes serve metrics; nowhere unless given, as several sites may be up at once.
+    func writeSettings(database: String? = nil, children: Int, webPort: Int? = nil, metrics: MetricsSettings = .off)
+        throws -> Settings
+    {
         var settings = Settings()
+        settings.metrics = metrics
         settings.database.url = database ?? self.database
         settings.credentialKeyFile = host.keyFile
         settings.mta.workingPath = host.journalFolder

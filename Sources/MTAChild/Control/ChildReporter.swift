@@ -1,8 +1,8 @@
 import Foundation
 import Gateways
-import Histogram
 import Logging
 import OperatingSystem
+import ProcessEvents
 import ProcessProtocol
 import Store
 import Synchronization
@@ -10,6 +10,7 @@ import Synchronization
 /// Says how the child is doing: a line on standard output and a row in `mta_child`, each second.
 final class ChildReporter: Sendable {
     private struct Last {
+        var connections = 0
         var resolved: Int64 = 0
         var at = ContinuousClock.now
         var rate = 0.0
@@ -47,11 +48,20 @@ final class ChildReporter: Sendable {
         }
     }
 
+    /// Keeps the number of connections fresh for the lines, which wait for nothing, until the task is cancelled.
+    func watchConnections() async {
+        while !Task.isCancelled {
+            let connections = await sender.gateway?.status().connections ?? 0
+            last.withLock { $0.connections = connections }
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
     func writeLine(exitReason: ChildExitReason?) {
-        let (counters, parts, inFlight, isKeptBack, isProbing) = sender.dispatch.withLock { dispatch in
+        let (counters, parts, inFlight, window, isKeptBack, isProbing) = sender.dispatch.withLock { dispatch in
             (
-                dispatch.counters, dispatch.parts.count, dispatch.window.unresolved, !dispatch.permission.isLeaseValid,
-                dispatch.isProbingTrouble
+                dispatch.counters, dispatch.parts.count, dispatch.window.unresolved, dispatch.window.most,
+                !dispatch.permission.isLeaseValid, dispatch.isProbingTrouble
             )
         }
         var status = ChildStatus(
@@ -70,6 +80,14 @@ final class ChildReporter: Sendable {
         status.residentBytes = Machine.residentBytes()
         status.progress = counters.progress
         status.exitReason = exitReason
+        status.figures = ChildFigures(
+            messages: counters.outcomes.all,
+            gateway: sender.measures.latencies.withLock(\.all),
+            database: sender.measures.database.withLock(\.self),
+            connections: last.withLock(\.connections),
+            window: window,
+            cpuSeconds: ProcessFigures.cpu()
+        )
         // A supervisor that is gone does not read: the end of standard input tells the child, not this.
         try? FileHandle.standardOutput.write(contentsOf: Data(LineEncoder.line(ChildMessage(status))))
     }
@@ -82,14 +100,15 @@ final class ChildReporter: Sendable {
     }
 
     func heartbeat(exited: Bool) async {
-        let (counters, parts, window, current) = sender.dispatch.withLock { dispatch in
+        let gateway = await sender.gateway?.status()
+        let queued = gateway?.queued ?? 0
+        let (counters, parts, window, limit, current) = sender.dispatch.withLock { dispatch in
             (
-                dispatch.counters, dispatch.parts.count, dispatch.window.most,
+                dispatch.counters, dispatch.parts.count, dispatch.window, dispatch.limit(queuedInGateway: queued),
                 dispatch.parts.values.max { $0.inGateway < $1.inGateway }?.claimed
             )
         }
-        let gateway = await sender.gateway?.status()
-        let (p50, p99) = sender.latencies.withLock { ($0.percentile(50), $0.percentile(99)) }
+        let (p50, p99) = sender.measures.latencies.withLock { ($0.percentile(50), $0.percentile(99)) }
         var heartbeat = ChildHeartbeat(
             childID: arguments.childID,
             pid: getpid(),
@@ -103,7 +122,12 @@ final class ChildReporter: Sendable {
             wanted: Int32(clamping: gateway?.wanted ?? 0),
             reason: gateway?.reason ?? "",
             streamsInFlight: Int32(clamping: gateway?.streamsInFlight ?? 0),
-            dispatchWindow: Int32(clamping: window)
+            dispatchWindow: Int32(clamping: window.most),
+            most: ChildConnections.Most(
+                connections: Int32(clamping: gateway?.most ?? 0),
+                dispatchWindow: Int32(clamping: window.ceiling)
+            ),
+            limitedBy: exited ? nil : limit
         )
         heartbeat.sent = counters.sent
         heartbeat.failed = counters.failed
@@ -119,7 +143,7 @@ final class ChildReporter: Sendable {
         do {
             try await store.recordChildHeartbeat(heartbeat)
         } catch {
-            if !Task.isCancelled { logger.warning("the child's row could not be updated: \(error)") }
+            if !Task.isCancelled { logger.failure("the child's row could not be updated", of: error) }
         }
     }
 
@@ -142,34 +166,7 @@ final class ChildReporter: Sendable {
             last.windowTurned = now
             return true
         }
-        if turn { sender.latencies.withLock { $0.turn() } }
+        if turn { sender.measures.latencies.withLock { $0.turn() } }
         return last.withLock { $0.rate }
-    }
-}
-
-/// The gateway's latencies of the last seconds.
-struct LatencyWindow: Sendable {
-    /// Percentiles are of the last full window and what came since: fresh, and not jumpy.
-    static let seconds: Int64 = 10
-    /// An hour: no deadline is longer.
-    private static let highest: UInt64 = 3_600_000_000
-
-    private var current = Histogram<UInt32>(highestTrackableValue: highest, numberOfSignificantValueDigits: .two)
-    private var last = Histogram<UInt32>(highestTrackableValue: highest, numberOfSignificantValueDigits: .two)
-
-    mutating func record(_ microseconds: UInt32) {
-        current.record(UInt64(microseconds))
-    }
-
-    /// Ends the window.
-    mutating func turn() {
-        swap(&current, &last)
-        current.reset()
-    }
-
-    /// A percentile in milliseconds; 0 when there were no answers.
-    func percentile(_ percent: Double) -> Double {
-        let fuller = current.totalCount >= last.totalCount ? current : last
-        return fuller.totalCount == 0 ? 0 : Double(fuller.valueAtPercentile(percent)) / 1_000
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -34,7 +35,7 @@ final class CircuitReport: Sendable {
     func open(remedy: String, holdsTokenEffects: Bool, reason: @escaping @Sendable () async throws -> String) {
         let words = Task {
             let words = (try? await reason()) ?? "the gateway refuses every message"
-            logger.error("the circuit of the application opens: \(words); \(remedy)")
+            logger.event(.circuitOpened, "the circuit of the application opens: \(words); \(remedy)")
             return words
         }
         reports.tell("open") { [store, applicationID, accountID] in
@@ -49,7 +50,7 @@ final class CircuitReport: Sendable {
     }
 
     func close() {
-        logger.notice("a probe got through: the circuit of the application closes")
+        logger.event(.circuitClosed, "a probe got through: the circuit of the application closes")
         reports.tell("close") { [store, applicationID] in
             try await store.closeCircuit(application: applicationID)
         }
@@ -78,7 +79,7 @@ final class DeliveryHolder: Sendable {
 
     /// Pauses a delivery with its reason.
     func hold(_ delivery: Int64, reason: String) {
-        logger.error("delivery \(delivery) is paused: \(reason)")
+        logger.event(.deliveryPaused, "delivery \(delivery) is paused: \(reason)", ["delivery": "\(delivery)"])
         reports.tell("hold") { [store] in
             do {
                 try await store.holdDelivery(delivery, reason: reason)
@@ -130,7 +131,7 @@ final class OrderedReports: Sendable {
                         try await change()
                         break
                     } catch {
-                        logger.warning("\(what) could not be stored, trying again: \(error)")
+                        logger.failure("\(what) could not be stored, trying again", of: error)
                         try? await Task.sleep(for: backOff.next())
                     }
                 }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import Store
 import Synchronization
@@ -53,7 +54,7 @@ final class ControlWatcher: Sendable {
                 isAnswered = true
             } catch {
                 guard !Task.isCancelled else { return }
-                if isAnswered { logger.warning("the states of deliveries could not be read: \(error)") }
+                if isAnswered { logger.failure("the states of deliveries could not be read", of: error) }
                 isAnswered = false
                 // Validity runs on all the same.
                 sender.perform(.deliveryStates([:]))

@@ -1,5 +1,6 @@
 import Gateways
 import Logging
+import ProcessEvents
 import Store
 import Synchronization
 
@@ -38,7 +39,7 @@ struct HealthReporter: Sendable {
             return true
         } catch {
             if !Task.isCancelled {
-                logger.warning("the state of application \(applicationID) could not be shown: \(error)")
+                logger.failure("the state of the application could not be shown", of: error)
             }
             return false
         }

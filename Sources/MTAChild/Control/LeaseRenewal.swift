@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -86,7 +87,7 @@ final class LeaseRenewal: Sendable {
             return true
         } catch {
             // At the end of the child everything under way is cancelled, which is no trouble.
-            if !Task.isCancelled { logger.warning("the leases of \(held.count) parts could not be renewed: \(error)") }
+            if !Task.isCancelled { logger.failure("the leases of \(held.count) parts could not be renewed", of: error) }
             return false
         }
     }
@@ -99,7 +100,11 @@ final class LeaseRenewal: Sendable {
             Set(missing.filter { dispatch.parts[$0].map { !$0.isClosing && !$0.isFenced } == true })
         }
         guard !lost.isEmpty else { return }
-        logger.warning("\(lost.count) parts were taken over by another owner; nothing more is decided about them")
+        logger.event(
+            .leaseLost,
+            "\(lost.count) parts were taken over by another owner; nothing more is decided about them",
+            ["parts": "\(lost.count)"]
+        )
         sender.perform(.leasesLost(lost))
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -29,7 +30,7 @@ struct RateSharing: Sendable {
             } catch {
                 guard !Task.isCancelled else { return }
                 if isAnswered {
-                    logger.warning("slices of rates could not be had, and messages wait for them: \(error)")
+                    logger.failure("slices of rates could not be had, and messages wait for them", of: error)
                 }
                 isAnswered = false
                 try? await Task.sleep(for: Self.pause)

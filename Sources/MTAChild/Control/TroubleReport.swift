@@ -1,5 +1,6 @@
 import Gateways
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -37,7 +38,8 @@ final class TroubleReport: Sendable {
     func enter(reason: String, notBefore: Duration?) {
         var random = SystemRandomNumberGenerator()
         let pause = ProbePace.pause(notBefore: notBefore ?? .zero, using: &random)
-        logger.error(
+        logger.event(
+            .gatewayAway,
             "the gateway takes nothing (\(reason)): the messages wait, and single probes find out when it does"
         )
         reports.tell("trouble") { [store, applicationID, accountID] in
@@ -53,7 +55,7 @@ final class TroubleReport: Sendable {
 
     /// A probe got through.
     func end() {
-        logger.notice("a probe got through: sending begins again")
+        logger.event(.gatewayBack, "a probe got through: sending begins again")
         reports.tell("end") { [store, applicationID, accountID] in
             try await store.endTrouble(application: applicationID, account: accountID)
         }
@@ -174,7 +176,7 @@ struct TroubleProber: Sendable {
                 sender.signals.claim.fire()
             }
         } catch {
-            logger.warning("a message to probe with could not be claimed: \(error)")
+            logger.failure("a message to probe with could not be claimed", of: error)
         }
         return false
     }
@@ -211,7 +213,7 @@ struct TroubleProber: Sendable {
                 sender.perform(.fastShutdown)
             }
         } catch {
-            logger.warning("the trouble of the gateway could not be stored: \(error)")
+            logger.failure("the trouble of the gateway could not be stored", of: error)
         }
     }
 }

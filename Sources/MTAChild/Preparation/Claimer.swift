@@ -1,5 +1,6 @@
 import Content
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -14,10 +15,12 @@ final class Claimer: Sendable {
     private static let pollInterval = Duration.seconds(1)
     /// Parts of one claim: enough to hide the round trips, few enough that other children get theirs.
     private static let mostPartsAtOnce = 4
-    /// Parts of one claim when the last one brought single messages: then so many more of them are worth a round trip…
+    /// Parts that a claim looks at when the last one brought single messages: as many as make a whole part.
+    private static let mostMessagesAtOnce = 1_000
+    /// Parts that a claim looks at when the last one brought other small ones: so many more of them are worth a round trip.
     private static let mostSmallPartsAtOnce = 256
-    /// …and no part with more messages than this is among them.
-    private static let smallPart: Int32 = 16
+    /// The most messages of a small part.
+    private static let smallPart: Int32 = 100
 
     /// An answer that took longer says too little about what the database's clock shows now.
     private static let freshAnswer = Duration.seconds(1)
@@ -79,7 +82,7 @@ final class Claimer: Sendable {
     /// Runs until the child drains.
     func run() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(10))
-        var wantsSmall = false
+        var smallParts: Int?
         while !control.isDraining {
             do {
                 // The database may see other parts with this child than the child does.
@@ -90,28 +93,36 @@ final class Claimer: Sendable {
                 }
                 let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize))
                 let parts =
-                    wantsSmall
-                    ? try await claim(atMost: Self.mostSmallPartsAtOnce, largest: Self.smallPart)
-                    : try await claim(atMost: usual)
+                    if let smallParts {
+                        try await claim(atMost: smallParts, messages: room)
+                    } else {
+                        try await claim(atMost: usual)
+                    }
                 if loadLosses.take() {
                     // Nothing else can be loaded either.
                     try? await Task.sleep(for: backOff.next())
                     continue
                 }
                 backOff.reset()
-                if wantsSmall {
+                if smallParts != nil {
                     // The next claim is of all parts again, the urgent ones first: nothing is kept waiting for being large.
-                    wantsSmall = false
+                    smallParts = nil
                     continue
                 }
-                wantsSmall = parts.count == usual && parts.allSatisfy { $0.size <= Self.smallPart }
+                smallParts = Self.smallParts(after: parts, outOf: usual)
                 if parts.isEmpty { await sender.signals.claim.wait(timeout: Self.pollInterval) }
             } catch {
-                if !Task.isCancelled { logger.warning("no parts could be claimed, trying again: \(error)") }
+                if !Task.isCancelled { logger.failure("no parts could be claimed, trying again", of: error) }
                 losses.note()
                 try? await Task.sleep(for: backOff.next())
             }
         }
+    }
+
+    /// How many parts the next claim looks at, if it is to be one of small parts: when the last one was full of them.
+    private static func smallParts(after parts: [ClaimedPart], outOf asked: Int) -> Int? {
+        guard parts.count == asked, parts.allSatisfy({ $0.size <= smallPart }) else { return nil }
+        return parts.allSatisfy { $0.validUntil != nil } ? mostMessagesAtOnce : mostSmallPartsAtOnce
     }
 
     /// Messages that may still be loaded; nil if nothing is to be claimed now.
@@ -167,12 +178,13 @@ final class Claimer: Sendable {
     }
 
     /// Claims parts and waits until they are loaded, unless that takes long.
-    private func claim(atMost limit: Int, largest: Int32? = nil) async throws -> [ClaimedPart] {
+    /// - Parameter messages: how many at most, if single messages are asked for; nil for all kinds of parts.
+    private func claim(atMost limit: Int, messages: Int? = nil) async throws -> [ClaimedPart] {
         let slow = loading.deliveries.union(sender.dispatch.withLock { $0.deliveriesAtTheirPace })
         let troubled = troubles.withLock { $0.deliveries(at: .now) }
-        var parts = try await take(limit, largest, except: slow.union(troubled))
+        var parts = try await take(limit, messages, except: slow.union(troubled))
         // While there is nothing else to do, what cannot be loaded is told so and waits.
-        if parts.isEmpty, !troubled.isEmpty { parts = try await take(limit, largest, except: slow) }
+        if parts.isEmpty, !troubled.isEmpty { parts = try await take(limit, messages, except: slow) }
         let loads = Self.loadedTogether(parts).map(load)
         guard !loads.isEmpty else { return parts }
         await withTimeout(Self.usualLoad) { for load in loads { await load.value } }
@@ -199,21 +211,39 @@ final class Claimer: Sendable {
         loading.start(parts) { await self.prepare(parts) }
     }
 
-    private func take(_ limit: Int, _ largest: Int32?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
+    private func take(_ limit: Int, _ messages: Int?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
         let holdsNothing = loading.count == 0 && sender.dispatch.withLock { $0.heldTokens.isEmpty }
         let moment = ContinuousClock.now
-        let parts = try await store.claimParts(
-            application: arguments.applicationID,
-            account: arguments.accountID,
-            child: arguments.childID,
-            limit: limit,
-            largest: largest,
-            except: passed
-        )
-        if !parts.isEmpty { CrashPoint.afterClaim.reached() }
+        let parts = try await sender.measures.time(\.claim) { try await ask(limit, messages, except: passed) }
+        if !parts.isEmpty {
+            CrashPoint.afterClaim.reached()
+            logger.debug("claimed \(parts.count) parts (at most \(limit) were asked for)")
+        }
         if let last = parts.last { setClock(last, askedAt: moment) }
         if holdsNothing, !parts.isEmpty { leases.claimed(at: moment) }
         return parts
+    }
+
+    private func ask(_ limit: Int, _ messages: Int?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
+        if let messages {
+            try await store.claimMessages(
+                application: arguments.applicationID,
+                account: arguments.accountID,
+                child: arguments.childID,
+                limit: limit,
+                largest: Self.smallPart,
+                messages: messages,
+                except: passed
+            )
+        } else {
+            try await store.claimParts(
+                application: arguments.applicationID,
+                account: arguments.accountID,
+                child: arguments.childID,
+                limit: limit,
+                except: passed
+            )
+        }
     }
 
     /// A delivery may be younger than the last look at the database's clock, which may have been set meanwhile.
@@ -283,9 +313,9 @@ final class Claimer: Sendable {
             giveBack(part)
         } catch {
             let problem = LoadProblem(error)
-            logger.warning(
-                "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back: \(error)"
-            )
+            let keys: Logger.Metadata = ["delivery": "\(part.deliveryID)"]
+            let text = "part \(part.id) of delivery \(part.deliveryID) could not be loaded, giving it back"
+            logger.failure(text, of: error, keys)
             switch problem.scope {
             case .connection:
                 loadLosses.note()
@@ -300,11 +330,12 @@ final class Claimer: Sendable {
 
     /// The delivery cannot be sent at all: no other child would fare better.
     private func refuse(_ part: ClaimedPart, reason: String) async {
-        logger.error("delivery \(part.deliveryID) cannot be sent: \(reason)")
+        let text = "delivery \(part.deliveryID) cannot be sent: \(reason)"
+        logger.event(.deliveryFailed, "\(text)", ["delivery": "\(part.deliveryID)"])
         do {
             try await store.failDelivery(part.deliveryID, reason: reason)
         } catch {
-            logger.warning("the state of delivery \(part.deliveryID) could not be set: \(error)")
+            logger.failure("the state of delivery \(part.deliveryID) could not be set", of: error)
         }
         giveBack(part)
     }

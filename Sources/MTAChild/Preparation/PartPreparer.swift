@@ -1,4 +1,5 @@
 import Gateways
+import ProcessProtocol
 import PushCore
 import Store
 import Synchronization
@@ -20,6 +21,7 @@ final class PartPreparer: Sendable {
     /// Whether messages that a lost owner may have sent go by their delivery's policy; if not, they end as `unknown`.
     private let sendsLost: Bool
     private let nextBatchID = Atomic<Int64>(1)
+    private let measures: ChildMeasures
     private let compiled = Mutex(
         RecentlyUsed<CompiledDelivery>(mostEntries: mostCompiled, mostWeight: mostCompiledBytes)
     )
@@ -31,7 +33,8 @@ final class PartPreparer: Sendable {
         application: ApplicationRow,
         format: PayloadFormat,
         clock: DatabaseClock,
-        sendsLost: Bool
+        sendsLost: Bool,
+        measures: ChildMeasures = ChildMeasures()
     ) {
         self.store = store
         self.views = views
@@ -39,6 +42,7 @@ final class PartPreparer: Sendable {
         self.format = format
         self.clock = clock
         self.sendsLost = sendsLost
+        self.measures = measures
     }
 
     func newBatchID() -> Int64 {
@@ -63,7 +67,7 @@ final class PartPreparer: Sendable {
         guard let one = parts.first, parts.count > 1 else { return nil }
         let delivery = try await delivery(one.deliveryID)
         guard !delivery.fields.isMapped else { return nil }
-        let loaded = try await store.loadParts(parts, delivery.fields)
+        let loaded = try await measures.time(\.load) { try await store.loadParts(parts, delivery.fields) }
         return zip(parts, loaded).map { part, loaded in
             render(part, delivery, loaded, known: [], recovery: PartRecovery(), inherited: [])
         }
@@ -84,7 +88,9 @@ final class PartPreparer: Sendable {
     }
 
     private func load(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
-        try await fields.isMapped ? views.load(part, fields) : store.loadPart(part, fields)
+        try await measures.time(\.load) {
+            try await fields.isMapped ? views.load(part, fields) : store.loadPart(part, fields)
+        }
     }
 
     private func delivery(_ id: Int64) async throws -> CompiledDelivery {

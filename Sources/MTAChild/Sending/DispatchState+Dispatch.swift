@@ -108,6 +108,18 @@ extension DispatchState {
         if pace.needsSlices(at: moment) { actions.append(.askForSlices) }
     }
 
+    /// What keeps messages from leaving faster, as it looks now.
+    func limit(queuedInGateway queued: Int) -> SendingLimit {
+        if trouble != .none { return .trouble }
+        if circuit != .closed { return .circuit }
+        guard !parts.isEmpty else { return .work }
+        if pace.keepsBack { return .rate }
+        if queued > 0 { return .connections }
+        guard let next = waiting.lazy.compactMap({ parts[$0]?.slices.first }).first else { return .loading }
+        let isFull = !window.admits(next.rows.count, bytes: bytesInGateway + next.batch.byteCount)
+        return isFull ? .window : .loading
+    }
+
     /// What the batches in the gateway hold.
     private var bytesInGateway: Int {
         window.mostBytes == .max ? 0 : flights.values.reduce(0) { $0 + $1.batch.byteCount }

@@ -365,6 +365,7 @@ extension DispatchState {
     ) {
         part.isDecided(row)
         part.lastBatch = storing.number
+        counters.outcomes.add(status, OutcomeCounts.ReasonClass(status, reason, failure))
         storing.outcomes.append(
             part: part.claimed.id,
             token: part.claimed.fencingToken,

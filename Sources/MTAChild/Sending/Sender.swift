@@ -1,6 +1,7 @@
 import Gateways
 import Logging
 import NIOCore
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -17,7 +18,7 @@ final class Sender: GatewayDelegate {
     let circuit: CircuitReport
     let troubleReport: TroubleReport
     let holder: DeliveryHolder
-    let latencies = Mutex(LatencyWindow())
+    let measures = ChildMeasures()
     let signals = SenderSignals()
     let difficulties = SenderDifficulties()
     let store: Store
@@ -231,7 +232,7 @@ extension Sender {
     }
 
     func resolved(_ batches: [ResolvedBatch]) {
-        latencies.withLock { window in
+        measures.latencies.withLock { window in
             for batch in batches { for latency in batch.latencies where latency > 0 { window.record(latency) } }
         }
         if difficulties.gateway.withLock({ $0.application != nil }),
@@ -340,7 +341,7 @@ extension Sender {
                     if alone, let problem { try await holdIfRefused(part, problem) }
                     break
                 } catch {
-                    logger.warning("part \(part.part) could not be given back: \(error)")
+                    logger.failure("part \(part.part) could not be given back", of: error)
                     // The lease runs out by itself then; the next owner learns the rest from mark, outcomes and journal.
                     guard !isStopped.withLock({ $0 }) else { return }
                     try? await Task.sleep(for: backOff.next())
@@ -370,14 +371,15 @@ extension Sender {
 
     /// Says that the gateway finds a rate too high. It is said once: who meets the gateway's refusal again says it again.
     private func cutRate(_ limit: Int64, _ reason: String) {
-        logger.warning(
+        logger.event(
+            .quotaReached,
             "the gateway says that the project sends too fast (\(reason)): its rate is halved, and grows again"
         )
         Task {
             do {
                 try await store.cutRate(limit, reason: reason)
             } catch {
-                logger.warning("the rate of the project could not be halved: \(error)")
+                logger.failure("the rate of the project could not be halved", of: error)
             }
         }
     }
@@ -387,12 +389,12 @@ extension Sender {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
         for await marks in marks.stream {
             do {
-                let held = try await store.mark(marks)
+                let held = try await measures.time(\.mark) { try await store.mark(marks) }
                 CrashPoint.afterMark.reached()
                 perform(.marked(marks, held: held))
                 backOff.reset()
             } catch {
-                logger.warning("the dispatch marks of \(marks.count) parts could not be committed: \(error)")
+                logger.failure("the dispatch marks of \(marks.count) parts could not be committed", of: error)
                 try? await Task.sleep(for: backOff.next())
                 perform(.markFailed)
             }
@@ -423,13 +425,13 @@ extension Sender {
             do {
                 // The whole transaction travels in one message: just before it nothing is committed.
                 CrashPoint.beforeCommit.reached()
-                let report = try await store.storeOutcomes(batch)
+                let report = try await measures.time(\.store) { try await store.storeOutcomes(batch) }
                 CrashPoint.afterCommit.reached()
                 difficulties.database.withLock { $0 = "" }
                 return report
             } catch {
                 difficulties.database.withLock { $0 = "outcomes cannot be stored: \(error)" }
-                logger.warning("\(batch.count) outcomes could not be stored, trying again: \(error)")
+                logger.failure("\(batch.count) outcomes could not be stored, trying again", of: error)
                 try? await Task.sleep(for: backOff.next())
             }
         }

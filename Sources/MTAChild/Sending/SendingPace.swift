@@ -31,6 +31,9 @@ struct SendingPace: Sendable {
     /// Nothing is limited.
     var isFree: Bool { limits.isEmpty }
 
+    /// Whether the last pass found messages that a limit keeps.
+    var keepsBack: Bool { limits.values.contains { $0.waiting > 0 && $0.room <= 0 } }
+
     /// The limit of the project, if it has any.
     var projectLimit: Int64? {
         common.first { limits[$0]?.isProject == true && limits[$0]?.share.rate.isFinite == true }

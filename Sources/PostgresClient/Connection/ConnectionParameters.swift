@@ -85,6 +85,30 @@ enum ConnectionOptions {
     }
 }
 
+extension PostgresConfiguration {
+    /// What is wrong with the form of the connection string, without values of it; nil if libpq can read it.
+    public var formProblem: String? {
+        // Neither a list of options nor an address: a database's name.
+        guard connectionString.contains("=") || connectionString.contains("://") else { return nil }
+        var words: UnsafeMutablePointer<CChar>?
+        if let options = PQconninfoParse(connectionString, &words) {
+            PQconninfoFree(options)
+            return nil
+        }
+        defer { PQfreemem(words) }
+        let text = words.map { String(cString: $0) } ?? ""
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        // Other words quote what stands in the string, which may be a part of a password.
+        let isOption = line.hasPrefix("invalid connection option") || line.hasPrefix("invalid URI query parameter")
+        return isOption ? line : ValueRedaction.redact(line, sqlState: "22000")
+    }
+
+    /// `sslmode` as libpq takes it from the string, the environment or its default.
+    public var sslMode: String {
+        ConnectionOptions.defaults().merging(ConnectionOptions.parse(connectionString)) { $1 }["sslmode"] ?? "prefer"
+    }
+}
+
 /// The servers of a connection string that names several, one after the other.
 ///
 /// libpq goes on to the next one by itself when the first refuses, but not when it does not answer at all: only its blocking

@@ -5,6 +5,8 @@
 public struct PostgresConfiguration: Sendable, CustomStringConvertible {
     /// The libpq connection string or URI.
     public var connectionString: String
+    /// The setting that the string is the value of, and where it was set, for messages; empty if nobody said.
+    public var origin = ""
     /// The name shown in `pg_stat_activity`.
     public var applicationName: PostgresApplicationName
     /// `statement_timeout` of the session in milliseconds; nil leaves the server's setting.

@@ -30,6 +30,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     public let statementIndex: Int?
     /// The beginning of the failing statement's SQL text, on one line.
     public let statement: String?
+    /// What to do, and which setting it is about, where that is known: of connections that could not be made.
+    public let remedy: String?
 
     /// Makes an error.
     public init(
@@ -38,8 +40,10 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         message: String,
         constraint: String? = nil,
         statementIndex: Int? = nil,
-        statement: String? = nil
+        statement: String? = nil,
+        remedy: String? = nil
     ) {
+        self.remedy = remedy
         self.code = code
         self.message = message
         self.constraint = constraint
@@ -71,6 +75,14 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
             + "itself in database.url"
     )
 
+    /// A commit that was acknowledged before the synchronous replica had it. Nobody knows whether it lasts, as after a lost
+    /// connection, so it counts as one: who repeats it waits for the replica again.
+    static let unreplicatedCommit = PostgresError(
+        code: .connection,
+        message:
+            "the wait for the synchronous replica was cancelled: the commit is on the primary alone, and the connection was closed"
+    )
+
     /// Whether the same operation may succeed when it is repeated, after a lost connection on a new one.
     public var isRetryable: Bool {
         switch code {
@@ -84,12 +96,14 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What happened, with the SQLSTATE and the beginning of the statement.
+    /// What happened, with the SQLSTATE, the beginning of the statement, and what to do.
     public var description: String {
         var text = "PostgreSQL: \(message)"
         if isReadOnlyServer { text += ". \(Self.readOnlyWords)" }
         if let sqlState { text += " (SQLSTATE \(sqlState))" }
         if let statement { text += " in: \(statement)" }
+        // libpq asks questions.
+        if let remedy { text += (text.hasSuffix("?") ? " " : ". ") + remedy }
         return text
     }
 }
@@ -137,6 +151,19 @@ extension PostgresError {
         )
     }
 
+    /// The same error of a connection that could not be made, with what to do.
+    func advising(_ origin: String) -> PostgresError {
+        guard code == .connection else { return self }
+        // A line of libpq's may end like a sentence.
+        let words = message.hasSuffix(".") ? String(message.dropLast()) : message
+        return PostgresError(
+            code: code,
+            sqlState: sqlState,
+            message: words,
+            remedy: ConnectionAdvice.words(for: self, origin: origin)
+        )
+    }
+
     /// Whether a refusal to connect would be the same at every server of the list: who is not let in, or asks for a
     /// database that is not there. libpq goes no further either.
     var isFinalForAllServers: Bool {
@@ -167,6 +194,7 @@ extension PostgresError {
         case message = "M"
         case constraint = "n"
         case position = "P"
+        case function = "R"
     }
 
     /// A field of an error or notice; nil when the server did not send it.

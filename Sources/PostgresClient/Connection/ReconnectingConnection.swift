@@ -62,7 +62,9 @@ public final class ReconnectingConnection: Sendable {
     }
 
     deinit {
-        state.withLock { $0.attempt }?.cancel()
+        let (attempt, isClosed) = state.withLock { ($0.attempt, $0.isClosed) }
+        attempt?.cancel()
+        if !isClosed { onEvent(.closed) }
     }
 
     /// Runs the closure with an open connection, waiting for one as long as it takes (cancel the task to give up).
@@ -109,6 +111,7 @@ public final class ReconnectingConnection: Sendable {
             return (state.connection, state.attempt, state.waiters)
         }
         attempt?.cancel()
+        onEvent(.closed)
         for waiter in waiters.values { waiter.resume(throwing: Mailbox.closedError) }
         await connection?.close()
     }
@@ -199,6 +202,8 @@ public enum ReconnectingConnectionEvent: Sendable {
     case connected(backendPID: Int32)
     /// The connection was found to be gone.
     case lost
+    /// Nobody wants it any more.
+    case closed
     /// An attempt failed; the next comes after the delay.
     case attemptFailed(PostgresError, attempt: Int, nextDelay: Duration)
 }

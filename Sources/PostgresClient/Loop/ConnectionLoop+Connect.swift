@@ -59,6 +59,10 @@ extension ConnectionLoop {
         _ mailbox: Mailbox,
         _ notices: NoticeReceiver
     ) throws(PostgresError) -> OpaquePointer {
+        if let problem = configuration.formProblem {
+            let message = "the connection string cannot be read: \(problem)"
+            throw PostgresError(code: .connection, message: message).advising(configuration.origin)
+        }
         let servers = ServerAlternatives(configuration.connectionString)
         let limit = servers.connectTimeout ?? configuration.connectTimeout
         var failures: [PostgresError] = []
@@ -72,7 +76,7 @@ extension ConnectionLoop {
                 if error.isFinalForAllServers { break }
             }
         }
-        throw PostgresError.merging(failures)
+        throw PostgresError.merging(failures).advising(configuration.origin)
     }
 
     private static func connect(
@@ -154,9 +158,16 @@ extension ConnectionLoop {
 final class NoticeReceiver {
     /// An error with which the server ended the session while nothing was running.
     private(set) var stderrTail: PostgresError?
+    /// Whether the server has given up waiting for its synchronous replica and acknowledges a commit all the same: it is on the
+    /// primary alone, and a fail-over takes it away.
+    private(set) var hasUnreplicatedCommit = false
     private let handler: (@Sendable (PostgresNotice) -> Void)?
 
     init(_ handler: (@Sendable (PostgresNotice) -> Void)?) { self.handler = handler }
+
+    /// The function of the server that waits for synchronous replicas; it warns of nothing but a wait that was cut short, by a
+    /// cancel request or an administrator.
+    private static let replicationWait = "SyncRepWaitForLSN"
 
     /// Takes the notices of a connection; the receiver must outlive it.
     func attach(to connection: OpaquePointer) {
@@ -171,6 +182,8 @@ final class NoticeReceiver {
     }
 
     private func receive(_ result: OpaquePointer) {
+        // The warning's SQLSTATE is that of all warnings and its words are the server's language; its origin is neither.
+        if PostgresError.field(result, .function) == Self.replicationWait { hasUnreplicatedCommit = true }
         if PostgresError.isFatal(result) {
             stderrTail = PostgresError(result: result)
         } else if let handler, let severity = PostgresError.field(result, .severity) {

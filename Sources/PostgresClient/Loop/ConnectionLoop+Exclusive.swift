@@ -92,7 +92,7 @@ extension ConnectionLoop {
 
     private func receiveResults(_ operation: ExclusiveOperation) throws(PostgresError) {
         while PQisBusy(connection) == 0 {
-            guard let result = PQgetResult(connection) else { return finish(operation) }
+            guard let result = PQgetResult(connection) else { return try finish(operation) }
             defer { PQclear(result) }
             switch PQresultStatus(result) {
             case PGRES_COPY_IN where operation.kind == .copyIn, PGRES_COPY_OUT where operation.kind == .copyOut:
@@ -129,7 +129,8 @@ extension ConnectionLoop {
         if operation.error == nil { operation.error = error }
     }
 
-    private func finish(_ operation: ExclusiveOperation) {
+    private func finish(_ operation: ExclusiveOperation) throws(PostgresError) {
+        if notices.hasUnreplicatedCommit { throw .unreplicatedCommit }
         exclusive = nil
         if operation.ownsSession {
             for submission in queue.endSession() { submission.fail(Mailbox.closedError) }

@@ -201,6 +201,7 @@ extension ConnectionLoop {
     }
 
     private func finish(_ group: GroupInFlight) throws(PostgresError) {
+        if notices.hasUnreplicatedCommit { throw .unreplicatedCommit }
         _ = inFlight.popFirst()
         try endSession(after: group)
         if let error = group.error {

@@ -2,11 +2,13 @@ extension Settings {
     /// Every setting, in the order of the file.
     public static let definitions: [SettingDefinition] =
         generalDefinitions + masterDefinitions + childDefinitions + webDefinitions + feedbackDefinitions
+        + metricsDefinitions
 
     private static let generalDefinitions: [SettingDefinition] = [
         .init("database.url", unit: "libpq connection string or URI", .text(\.database.url), mayHoldSecret: true),
         .init("database.statementTimeoutSec", unit: "seconds", .integer(\.database.statementTimeoutSec, 0...86_400)),
         .init("credentialKeyFile", unit: "path", .text(\.credentialKeyFile)),
+        .init("log.format", unit: "format", .choice(\.log.format, ["text", "json"])),
         .init(
             "log.level",
             unit: "level",
@@ -184,5 +186,14 @@ extension Settings {
             unit: "days",
             .integer(\.feedback.retention.disabledSubscriptionDays, days)
         ),
+    ]
+}
+
+extension Settings {
+    static let metricsDefinitions: [SettingDefinition] = [
+        .init("metrics.address", unit: "IP address", .text(\.metrics.address)),
+        .init("metrics.supervisorPort", unit: "port", .integer(\.metrics.supervisorPort, 0...65_535)),
+        .init("metrics.feedbackPort", unit: "port", .integer(\.metrics.feedbackPort, 0...65_535)),
+        .init("metrics.webPort", unit: "port", .integer(\.metrics.webPort, 0...65_535)),
     ]
 }

@@ -18,6 +18,8 @@ public struct Settings: Sendable, Equatable {
     public var web = WebSettings()
     /// The feedback worker: token events, statistics, retention.
     public var feedback = FeedbackSettings()
+    /// Where the processes serve their metrics.
+    public var metrics = MetricsSettings()
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -27,6 +29,10 @@ public struct Settings: Sendable, Equatable {
 public struct DatabaseSettings: Sendable, Equatable {
     /// The libpq connection string or URI. Empty: libpq's own environment (`PGHOST`, `PGSERVICE`, …).
     public var url = ""
+    /// Where ``url`` was set, for messages.
+    public var origin = SettingOrigin(
+        "database.url, which is not set: libpq's variables (PGHOST and so on) and defaults count"
+    )
     /// The longest time of one statement, in seconds (0 = no limit).
     public var statementTimeoutSec = 60
 
@@ -34,13 +40,52 @@ public struct DatabaseSettings: Sendable, Equatable {
     public init() {}
 }
 
+/// Where the value of a setting came from, for messages. It makes no settings different: any two are equal.
+public struct SettingOrigin: Sendable, Equatable {
+    /// The setting and the file, variable or flag, as in "database.url (file /etc/pushmta/pushmta.yaml)".
+    public var text: String
+
+    /// Names a place.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public static func == (_: Self, _: Self) -> Bool { true }
+}
+
 /// What is written to standard error.
 public struct LogSettings: Sendable, Equatable {
     /// The least serious level that is written: trace, debug, info, notice, warning, error or critical.
     public var level = "info"
+    /// How a line is written: text, for people, or json, an object a line.
+    public var format = "text"
 
     /// Creates the settings with their defaults.
     public init() {}
+}
+
+/// Where the processes serve their metrics for Prometheus; never on a port that devices reach.
+public struct MetricsSettings: Sendable, Equatable {
+    /// The IP address that all of them listen on.
+    public var address = "127.0.0.1"
+    /// The port of the supervisor, whose page has its children's figures, too; 0 = none.
+    public var supervisorPort = 9741
+    /// The port of the feedback worker; 0 = none.
+    public var feedbackPort = 9742
+    /// The port of the web process; 0 = none.
+    public var webPort = 9743
+
+    /// Creates the settings with their defaults.
+    public init() {}
+
+    /// The settings under which no process serves metrics.
+    public static var off: MetricsSettings {
+        var settings = MetricsSettings()
+        settings.supervisorPort = 0
+        settings.feedbackPort = 0
+        settings.webPort = 0
+        return settings
+    }
 }
 
 /// The feedback worker: token events, statistics, retention.

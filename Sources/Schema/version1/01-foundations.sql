@@ -16,6 +16,11 @@ CREATE TABLE pushmta_engine.schema_version (
 );
 COMMENT ON TABLE pushmta_engine.schema_version IS 'What of the schema was applied: each file of each version, as it was then.';
 
+CREATE VIEW pushmta.schema_version AS
+SELECT v.version, v.file, v.checksum, v.applied_at FROM pushmta_engine.schema_version v;
+COMMENT ON VIEW pushmta.schema_version IS
+    'What of the schema was applied, for programs that may not look into the engine''s schema.';
+
 CREATE TABLE pushmta_engine.installation (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
     id uuid NOT NULL DEFAULT gen_random_uuid(),

@@ -172,6 +172,10 @@ CREATE TABLE pushmta_engine.mta_child (
     connections_reason text NOT NULL DEFAULT '',
     streams_in_flight integer NOT NULL DEFAULT 0,
     dispatch_window integer NOT NULL DEFAULT 0,
+    -- What the settings allow of both, and what keeps the child from sending faster.
+    connections_limit integer NOT NULL DEFAULT 0,
+    dispatch_window_limit integer NOT NULL DEFAULT 0,
+    limited_by text NOT NULL DEFAULT '',
     sent bigint NOT NULL DEFAULT 0,
     failed bigint NOT NULL DEFAULT 0,
     retried bigint NOT NULL DEFAULT 0,
@@ -225,12 +229,27 @@ SELECT c.id, h.name AS host, c.host_id, c.pid, c.generation, c.connector, a.name
     CASE WHEN c.exited_at IS NOT NULL THEN 'exited' WHEN c.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
         WHEN c.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health,
     c.late_outcomes, c.journal_replayed, c.application_id, c.external_account_id, c.connections_wanted, c.connections_reason,
-    c.dispatch_window
+    c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by
 FROM pushmta_engine.mta_child c
 JOIN pushmta_engine.mta_host h ON h.id = c.host_id
 LEFT JOIN pushmta_engine.application a ON a.id = c.application_id
 LEFT JOIN pushmta_engine.external_account e ON e.id = c.external_account_id;
 COMMENT ON VIEW pushmta.mta_child IS 'Children of supervisors: what they do, and how they ended.';
+
+CREATE VIEW pushmta.ready_work AS
+SELECT a.name AS application, e.name AS account, e.connector, w.parts, w.messages, w.priority AS highest_priority,
+    extract(epoch FROM clock_timestamp() - w.oldest)::double precision AS oldest_seconds
+FROM (
+    SELECT p.application_id, p.external_account_id, count(*) AS parts, sum(p.size)::bigint AS messages, max(p.priority) AS priority,
+        min(p.not_before) AS oldest
+    FROM pushmta_engine.delivery_part p WHERE p.state = 'ready' AND p.not_before <= now()
+    GROUP BY p.application_id, p.external_account_id
+) w
+JOIN pushmta_engine.application a ON a.id = w.application_id
+JOIN pushmta_engine.external_account e ON e.id = w.external_account_id;
+COMMENT ON VIEW pushmta.ready_work IS
+    'What is due and waits for a child, by application and account, whatever keeps it: a circuit, a gateway''s trouble, an account '
+    'that is not active, or that all children are busy.';
 
 CREATE VIEW pushmta.gateway_trouble AS
 SELECT a.name AS application, e.name AS account, t.state, t.reason, t.began_at, t.opened_at, t.probes,

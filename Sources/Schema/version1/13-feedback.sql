@@ -120,6 +120,23 @@ WHERE e.connector = 'ios-binary' AND e.active AND p.platform = 'ios' AND p.crede
 COMMENT ON VIEW pushmta_engine.feedback_route IS
     'What should be read: the binary gateways that applications or open deliveries go to.';
 
+CREATE VIEW pushmta.feedback_backlog AS
+SELECT extract(epoch FROM now() - least(
+        (SELECT e.created_at FROM pushmta_engine.token_event e
+            WHERE e.state = 'pending' AND e.kind = 'invalid' ORDER BY e.id LIMIT 1),
+        (SELECT e.created_at FROM pushmta_engine.token_event e
+            WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success') ORDER BY e.id LIMIT 1)
+    ))::double precision AS oldest_token_event_seconds,
+    (SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.state = 'done' AND NOT p.counted) AS uncounted_parts,
+    extract(epoch FROM now() - (SELECT u.created_at FROM pushmta_engine.tracking_uncounted u
+        ORDER BY u.id LIMIT 1))::double precision AS oldest_hit_seconds,
+    (SELECT count(*) FROM pushmta_engine.feedback_route) AS feedback_services,
+    -- A heartbeat to come says nothing: the clock was set back.
+    EXISTS (SELECT FROM pushmta.feedback_worker w WHERE w.state = 'acting' AND w.heartbeat_age_seconds >= -30) AS worker_acting;
+COMMENT ON VIEW pushmta.feedback_backlog IS
+    'What waits for a feedback worker: the ages of the oldest token event and of the oldest hits, finished parts that are not counted, '
+    'feedback services that somebody has to read; and whether a worker acts that was heard of within 30 s.';
+
 CREATE FUNCTION pushmta_engine.claim_feedback_readings(worker uuid, most integer, period interval, lease interval)
     RETURNS TABLE (application_id integer, external_account_id integer) LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -286,6 +286,66 @@ COMMENT ON FUNCTION pushmta_engine.purge_children(integer, interval) IS
     'Deletes up to so many children that ended, or were heard of last, longer ago than the time, and hosts without any that '
     'were; returns how many. None that holds a part. If one is more than three days beyond the time, all are held for a day.';
 
+CREATE FUNCTION pushmta.remove_host(host text, journals_lost boolean DEFAULT false)
+    RETURNS TABLE (id uuid, name text, children bigint) LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    found uuid[];
+    wanted record;
+    n bigint;
+BEGIN
+    found := ARRAY(SELECT h.id FROM pushmta.mta_host h WHERE h.id::text = lower(remove_host.host));
+    -- A machine that was set up anew has the name of the one before: of two with a name it is the one that is not there.
+    IF found = '{}' THEN
+        found := ARRAY(SELECT h.id FROM pushmta.mta_host h WHERE h.name = remove_host.host AND h.health NOT IN ('alive', 'late'));
+    END IF;
+    IF found = '{}' THEN
+        found := ARRAY(SELECT h.id FROM pushmta.mta_host h WHERE h.name = remove_host.host);
+    END IF;
+    IF cardinality(found) > 1 THEN
+        RAISE EXCEPTION '% hosts have the name "%": %.', cardinality(found), remove_host.host, array_to_string(found, ', ')
+            USING ERRCODE = 'PM081', HINT = 'Name one of them by its id.';
+    END IF;
+    -- Its supervisor's next heartbeat waits for the end, and makes the row again.
+    PERFORM FROM pushmta_engine.mta_host h WHERE h.id = ANY(found) FOR UPDATE;
+    SELECT h.id, h.name, h.health, h.journal_folder, floor(h.heartbeat_age_seconds)::bigint AS age INTO wanted
+    FROM pushmta.mta_host h WHERE h.id = ANY(found);
+    IF wanted.id IS NULL THEN
+        RAISE EXCEPTION 'There is no host "%".', remove_host.host
+            USING ERRCODE = 'PM080', HINT = 'pushmta.mta_host lists them.';
+    END IF;
+    IF wanted.health IN ('alive', 'late') THEN
+        RAISE EXCEPTION 'Host "%" (%) was heard of % s ago, so it is not gone.', wanted.name, wanted.id, wanted.age
+            USING ERRCODE = 'PM082', HINT = 'Let its supervisor end first: pushmta supervisor drain --host. '
+                'It is gone after 15 s of silence.';
+    END IF;
+    SELECT count(*) INTO n FROM delivery_part p JOIN mta_child c ON c.id = p.owner WHERE p.state = 'claimed' AND c.host_id = wanted.id;
+    IF n > 0 THEN
+        RAISE EXCEPTION 'Host "%" (%) holds % parts.', wanted.name, wanted.id, n
+            USING ERRCODE = 'PM083', HINT = 'Another host''s supervisor takes them when nobody has renewed them for a lease (15 s): '
+                'start one if none runs, then try again.';
+    END IF;
+    SELECT count(*) INTO n FROM mta_child c WHERE c.host_id = wanted.id AND c.exited_at IS NULL;
+    IF n > 0 AND NOT coalesce(journals_lost, false) THEN
+        RAISE EXCEPTION 'Host "%" (%) has % children whose end nobody has seen: their journals, in its folder %, may have answers '
+            'that are not stored.', wanted.name, wanted.id, n, wanted.journal_folder
+            USING ERRCODE = 'PM084', HINT = 'Start its supervisor once more with that folder, which stores them. '
+                'If the disk is lost, say so: journals_lost (pushmta host remove --journals-lost).';
+    END IF;
+    DELETE FROM mta_child c WHERE c.host_id = wanted.id;
+    GET DIAGNOSTICS children = ROW_COUNT;
+    DELETE FROM pushmta_engine.mta_host h WHERE h.id = wanted.id;
+    id := wanted.id;
+    name := wanted.name;
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta.remove_host(text, boolean) IS
+    'Removes a host that is gone for good, by id or name, with its children from the status tables, and returns what it was. '
+    'Refused while it was heard of within 15 s, while it holds parts, and while children of it have no end on record, unless '
+    'journals_lost says that their journals will never be read. Nothing is removed of messages; a supervisor that is started there '
+    'again is a host again.';
+
 -- What belongs to somebody else too stays: a push token that another user has by now, a user key on an exclusion list that is a
 -- user key of another service.
 CREATE FUNCTION pushmta.forget_user(service text, user_key text)

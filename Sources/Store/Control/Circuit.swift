@@ -161,6 +161,48 @@ extension Store {
 }
 
 extension Store {
+    /// The circuits of all applications by name; the rights of monitoring suffice.
+    public func circuits() async throws -> [CircuitRow] {
+        let result = try await query(
+            """
+            SELECT a.name, a.platform, a.environment, a.id, a.circuit, a.circuit_reason, a.circuit_remedy, a.probes, a.circuit_opened_at,
+                extract(epoch FROM a.next_probe_at - clock_timestamp())::double precision, a.token_effects_held
+            FROM pushmta.application a ORDER BY a.name
+            """
+        )
+        return try all(result) { rows, row in
+            CircuitRow(
+                application: try rows.text(row, 0),
+                platform: try choice(rows, row, 1),
+                environment: try choice(rows, row, 2),
+                health: ApplicationHealthRow(
+                    applicationID: try rows.int32(row, 3),
+                    state: try choice(rows, row, 4),
+                    reason: try rows.text(row, 5),
+                    remedy: try rows.text(row, 6),
+                    probes: try rows.int32(row, 7),
+                    openedAt: try rows.timeOrNil(row, 8),
+                    nextProbeInSeconds: try rows.doubleOrNil(row, 9),
+                    tokenEffectsHeld: try rows.bool(row, 10)
+                )
+            )
+        }
+    }
+}
+
+/// The circuit of an application.
+public struct CircuitRow: Sendable, Hashable {
+    /// The application's name.
+    public let application: String
+    /// Its platform.
+    public let platform: Platform
+    /// Its environment.
+    public let environment: ApplicationEnvironment
+    /// Its circuit; closed without a reason where there never was any trouble.
+    public let health: ApplicationHealthRow
+}
+
+extension Store {
     /// Wins the due probe of an application's circuit and claims one part for it; nil if none is due or nothing is ready.
     ///
     /// The circuit is `probing` then, and the next probe is due later, should the prober end without a word. Send one message;

@@ -9,53 +9,6 @@ public enum GatewayTroubleState: Sendable, Hashable {
     case opening(since: Duration, sharers: Int)
 }
 
-/// A gateway that takes nothing from an application, as monitoring sees it.
-public struct GatewayTroubleRow: Sendable, Hashable {
-    /// The application's name.
-    public let application: String
-    /// The account's name.
-    public let account: String
-    /// What the last attempt met.
-    public let reason: String
-    /// Since when, in seconds.
-    public let seconds: Double
-    /// Probes so far.
-    public let probes: Int32
-    /// Seconds until the next probe, negative when it is due.
-    public let nextProbeInSeconds: Double
-    /// Messages that are ready to be sent and wait.
-    public let waiting: Int64
-
-    /// Since when, in words.
-    public var text: String {
-        "the gateway of account \(account) has taken nothing for \(Int(seconds)) s (\(reason)): \(waiting) messages wait and keep their "
-            + "attempts, \(probes) probes were sent; sending goes on by itself when one is taken"
-    }
-}
-
-/// Messages of an application that failed for one and the same reason, and are more than a share of all that ended lately.
-public struct MassFailureRow: Sendable, Hashable {
-    /// The application's name.
-    public let application: String
-    /// The gateway's reason, or ours.
-    public let reason: String
-    /// How many failed for it.
-    public let failed: Int64
-    /// How many messages ended in the same time.
-    public let ended: Int64
-
-    /// More than one in so many is no accident: what the guard against mix-ups of environments takes, too.
-    public static let share = 5
-    /// So few say nothing.
-    public static let fewest = 20
-
-    /// What happened, in words.
-    public var text: String {
-        "\(failed) of the last \(ended) messages failed for one reason: \(reason.isEmpty ? "none was given" : reason). "
-            + "pushmta answers says what it means"
-    }
-}
-
 /// Pieces of SQL about `gateway_trouble`, which statements of parts share.
 enum TroubleSQL {
     /// Whether nothing is sent for a row `t`.
@@ -252,61 +205,6 @@ extension Store {
         WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
         RETURNING \(claimedColumns)
         """
-
-    /// The gateways that take nothing now while messages wait for them: where none does, nobody probes, and nobody has to know.
-    public func gatewayTroubles() async throws -> [GatewayTroubleRow] {
-        let result = try await query(
-            """
-            SELECT application, account, reason, seconds, probes, next_probe_in_seconds, waiting FROM pushmta.gateway_trouble
-            WHERE state = 'trouble' AND waiting > 0 ORDER BY application, account
-            """
-        )
-        return try all(result) { rows, row in
-            GatewayTroubleRow(
-                application: try rows.text(row, 0),
-                account: try rows.text(row, 1),
-                reason: try rows.text(row, 2),
-                seconds: try rows.double(row, 3),
-                probes: try rows.int32(row, 4),
-                nextProbeInSeconds: try rows.double(row, 5),
-                waiting: try rows.int64(row, 6)
-            )
-        }
-    }
-}
-
-extension Store {
-    /// The reasons for which more than a share of an application's messages failed in this hour and the one before, in deliveries that are
-    /// under way or ended in that time.
-    public func massFailures() async throws -> [MassFailureRow] {
-        let result = try await query(
-            """
-            WITH ended AS MATERIALIZED (
-                SELECT s.application_id, s.measure, s.reason, sum(s.n)::bigint AS n
-                FROM pushmta_engine.delivery d JOIN pushmta_engine.delivery_statistic s ON s.delivery_id = d.id
-                    AND s.hour >= date_trunc('hour', now()) - interval '1 hour'
-                WHERE (d.state IN ('preparing', 'in_progress', 'paused') OR d.finished_at > now() - interval '2 hours')
-                    AND s.measure IN (1, 2, 9)
-                GROUP BY s.application_id, s.measure, s.reason
-            )
-            SELECT a.name, e.reason, e.n, t.n::bigint
-            FROM ended e
-            JOIN (SELECT application_id, sum(n) AS n FROM ended GROUP BY application_id) t ON t.application_id = e.application_id
-            JOIN pushmta_engine.application a ON a.id = e.application_id
-            WHERE e.measure = 2 AND e.n >= $1 AND e.n * $2 > t.n
-            ORDER BY a.name, e.n DESC
-            """,
-            [.int64(Int64(MassFailureRow.fewest)), .int64(Int64(MassFailureRow.share))]
-        )
-        return try all(result) { rows, row in
-            MassFailureRow(
-                application: try rows.text(row, 0),
-                reason: try rows.text(row, 1),
-                failed: try rows.int64(row, 2),
-                ended: try rows.int64(row, 3)
-            )
-        }
-    }
 }
 
 extension Duration {

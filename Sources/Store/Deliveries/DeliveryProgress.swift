@@ -160,12 +160,12 @@ extension Store {
         let result = try await query(
             """
             SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
-            WHERE p.id = ANY(ARRAY(
-                SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-                UNION ALL
-                SELECT e.id FROM (SELECT n.id, n.state FROM pushmta_engine.delivery n ORDER BY n.id DESC LIMIT $1) e
-                WHERE e.state = 'editing'))
-            ORDER BY p.id DESC
+            WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused')
+            UNION ALL
+            SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
+            WHERE p.state = 'editing'
+                AND p.id >= (SELECT min(n.id) FROM (SELECT e.id FROM pushmta.delivery_progress e ORDER BY e.id DESC LIMIT $1) n)
+            ORDER BY 1 DESC
             """,
             [.int64(Int64(limit))]
         )

@@ -13,18 +13,6 @@ extension Store {
         return try all(result) { rows, row in (name: try rows.text(row, 0), value: try rows.text(row, 1)) }
     }
 
-    /// How many replicas follow; base backups and subscribers of logical replication, which cannot take over, do not count.
-    public func replicaCount() async throws -> Int {
-        let result = try await query(
-            """
-            SELECT count(*) FROM pg_stat_replication r
-            WHERE r.state IS DISTINCT FROM 'backup' AND NOT EXISTS (
-                SELECT FROM pg_replication_slots s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
-            """
-        )
-        return Int(try result.int64(0, 0))
-    }
-
     /// Bytes of write-ahead log since the cluster began; the difference of two is what was written between.
     public func walPosition() async throws -> Int64 {
         try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint").int64(0, 0)

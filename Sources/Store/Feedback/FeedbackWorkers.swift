@@ -169,19 +169,9 @@ extension Store {
     public func feedbackBacklog() async throws -> FeedbackBacklog {
         let result = try await query(
             """
-            SELECT extract(epoch FROM now() - least(
-                    (SELECT e.created_at FROM pushmta_engine.token_event e
-                        WHERE e.state = 'pending' AND e.kind = 'invalid' ORDER BY e.id LIMIT 1),
-                    (SELECT e.created_at FROM pushmta_engine.token_event e
-                        WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success') ORDER BY e.id LIMIT 1)
-                ))::double precision,
-                (SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.state = 'done' AND NOT p.counted),
-                extract(epoch FROM now() - (SELECT u.created_at FROM pushmta_engine.tracking_uncounted u
-                    ORDER BY u.id LIMIT 1))::double precision,
-                (SELECT count(*) FROM pushmta_engine.feedback_route),
-                pushmta_engine.feedback_is_acting($1 * interval '1 second')
-            """,
-            [.int32(Int32(Self.feedbackSilenceSeconds))]
+            SELECT oldest_token_event_seconds, uncounted_parts, oldest_hit_seconds, feedback_services, worker_acting
+            FROM pushmta.feedback_backlog
+            """
         )
         return FeedbackBacklog(
             oldestTokenEventSeconds: try result.doubleOrNil(0, 0),

@@ -69,25 +69,6 @@ extension Store {
             [.int32(Int32(clamping: limit)), .int32(Int32(clamping: days))]
         )
     }
-
-    /// What is old enough to go by the database's clock, and is held back, as that clock may be wrong.
-    public func retentionHolds() async throws -> [RetentionHold] {
-        let result = try await query(
-            """
-            SELECT h.what, extract(epoch FROM h.goes_in)::double precision,
-                to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')
-            FROM pushmta.retention_hold h
-            WHERE h.held ORDER BY h.what
-            """
-        )
-        return try all(result) { rows, row in
-            RetentionHold(
-                what: try rows.text(row, 0),
-                goesInSeconds: try rows.double(row, 1),
-                databaseTime: try rows.text(row, 2)
-            )
-        }
-    }
 }
 
 /// A table whose partitions are dropped when they are old enough.
@@ -100,14 +81,4 @@ public enum PartitionedTable: String, Sendable, Hashable, CaseIterable {
     case trackingLog = "tracking_log"
     /// Who was left out, and why.
     case exclusionLog = "exclusion_log"
-}
-
-/// Old things that are not thrown away for a day, because so much of them became old at once that the clock may be wrong.
-public struct RetentionHold: Sendable, Hashable {
-    /// What they are, as in `pushmta.retention_log`.
-    public let what: String
-    /// When they begin to go if the clock stays as it is.
-    public let goesInSeconds: Double
-    /// What the database's clock says now, for a person.
-    public let databaseTime: String
 }

@@ -8,29 +8,26 @@ extension Store {
     /// that is held back. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
     /// history.
     ///
-    /// - Parameters:
-    ///   - largest: messages of a part at most, and larger ones are left to a later claim; nil for all.
-    ///   - passed: deliveries whose parts are left alone.
+    /// - Parameter passed: deliveries whose parts are left alone.
     public func claimParts(
         application: Int32,
         account: Int32,
         child: Int64,
         limit: Int,
-        largest: Int32? = nil,
         except passed: Set<Int64> = []
     ) async throws -> [ClaimedPart] {
         let parameters: [PostgresValue] = [.int32(application), .int32(account), .int64(child), .int64(Int64(limit))]
-        let others = PostgresValue.int64Array(passed.sorted())
-        let result =
-            switch (largest, passed.isEmpty) {
-            case (nil, true): try await query(Self.claimSQL, parameters)
-            case (nil, false): try await query(Self.claimOthersSQL, parameters + [others])
-            case (let largest?, true): try await query(Self.claimSmallSQL, parameters + [.int32(largest)])
-            case (let largest?, false):
-                try await query(Self.claimSmallOthersSQL, parameters + [.int32(largest), others])
-            }
-        let parts = try all(result) { rows, row in
-            (due: try rows.timestamp(row, 12), part: try Self.claimedPart(rows, row))
+        return try Self.claimed(
+            passed.isEmpty
+                ? await query(Self.claimSQL, parameters)
+                : await query(Self.claimOthersSQL, parameters + [.int64Array(passed.sorted())])
+        )
+    }
+
+    /// The parts of a claim, most urgent first.
+    static func claimed(_ result: PostgresResult) throws -> [ClaimedPart] {
+        let parts = try (0..<result.rowCount).map { row in
+            (due: try result.timestamp(row, 12), part: try claimedPart(result, row))
         }
         // RETURNING has no order of its own.
         return parts.sorted {
@@ -42,15 +39,26 @@ extension Store {
     /// circuit are looked up once.
     static let claimSQL = claimSQL(more: "")
 
-    /// Statements of their own: what such conditions are thought to leave over would change the plan of the other.
-    private static let claimSmallSQL = claimSQL(more: "AND p.size <= $5")
+    /// A statement of its own: what the condition is thought to leave over would change the plan of the other.
     static let claimOthersSQL = claimSQL(more: "AND p.delivery_id <> ALL($5)")
-    private static let claimSmallOthersSQL = claimSQL(more: "AND p.size <= $5 AND p.delivery_id <> ALL($6)")
 
     private static func claimSQL(more: String) -> String {
         """
         WITH picked AS MATERIALIZED (
-            SELECT p.id FROM pushmta_engine.delivery_part p
+            SELECT p.id \(duePartsSQL(more: more))
+        )
+        UPDATE pushmta_engine.delivery_part p
+        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+        FROM pushmta_engine.delivery d
+        WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
+        RETURNING \(claimedColumns)
+        """
+    }
+
+    /// Due parts `p` of application $1 and account $2, in the order in which they are sent, up to $4, locked.
+    static func duePartsSQL(more: String) -> String {
+        """
+        FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
                 \(more)
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
@@ -59,12 +67,6 @@ extension Store {
                 AND \(claimableDelivery)
             ORDER BY p.priority DESC, p.not_before, p.id
             LIMIT $4 FOR UPDATE OF p SKIP LOCKED
-        )
-        UPDATE pushmta_engine.delivery_part p
-        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
-        FROM pushmta_engine.delivery d
-        WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
-        RETURNING \(claimedColumns)
         """
     }
 

@@ -38,6 +38,24 @@ public struct ReadyWork: Sendable, Hashable {
     }
 }
 
+/// What is due and waits for children, as monitoring sees it.
+public struct WaitingWork: Sendable, Hashable {
+    /// The application's name.
+    public let application: String
+    /// The account's name.
+    public let account: String
+    /// The account's connector.
+    public let connector: Connector
+    /// Parts that are due.
+    public let parts: Int64
+    /// Messages in them.
+    public let messages: Int64
+    /// The greatest priority among them.
+    public let highestPriority: Int16
+    /// Seconds since the oldest of them became due.
+    public let oldestSeconds: Double
+}
+
 /// What a child serves: one application over one routing.
 public struct ChildKind: Sendable, Hashable {
     /// The application.
@@ -78,9 +96,29 @@ extension Store {
         }
     }
 
-    /// The kinds and priorities are found by steps through the index of claims, each to the next that there is. The account and the circuit
-    /// are looked at once for each kind, not for each part.
-    static let readyWorkSQL = """
+    /// What is due and waits for children, by application and account, whatever keeps it; the rights of monitoring suffice.
+    public func waitingWork() async throws -> [WaitingWork] {
+        let result = try await query(
+            """
+            SELECT w.application, w.account, w.connector, w.parts, w.messages, w.highest_priority, w.oldest_seconds FROM pushmta.ready_work w
+            ORDER BY w.highest_priority DESC, w.oldest_seconds DESC, w.application, w.account
+            """
+        )
+        return try all(result) { rows, row in
+            WaitingWork(
+                application: try rows.text(row, 0),
+                account: try rows.text(row, 1),
+                connector: try choice(rows, row, 2),
+                parts: try rows.int64(row, 3),
+                messages: try rows.int64(row, 4),
+                highestPriority: try rows.int16(row, 5),
+                oldestSeconds: try rows.double(row, 6)
+            )
+        }
+    }
+
+    /// The kinds and priorities that have ready parts, found by steps through the index of claims, each to the next that there is.
+    private static let kindsCTE = """
         WITH RECURSIVE kind AS (
             (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p WHERE p.state = 'ready'
                 ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
@@ -99,6 +137,11 @@ extension Store {
                     ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
                 LIMIT 1) n
         )
+        """
+
+    /// The account and the circuit are looked at once for each kind, not for each part.
+    static let readyWorkSQL = """
+        \(kindsCTE)
         SELECT w.application_id, w.external_account_id, e.connector,
             CASE WHEN h.application_id IS NULL AND t.application_id IS NULL THEN w.parts ELSE 1 END, w.messages, w.priority,
             extract(epoch FROM now() - w.oldest)::double precision
@@ -118,6 +161,35 @@ extension Store {
             AND t.external_account_id = w.external_account_id AND \(TroubleSQL.isTrouble)
         WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now()) AND (t.application_id IS NULL OR \(TroubleSQL.isDue))
         ORDER BY w.priority DESC, w.oldest
+        """
+
+    /// Messages of parts that are due and that nobody has claimed, of single messages' priority and below it; by application, whatever
+    /// keeps its parts from being claimed.
+    ///
+    /// - Parameter limit: of each kind and priority no more parts are counted than these.
+    func queueFigures(countingAtMost limit: Int32) async throws -> [EngineFigures.Queue] {
+        try all(try await query(Self.queueFiguresSQL, [.int32(limit)])) { rows, row in
+            EngineFigures.Queue(
+                application: try rows.text(row, 0),
+                isTransactional: try rows.bool(row, 1),
+                messages: try rows.int64(row, 2),
+                oldestSeconds: try rows.double(row, 3)
+            )
+        }
+    }
+
+    /// Single messages have priority 50 at least, so that they pass deliveries.
+    static let queueFiguresSQL = """
+        \(kindsCTE)
+        SELECT a.name, k.priority >= 50, sum(p.size)::bigint,
+            greatest(extract(epoch FROM clock_timestamp() - min(p.not_before)), 0)::double precision
+        FROM kind k CROSS JOIN LATERAL (
+            SELECT q.size, q.not_before FROM pushmta_engine.delivery_part q
+            WHERE q.state = 'ready' AND q.application_id = k.application_id AND q.external_account_id = k.external_account_id
+                AND q.priority = k.priority AND q.not_before <= now()
+            ORDER BY q.not_before LIMIT $1) p
+        JOIN pushmta_engine.application a ON a.id = k.application_id
+        GROUP BY a.name, k.priority >= 50
         """
 
     /// Whether any delivery is under way, ends, or begins within the minute: then poll often, since a retry part or a scheduled
@@ -157,7 +229,7 @@ extension Store {
 
     /// Listens for wake-ups on a connection of its own.
     public func listen() async throws -> WakeUpListener {
-        let listener = WakeUpListener(configuration: configuration)
+        let listener = WakeUpListener(configuration: configuration, onEvent: onEvent)
         try await listener.start()
         return listener
     }

@@ -122,6 +122,24 @@ public struct ChildConnections: Sendable, Equatable {
     public var streamsInFlight: Int32
     /// Messages that may be without a stored outcome: the most that can be sent twice if this host is lost with its disk now.
     public var dispatchWindow: Int32
+    /// The most that the settings allow.
+    public var most: Most
+    /// What keeps the child from sending faster.
+    public var limitedBy: SendingLimit?
+
+    /// The settings that bound what a child chooses by itself.
+    public struct Most: Sendable, Equatable {
+        /// Connections.
+        public var connections: Int32
+        /// Messages of the dispatch window.
+        public var dispatchWindow: Int32
+
+        /// What is left out is 0.
+        public init(connections: Int32 = 0, dispatchWindow: Int32 = 0) {
+            self.connections = connections
+            self.dispatchWindow = dispatchWindow
+        }
+    }
 
     /// What is left out is 0.
     public init(
@@ -129,14 +147,36 @@ public struct ChildConnections: Sendable, Equatable {
         wanted: Int32 = 0,
         reason: String = "",
         streamsInFlight: Int32 = 0,
-        dispatchWindow: Int32 = 0
+        dispatchWindow: Int32 = 0,
+        most: Most = Most(),
+        limitedBy: SendingLimit? = nil
     ) {
         self.open = open
         self.wanted = wanted
         self.reason = reason
         self.streamsInFlight = streamsInFlight
         self.dispatchWindow = dispatchWindow
+        self.most = most
+        self.limitedBy = limitedBy
     }
+}
+
+/// What keeps a child from sending faster at a moment; the column `limited_by` of `pushmta.mta_child`.
+public enum SendingLimit: String, Sendable, CaseIterable {
+    /// It has no messages.
+    case work
+    /// Messages are claimed, read and made no faster: the database, or this process.
+    case loading
+    /// Messages wait for a stream: the gateway's answers take their time, and all streams of all connections are in use.
+    case connections
+    /// As many messages as may be are on their way or not stored.
+    case window = "dispatch window"
+    /// A limit of messages a second.
+    case rate
+    /// The gateway takes nothing.
+    case trouble = "gateway trouble"
+    /// The application's circuit is open.
+    case circuit
 }
 
 /// A child as the database knows it.
@@ -213,7 +253,8 @@ extension Store {
         try await query(
             """
             UPDATE pushmta_engine.mta_child SET pid = $2, state = $3, delivery_id = $4, part_id = $5, parts_held = $6,
-                connections = $7, streams_in_flight = $8, connections_wanted = $20, connections_reason = $21, dispatch_window = $22, sent = $9, failed = $10, retried = $11, unknown = $12,
+                connections = $7, streams_in_flight = $8, connections_wanted = $20, connections_reason = $21, dispatch_window = $22,
+                connections_limit = $23, dispatch_window_limit = $24, limited_by = $25, sent = $9, failed = $10, retried = $11, unknown = $12,
                 resent_after_ambiguity = $13, rate = $14, latency_p50_ms = $15, latency_p99_ms = $16, resident_bytes = $17,
                 last_error = $18, late_outcomes = $19, last_heartbeat = clock_timestamp()
             WHERE id = $1 AND exited_at IS NULL
@@ -230,6 +271,8 @@ extension Store {
                 .int64(heartbeat.residentBytes),
                 .text(heartbeat.lastError), .int64(heartbeat.lateOutcomes), .int32(heartbeat.connections.wanted),
                 .text(heartbeat.connections.reason), .int32(heartbeat.connections.dispatchWindow),
+                .int32(heartbeat.connections.most.connections), .int32(heartbeat.connections.most.dispatchWindow),
+                .text(heartbeat.connections.limitedBy?.rawValue ?? ""),
             ]
         )
     }
@@ -249,7 +292,7 @@ extension Store {
             """
             UPDATE pushmta_engine.mta_child SET state = 'exited', exited_at = coalesce(exited_at, clock_timestamp()),
                 exit_reason = $2, exit_detail = $3, stderr_tail = $4, parts_held = 0, connections = 0, connections_wanted = 0,
-                streams_in_flight = 0, rate = 0
+                streams_in_flight = 0, limited_by = '', rate = 0
             WHERE id = $1 AND (exited_at IS NULL OR NOT $5 AND $2 <> 'orphaned')
             """,
             [.int64(id), .text(reason), .text(detail), .text(stderrTail), .bool(saidByItself)]
@@ -278,7 +321,7 @@ extension Store {
         let result = try await query(
             """
             SELECT \(Self.childColumns) FROM pushmta.mta_child c
-            WHERE c.exited_at IS NULL OR ($1 AND c.id IN (SELECT e.id FROM pushmta_engine.mta_child e
+            WHERE c.exited_at IS NULL OR ($1 AND c.id IN (SELECT e.id FROM pushmta.mta_child e
                 WHERE e.exited_at IS NOT NULL ORDER BY e.exited_at DESC LIMIT 100))
             ORDER BY c.id DESC
             """,
@@ -293,7 +336,7 @@ extension Store {
         c.resident_bytes, c.last_error, c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector,
         c.started_at, c.heartbeat_age_seconds, c.exit_reason, c.exit_detail, c.stderr_tail, c.late_outcomes, c.health,
         c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, ''), c.connections_wanted, c.connections_reason,
-        c.dispatch_window
+        c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by
         """
 
     private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
@@ -310,7 +353,12 @@ extension Store {
                     wanted: try rows.int32(row, 33),
                     reason: try rows.text(row, 34),
                     streamsInFlight: try rows.int32(row, 7),
-                    dispatchWindow: try rows.int32(row, 35)
+                    dispatchWindow: try rows.int32(row, 35),
+                    most: ChildConnections.Most(
+                        connections: try rows.int32(row, 36),
+                        dispatchWindow: try rows.int32(row, 37)
+                    ),
+                    limitedBy: SendingLimit(rawValue: try rows.text(row, 38))
                 ),
                 sent: try rows.int64(row, 8),
                 failed: try rows.int64(row, 9),

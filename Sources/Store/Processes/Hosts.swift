@@ -100,6 +100,11 @@ public struct HostRow: Sendable {
     /// Outcomes that its children stored after they had lost the part.
     public let lateOutcomes: Int64
 
+    /// Whether its supervisor lives, as far as one has heard.
+    public var isHeardOf: Bool { health == "alive" || health == "late" }
+    /// Whether it has been silent for so long that others take over.
+    public var isGone: Bool { health == "gone" }
+
     /// A host.
     public init(
         report: HostReport,
@@ -189,6 +194,23 @@ extension Store {
             PostgresStatement("SELECT pg_notify('pushmta_wake', 'control')"),
         ])
         return id
+    }
+
+    /// Removes a host that is gone for good, with its children, from the status tables.
+    ///
+    /// - Parameters:
+    ///   - host: its id or name.
+    ///   - journalsLost: the journals of its children will never be read.
+    /// - Returns: its id and name, and how many children went with it. Throws ``StoreError`` of code `notFound`, of `invalid` for a name of
+    ///   several hosts, and of `conflict` while it lives, holds parts, or may have journals.
+    public func removeHost(_ host: String, journalsLost: Bool = false) async throws -> (
+        id: String, name: String, children: Int64
+    ) {
+        let result = try await query(
+            "SELECT r.id::text, r.name, r.children FROM pushmta.remove_host($1, $2) r",
+            [.text(host), .bool(journalsLost)]
+        )
+        return (try result.text(0, 0), try result.text(0, 1), try result.int64(0, 2))
     }
 
     private static let hostColumns = [

@@ -22,6 +22,10 @@ public struct RouteVersions: Sendable, Equatable {
     public var applications: [Int32: String]
     /// The external accounts by their ids.
     public var accounts: [Int32: Account]
+    /// The names of applications by their ids; another name makes no other route.
+    public var applicationNames: [Int32: String] = [:]
+    /// The names of external accounts by their ids.
+    public var accountNames: [Int32: String] = [:]
 
     /// Some applications and accounts.
     public init(applications: [Int32: String] = [:], accounts: [Int32: Account] = [:]) {
@@ -39,10 +43,14 @@ extension Store {
         var versions = RouteVersions()
         guard results.count == 2 else { return versions }
         for row in 0..<results[0].rowCount {
-            versions.applications[try results[0].int32(row, 0)] = try results[0].text(row, 1)
+            let id = try results[0].int32(row, 0)
+            versions.applications[id] = try results[0].text(row, 1)
+            versions.applicationNames[id] = try results[0].text(row, 2)
         }
         for row in 0..<results[1].rowCount {
-            versions.accounts[try results[1].int32(row, 0)] = RouteVersions.Account(
+            let id = try results[1].int32(row, 0)
+            versions.accountNames[id] = try results[1].text(row, 3)
+            versions.accounts[id] = RouteVersions.Account(
                 connector: try choice(results[1], row, 1),
                 version: try results[1].text(row, 2)
             )
@@ -52,12 +60,12 @@ extension Store {
 
     private static let applicationVersionsSQL = """
         SELECT a.id, md5(jsonb_build_array(a.bundle_id, a.environment, a.message_id_format, a.credential_id, c.fingerprint,
-            c.attributes)::text)
+            c.attributes)::text), a.name
         FROM pushmta_engine.application a LEFT JOIN pushmta_engine.credential c ON c.id = a.credential_id
         """
 
     private static let accountVersionsSQL = """
-        SELECT e.id, e.connector, md5(jsonb_build_array(e.connector, e.host, e.port, e.options)::text)
+        SELECT e.id, e.connector, md5(jsonb_build_array(e.connector, e.host, e.port, e.options)::text), e.name
         FROM pushmta_engine.external_account e
         """
 

@@ -16,7 +16,10 @@ enum InstalledSchema: Sendable, Equatable {
         guard try form.bool(0, 0) else { return .none }
         guard try form.bool(0, 1) else { return .beforeVersion1 }
         let rows = try await connection.execute(
-            PostgresStatement("SELECT version, file, checksum FROM pushmta_engine.schema_version", prepare: false)
+            PostgresStatement(
+                "SELECT version, file, checksum FROM \(try form.bool(0, 2) ? "pushmta_engine" : "pushmta").schema_version",
+                prepare: false
+            )
         )
         var versions: [Int32: [String: String]] = [:]
         for row in 0..<rows.rowCount {
@@ -51,8 +54,13 @@ enum InstalledSchema: Sendable, Equatable {
         }
     }
 
+    /// Catalogues are everybody's: who has the rights of monitoring only may not look into the engine's schema.
     private static let formSQL = """
-        SELECT to_regclass('pushmta_engine.schema_version') IS NOT NULL, EXISTS (SELECT FROM pg_attribute a
-            WHERE a.attrelid = to_regclass('pushmta_engine.schema_version') AND a.attname = 'checksum' AND NOT a.attisdropped)
+        SELECT c.oid IS NOT NULL, EXISTS (SELECT FROM pg_attribute a
+                WHERE a.attrelid = c.oid AND a.attname = 'checksum' AND NOT a.attisdropped),
+            coalesce(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), false)
+        FROM (VALUES (1)) one
+        LEFT JOIN pg_namespace n ON n.nspname = 'pushmta_engine'
+        LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'schema_version'
         """
 }

@@ -87,6 +87,20 @@ extension Store {
         return rows.map { ($0, problems[$0.id]) }
     }
 
+    /// The mappings that cannot be used now, by name, as far as this session's user may look at them: none for one who has the rights of
+    /// monitoring only.
+    public func mappingProblems() async throws -> [(name: String, problem: String)] {
+        let mayLook = try await query(
+            """
+            SELECT coalesce(bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')), false)
+            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'pushmta_engine' AND c.relname IN ('target_mapping', 'delivery')
+            """
+        )
+        guard try mayLook.bool(0, 0) else { return [] }
+        return try await mappings().compactMap { row, problem in problem.map { (row.name, $0) } }
+    }
+
     /// A mapping by its name.
     public func mapping(named name: String) async throws -> TargetMapping {
         guard let row = try await mappingRows("WHERE m.name = $1", [.text(name)]).first else {

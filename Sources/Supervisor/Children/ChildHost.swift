@@ -39,7 +39,7 @@ struct ChildHost: Sendable {
         }
         if result.garbageLines > 0 {
             logger.warning(
-                "Child \(generation) wrote \(result.garbageLines) lines that are no status line, the last: \(result.lastGarbage)"
+                "Child \(registry[generation]?.childID.map(String.init) ?? "?") wrote \(result.garbageLines) lines that are no status line, the last: \(result.lastGarbage)"
             )
         }
         let killsAfter = OutOfMemoryKills.count()

@@ -17,7 +17,11 @@ final class ChildRegistry: Sendable {
         var isJournalLost = false
     }
 
+    /// What all of them have told for metrics.
+    let totals = ChildTotals()
     private let entries = Mutex<[Int32: Entry]>([:])
+    /// The names of applications and accounts, as the last look showed them.
+    let names = Mutex(RouteNames())
 
     func add(_ generation: Int32, _ kind: ChildKind) -> Entry {
         let entry = Entry(kind: kind)

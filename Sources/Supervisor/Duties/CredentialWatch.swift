@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -11,6 +12,8 @@ struct CredentialWatch: Sendable {
         let notice: ExpiryNotice
         /// Which credential of which applications, and what to do.
         let text: String
+        /// The names of the applications.
+        let applications: String
     }
 
     private struct Said: Hashable {
@@ -31,7 +34,13 @@ struct CredentialWatch: Sendable {
             guard let left = credential.secondsLeft, let notice = ExpiryNotice(secondsLeft: left) else { continue }
             let entry = Said(credential: credential.id, notice: notice, day: day)
             guard said.insert(entry).inserted else { continue }
-            warnings.append(Warning(notice: notice, text: credential.expiryText(left)))
+            warnings.append(
+                Warning(
+                    notice: notice,
+                    text: credential.expiryText(left),
+                    applications: credential.applications.joined(separator: ", ")
+                )
+            )
         }
         return warnings
     }
@@ -58,11 +67,14 @@ extension SupervisorLoop {
             $0.look(expiring, day: now.microsecondsSince1970 / 86_400_000_000)
         }
         for warning in warnings {
-            switch warning.notice {
-            case .month: logger.notice("\(warning.text)")
-            case .week: logger.warning("\(warning.text)")
-            case .day, .over: logger.error("\(warning.text)")
-            }
+            let level: Logger.Level =
+                switch warning.notice {
+                case .month: .notice
+                case .week: .warning
+                case .day, .over: .error
+                }
+            let keys: Logger.Metadata = ["application": "\(warning.applications)"]
+            logger.event(.credentialExpiring, "\(warning.text)", level: level, keys)
         }
     }
 }

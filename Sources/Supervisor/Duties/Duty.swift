@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Synchronization
@@ -22,10 +23,13 @@ struct Duty: Sendable {
     /// Does it until the task is cancelled.
     func run() async {
         var pause = BackOff.database(longest: longestPause)
+        // An outage of the database is told once, and not by each duty.
+        var isTold = false
         while !Task.isCancelled {
             do {
                 let time = try await round()
-                if pause.failures > 0 { logger.notice("\(name) works again") }
+                if isTold { logger.notice("\(name) works again") }
+                isTold = false
                 pause.reset()
                 finished(true)
                 await event.wait(timeout: time)
@@ -33,7 +37,8 @@ struct Duty: Sendable {
                 if Task.isCancelled { return }
                 finished(false)
                 let time = pause.next()
-                logger.warning("\(name) failed and is tried again in \(time.milliseconds) ms: \(error)")
+                logger.failure("\(name) failed and is tried again in \(time.milliseconds) ms", of: error)
+                if !DatabaseAvailability.isOutage(error) { isTold = true }
                 try? await Task.sleep(for: time)
             }
         }

@@ -108,6 +108,8 @@ final class HostCondition: Sendable {
     }
 
     private let values = Mutex(Values())
+    /// What was last read from the database for metrics; nil before the first time.
+    let reading = Mutex<EngineReading?>(nil)
 
     var current: Values { values.withLock { $0 } }
 

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import Store
 
 /// Takes parts from owners that are lost, whichever host they were on.
@@ -40,14 +41,16 @@ actor LeaseSweep {
             at: now
         )
         var trouble: (any Error)?
+        var taken: [LeaseObservation] = []
         for sighting in lost {
             guard let observation = byPart[sighting.partID] else { continue }
             do {
-                try await take(observation)
+                if try await take(observation) { taken.append(observation) }
             } catch {
                 trouble = error
             }
         }
+        await tell(taken)
         if let trouble { throw trouble }
     }
 
@@ -65,19 +68,32 @@ actor LeaseSweep {
         }
     }
 
-    private func take(_ lost: LeaseObservation) async throws {
-        if await ownDead(lost) { return }
+    /// Says of which owners parts were taken: once an owner and look, as it may have had hundreds.
+    private func tell(_ taken: [LeaseObservation]) async {
+        guard !taken.isEmpty else { return }
+        let hosts = (try? await store.hosts()) ?? []
+        for (owner, parts) in Dictionary(grouping: taken, by: \.owner).sorted(by: { $0.key < $1.key }) {
+            let id = parts.first?.hostID ?? ""
+            let host = hosts.first { $0.report.id == id }?.report.name ?? id
+            logger.event(
+                .takeover,
+                "\(parts.count) parts were taken from child \(owner) of host \(host), which has not renewed its leases for \(lease)",
+                ["child": "\(owner)", "owner_host": "\(host)", "parts": "\(parts.count)"]
+            )
+            logger.debug("Taken from child \(owner): parts \(parts.map { String($0.partID) }.joined(separator: ", "))")
+        }
+    }
+
+    /// - Returns: whether the part was taken from its owner.
+    private func take(_ lost: LeaseObservation) async throws -> Bool {
+        if await ownDead(lost) { return false }
         let part = PartToken(part: lost.partID, token: lost.token)
-        let isTaken = try await store.releasePart(
+        return try await store.releasePart(
             part,
             ambiguousThroughMark: true,
             renewal: lost.renewal,
             // Heartbeats and the look for work share the connection; the next look finds the part again.
             waits: false
-        )
-        guard isTaken else { return }
-        logger.warning(
-            "Part \(lost.partID) was taken from child \(lost.owner) of host \(lost.hostID), not renewed for \(lease)"
         )
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 
@@ -75,7 +76,8 @@ actor PreparationDuty {
                 try await fail(job, problem)
                 continue
             }
-            logger.info("Preparing delivery \(job.deliveryID)\(job.resumed ? ", which was begun before" : "")")
+            let text = "Preparing delivery \(job.deliveryID)\(job.resumed ? ", which was begun before" : "")"
+            logger.info("\(text)", metadata: Self.keys(job))
             jobs.append(job)
             try await go(on: job)
         }
@@ -119,7 +121,10 @@ actor PreparationDuty {
 
     /// Goes on with a delivery that has turned out slow, beside the others.
     private func prepareBeside(_ job: PreparationJob) {
-        logger.notice("Delivery \(job.deliveryID) takes long to be prepared: it is prepared beside the others")
+        logger.notice(
+            "Delivery \(job.deliveryID) takes long to be prepared: it is prepared beside the others",
+            metadata: Self.keys(job)
+        )
         slowJobs.append(job)
         guard slowJobs.count == 1 else { return }
         Task {
@@ -137,7 +142,7 @@ actor PreparationDuty {
             return try await prepareChunk(of: job, isSlow: true)
         } catch {
             // It is this host's still, and is claimed again.
-            logger.warning("A chunk of delivery \(job.deliveryID) could not be prepared: \(error)")
+            logger.failure("A chunk of delivery \(job.deliveryID) could not be prepared", of: error, Self.keys(job))
             return true
         }
     }
@@ -152,14 +157,15 @@ actor PreparationDuty {
                 timeout: isSlow ? Self.slowLimit : Self.quickLimit
             )
             if chunk.parts > 0 || chunk.done { chunkMade() }
-            if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared") }
+            if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared", metadata: Self.keys(job)) }
             return chunk.done || chunk.busy
         } catch {
             switch store.decision(on: error, of: job) {
             case .passes: throw error
             case .waits(_, isTimeout: true) where !isSlow: prepareBeside(job)
             case .waits(let reason, isTimeout: _):
-                logger.warning("Delivery \(job.deliveryID) cannot be prepared now, and waits: \(error)")
+                let text = "Delivery \(job.deliveryID) cannot be prepared now, and waits: \(error)"
+                logger.warning("\(text)", metadata: Self.keys(job))
                 try await store.postponePreparation(job.deliveryID, reason: reason)
             case .fails(let reason): try await fail(job, "The preparation failed: \(reason)")
             }
@@ -167,8 +173,10 @@ actor PreparationDuty {
         }
     }
 
+    private static func keys(_ job: PreparationJob) -> Logger.Metadata { ["delivery": "\(job.deliveryID)"] }
+
     private func fail(_ job: PreparationJob, _ reason: String) async throws {
-        logger.error("Delivery \(job.deliveryID) has failed: \(reason)")
+        logger.event(.deliveryFailed, "Delivery \(job.deliveryID) has failed: \(reason)", Self.keys(job))
         try await store.failDelivery(job.deliveryID, reason: reason)
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 
@@ -75,7 +76,8 @@ actor JournalRecovery {
         try await release(child, journal: contents.summary, isTailLost: isTailLost, but: stored.missing)
         if let trouble = stored.trouble { throw trouble }
         if let damage = contents.damage {
-            logger.error("The journal \(file.path) is put aside, its answers up to the damage are stored: \(damage)")
+            let text = "The journal \(file.path) is put aside, its answers up to the damage are stored: \(damage)"
+            logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
             try file.putAside(.unreadable)
         } else {
             try file.remove()
@@ -91,7 +93,8 @@ actor JournalRecovery {
         _ child: Int64,
         isKnownDead: Bool
     ) async throws -> Result {
-        logger.error("The journal \(file.path) is not replayed and put aside (\(reason.rawValue)): \(why)")
+        let text = "The journal \(file.path) is not replayed and put aside (\(reason.rawValue)): \(why)"
+        logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
         if isKnownDead { try await release(child, journal: nil) }
         try file.putAside(reason)
         return isKnownDead ? .recovered : .putAside
@@ -126,7 +129,10 @@ actor JournalRecovery {
             guard report.inserted > 0 else { continue }
             condition.update { $0.journalReplayed += Int64(report.inserted) }
             try await store.addReplayed(child: child, count: Int64(report.inserted))
-            logger.info("Child \(child): \(report.inserted) answers for part \(claim.part) came from its journal")
+            logger.info(
+                "Child \(child): \(report.inserted) answers for part \(claim.part) came from its journal",
+                metadata: ["child": "\(child)"]
+            )
         }
     }
 
@@ -155,7 +161,8 @@ actor JournalRecovery {
                 )
                 guard released else { continue }
                 logger.info(
-                    "Part \(part.part) of child \(child) is free again, \(recovery?.ambiguous.count ?? 0) messages ambiguous"
+                    "Part \(part.part) of child \(child) is free again, \(recovery?.ambiguous.count ?? 0) messages ambiguous",
+                    metadata: ["child": "\(child)"]
                 )
             } catch {
                 trouble = error

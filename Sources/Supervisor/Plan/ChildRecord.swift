@@ -25,6 +25,8 @@ struct ChildRecord: Sendable, Equatable {
     }
 
     let generation: Int32
+    /// The id of its row in `mta_child`, by which operators know it; nil until it is registered.
+    var id: Int64?
     let kind: ChildKind
     let startedAt: ContinuousClock.Instant
     /// Which reading of the settings it was started with.

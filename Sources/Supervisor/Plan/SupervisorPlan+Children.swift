@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -75,23 +76,29 @@ extension SupervisorPlan {
         at now: ContinuousClock.Instant,
         _ actions: inout [SupervisorAction]
     ) {
-        let name = "Child \(child.generation) for \(child.kind)"
+        let name = "\(name(child)) for \(text(child.kind))"
+        let keys = keys(child).merging(["reason": "\(end.reason.rawValue)"]) { $1 }
         if end.reason.isOrderly {
-            actions.append(.log(.info, "\(name) has ended: \(end.reason.rawValue)."))
+            actions.append(.log(PlanLine(.childRecycled, "\(name) has ended: \(end.reason.rawValue).", keys)))
             return
         }
         guard !child.hasResolvedAMessage, !wasAsked else {
-            actions.append(.log(.warning, "\(name) has died: \(end.reason.rawValue), \(end.detail)."))
+            let text = "\(name) has died: \(end.reason.rawValue), \(end.detail)."
+            actions.append(.log(PlanLine(.childDied, text, keys)))
             return
         }
         let pause = throttles[child.kind, default: SpawnThrottle()]
             .diedEarly(EarlyDeath(end.reason, termination), at: now)
         actions.append(
             .log(
-                .error,
-                "\(name) died before its first message: \(end.reason.rawValue), \(end.detail). "
-                    + "No other is started for it in the next \(pause.components.seconds) s; "
-                    + "the tail of its standard error are in pushmta.mta_child."
+                PlanLine(
+                    .childDied,
+                    "\(name) died before its first message: \(end.reason.rawValue), \(end.detail). "
+                        + "No other is started for it in the next \(pause.components.seconds) s; "
+                        + "the tail of its standard error is in pushmta.mta_child.",
+                    level: .error,
+                    keys
+                )
             )
         )
     }
@@ -107,14 +114,20 @@ extension SupervisorPlan {
             switch child.phase {
             case .terminating(let since) where since.advanced(by: settings.killDelay) <= now:
                 children[generation]?.phase = .killed
-                actions.append(.log(.error, "Child \(generation) does not end on SIGTERM and gets SIGKILL."))
+                actions.append(
+                    .log(PlanLine(.error, "\(name(child)) does not end on SIGTERM and gets SIGKILL.", keys(child)))
+                )
                 actions.append(.signal(generation: generation, Signals.kill))
             case .draining(let since) where since.advanced(by: settings.drainTime) <= now:
-                actions.append(.log(.warning, "Child \(generation) has not drained in time and gets SIGTERM."))
+                actions.append(
+                    .log(PlanLine(.warning, "\(name(child)) has not drained in time and gets SIGTERM.", keys(child)))
+                )
                 terminate(generation, .drainTimeout, at: now, &actions)
             case .starting, .running, .draining:
                 guard isStuck(child, at: now) else { continue }
-                actions.append(.log(.error, "Child \(generation) makes no progress and gets SIGTERM."))
+                actions.append(
+                    .log(PlanLine(.error, "\(name(child)) makes no progress and gets SIGTERM.", keys(child)))
+                )
                 terminate(generation, .stuck, at: now, &actions)
             case .terminating, .killed, .recovering: continue
             }
@@ -143,14 +156,14 @@ extension SupervisorPlan {
     mutating func drain(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         guard ending == .no else { return fastShutdown(at: now, &actions) }
         ending = .draining(since: now, saidAt: now)
-        actions.append(.log(.notice, "Draining: nothing new is claimed. " + waitingText))
+        actions.append(.log(PlanLine(.notice, "Draining: nothing new is claimed. " + waitingText)))
         for generation in children.keys.sorted() { askToDrain(generation, at: now, &actions) }
     }
 
     /// Ends every child with SIGTERM at once and, if it is still there after the kill delay, with SIGKILL.
     mutating func fastShutdown(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         ending = .fastShutdown(since: now, saidAt: now)
-        actions.append(.log(.notice, "Fast shutdown. " + waitingText))
+        actions.append(.log(PlanLine(.notice, "Fast shutdown. " + waitingText)))
         for generation in children.keys.sorted() { terminate(generation, .drainTimeout, at: now, &actions) }
     }
 
@@ -223,8 +236,10 @@ extension SupervisorPlan {
         }
         actions.append(
             .log(
-                .warning,
-                "The database is away or slow; \(children.count) journals stay and are replayed at the next start."
+                PlanLine(
+                    .warning,
+                    "The database is away or slow; \(children.count) journals stay and are replayed at the next start."
+                )
             )
         )
         children.removeAll()
@@ -237,7 +252,8 @@ extension SupervisorPlan {
         _ actions: inout [SupervisorAction]
     ) -> Bool {
         guard !children.isEmpty, saidAt.advanced(by: Self.waitingReportInterval) <= now else { return false }
-        actions.append(.log(.notice, "Still draining after \((now - since).components.seconds) s. " + waitingText))
+        let time = (now - since).components.seconds
+        actions.append(.log(PlanLine(.notice, "Still draining after \(time) s. " + waitingText)))
         return true
     }
 
@@ -248,8 +264,8 @@ extension SupervisorPlan {
             let parts = child.status?.partsHeld ?? 0
             let messages = child.status?.inFlight ?? 0
             return !child.isAlive
-                ? "child \(child.generation) (gone, its journal is not replayed yet)"
-                : "child \(child.generation) (\(parts) parts, \(messages) messages on the wire)"
+                ? "\(text(child)) (gone, its journal is not replayed yet)"
+                : "\(text(child)) (\(parts) parts, \(messages) messages on the wire)"
         }
         return "Waiting for " + lines.joined(separator: ", ") + "."
     }

@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import Store
 
@@ -13,13 +14,15 @@ extension SupervisorPlan {
         throttles.removeAll()
         backOffs.removeAll()
         outdateChildren()
-        actions.append(.log(.notice, "Settings read again; \(aliveCount) children are replaced one by one."))
+        let text = "Settings read again; \(aliveCount) children are replaced one by one."
+        actions.append(.log(PlanLine(.childrenReplaced, text, ["reason": "settings"])))
     }
 
     mutating func restart(_ actions: inout [SupervisorAction]) {
         guard ending == .no else { return }
         outdateChildren()
-        actions.append(.log(.notice, "It is the restart time; \(aliveCount) children are replaced one by one."))
+        let text = "It is the restart time; \(aliveCount) children are replaced one by one."
+        actions.append(.log(PlanLine(.childrenReplaced, text, ["reason": "daily"])))
     }
 
     private mutating func outdateChildren() {
@@ -53,6 +56,8 @@ extension SupervisorPlan {
             isCurrent(old.kind) && (old.isBusy || !old.isIdle || work.contains { $0.kind == old.kind })
         guard isNeeded else { return askToDrain(old.generation, at: now, &actions) }
         guard maySpawn(old.kind, at: now) else { return }
+        let reason = "\(text(old)) is outdated: another one takes its place before it leaves"
+        actions.append(.log(PlanLine(.debug, reason, keys(old))))
         handover = Handover(old: old.generation, new: start(old.kind, at: now, &actions), since: now)
     }
 
@@ -88,8 +93,12 @@ extension SupervisorPlan {
         for child in outdated { children[child.generation]?.isOutdated = true }
         actions.append(
             .log(
-                .notice,
-                "Accounts or applications have changed; \(outdated.count) of \(aliveCount) children are replaced one by one."
+                PlanLine(
+                    .childrenReplaced,
+                    "Accounts, applications or credentials have changed; \(outdated.count) of \(aliveCount) children are replaced one by one: "
+                        + Set(outdated.map(\.kind)).sorted().map(text).joined(separator: ", ") + ".",
+                    ["reason": "route"]
+                )
             )
         )
     }
@@ -109,9 +118,9 @@ extension SupervisorPlan {
             }
             actions.append(.command(generation: generation, .wake, detail: SupervisorMessage.resumeDetail))
         }
-        let names = applications.sorted().map(String.init).joined(separator: ", ")
-        let ended = waiting.map { ", children for \($0) are started again" }.joined()
-        actions.append(.log(.notice, "An operator has resumed applications: \(names)\(ended)."))
+        let names = applications.sorted().map(application).joined(separator: ", ")
+        let ended = waiting.map { ", children for \(text($0)) are started again" }.joined()
+        actions.append(.log(PlanLine(.notice, "An operator has resumed applications: \(names)\(ended).")))
     }
 
     /// What was not there at the last look was there when its child was started.

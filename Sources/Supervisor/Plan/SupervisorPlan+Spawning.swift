@@ -1,4 +1,5 @@
 import Logging
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 
@@ -24,6 +25,10 @@ extension SupervisorPlan {
                 return
             }
             guard maySpawn(at: now) || mayStartFirst(kind, at: now) else { return }
+            let ready = work.first { $0.kind == kind }?.readyParts ?? 0
+            let text =
+                "A child more for \(text(kind)): parts ready \(ready), its children \(activeCount(kind)), all children \(aliveCount) of \(settings.maxSpareServers)"
+            actions.append(.log(PlanLine(.debug, text, keys(kind))))
             _ = start(kind, at: now, &actions)
         }
     }
@@ -77,8 +82,8 @@ extension SupervisorPlan {
         kindWithWork(at: now) ?? standingKind(at: now) ?? spareKind(at: now)
     }
 
-    /// The kind with work and too few children: those without any child first, unless theirs could send nothing, then the more
-    /// urgent, then the fewer children.
+    /// The kind with work and too few children: those without any child first, unless theirs could send nothing, of these the ones for
+    /// which a place was made, then the more urgent, then the fewer children, then those that wait for longest.
     private func kindWithWork(at now: ContinuousClock.Instant) -> ChildKind? {
         let candidates = work.filter { offer in
             let wanted = (offer.readyParts + Self.readyPartsPerChild - 1) / Self.readyPartsPerChild
@@ -90,9 +95,18 @@ extension SupervisorPlan {
             let isLeftNew = leftCount == 0 && !isStandingBack(left.kind, at: now)
             let isRightNew = rightCount == 0 && !isStandingBack(right.kind, at: now)
             if isLeftNew != isRightNew { return isLeftNew }
+            // A place that was made for one must not go to the other again.
+            let (leftWaits, rightWaits) = (hasWaited(left.kind, at: now), hasWaited(right.kind, at: now))
+            if isLeftNew, leftWaits != rightWaits { return leftWaits }
             if left.priority != right.priority { return left.priority > right.priority }
-            return (leftCount, left.kind) < (rightCount, right.kind)
+            let (leftSince, rightSince) = (starvingSince[left.kind] ?? now, starvingSince[right.kind] ?? now)
+            return (leftCount, leftSince, left.kind) < (rightCount, rightSince, right.kind)
         }?.kind
+    }
+
+    /// Whether a kind without a child has waited for so long that others make room for it, however urgent they are.
+    private func hasWaited(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+        starvingSince[kind].map { $0.advanced(by: Self.rotationTime) <= now } ?? false
     }
 
     /// Whether a place is left when each kind that has work and no child, or will have some in a moment, has one: a second child of a kind
@@ -141,9 +155,10 @@ extension SupervisorPlan {
         guard !children.values.contains(where: \.isLeaving) else { return }
         for offer in starving.sorted(by: { $0.priority > $1.priority }) {
             if let preempted = childToPreempt(for: offer, at: now) {
-                actions.append(
-                    .log(.info, "Child \(preempted) makes room for \(offer.kind), which has work and no child.")
-                )
+                if let child = children[preempted] {
+                    let text = "\(name(child)) makes room for \(text(offer.kind)), which has work and no child."
+                    actions.append(.log(PlanLine(.info, text, keys(child))))
+                }
                 backOff(preempted, at: now)
                 askToDrain(preempted, at: now, &actions)
                 // What it has loaded can be sent by the next child of its kind; somebody waits for its place, and at a slow gateway
@@ -166,8 +181,7 @@ extension SupervisorPlan {
         }
         // A place in which nothing is sent costs nobody anything; the youngest is the one that gave the least so far.
         if let stalled = active.last(where: { $0.isStalled }) { return stalled.generation }
-        let since = starvingSince[offer.kind] ?? now
-        let hasWaited = since.advanced(by: Self.rotationTime) <= now
+        let hasWaited = hasWaited(offer.kind, at: now)
         let candidates = active.filter { hasWaited || priority(of: $0.kind) < offer.priority }
         return candidates.max { left, right in
             let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))

@@ -1,4 +1,4 @@
-import Logging
+import ProcessEvents
 import ProcessProtocol
 import Store
 
@@ -68,6 +68,7 @@ struct SupervisorPlan: Sendable {
         case .journalDisk(let trouble): journalDiskProbed(trouble, &actions)
         case .wake(let detail): wakeChildren(detail, &actions)
         case .messages(let parts): wakeChildren(for: parts, &actions)
+        case .childRegistered(let generation, let id): children[generation]?.id = id
         case .childStatus(let generation, let status): heard(generation, status, at: now)
         case .childEnded(let generation, let termination, let outOfMemory):
             childEnded(generation, termination, outOfMemory, at: now, &actions)
@@ -108,10 +109,15 @@ struct SupervisorPlan: Sendable {
         isJournalDiskUsable = trouble == nil
         if let trouble {
             actions.append(
-                .log(.error, "Journals cannot be written, so no child is started until they can: \(trouble).")
+                .log(
+                    PlanLine(
+                        .journalsUnwritable,
+                        "Journals cannot be written, so no child is started until they can: \(trouble)."
+                    )
+                )
             )
         } else {
-            actions.append(.log(.notice, "Journals can be written again."))
+            actions.append(.log(PlanLine(.journalsWritable, "Journals can be written again.")))
         }
     }
 
@@ -151,6 +157,8 @@ enum SupervisorEvent: Sendable, Equatable {
     case messages(Set<ReadyMessagePart>)
     /// Something in the database has changed, so children should look.
     case wake(detail: String?)
+    /// A child has its row in the database.
+    case childRegistered(generation: Int32, id: Int64)
     /// A child wrote a status line.
     case childStatus(generation: Int32, ChildStatus)
     /// A child's process has ended and is reaped, or could not be started.
@@ -182,7 +190,7 @@ enum SupervisorAction: Sendable, Equatable {
     /// Record a dead child's end, replay its journal, release its parts.
     case recover(generation: Int32, ChildEnd)
     /// Say something to the operator.
-    case log(Logger.Level, String)
+    case log(PlanLine)
     /// Every child is gone and recovered: end the supervisor.
     case finish
 }

@@ -1,5 +1,6 @@
 import Logging
 import PostgresClient
+import ProcessEvents
 import Store
 import Synchronization
 
@@ -27,8 +28,15 @@ final class APIDatabase: Sendable {
     /// Attempts that meet somebody else's change of the same rows; each is over in milliseconds.
     private static let mostConflicts = 6
 
-    init(_ configuration: PostgresConfiguration, connections: Int, logger: Logger) {
-        stores = (0..<connections).map { _ in Store(configuration: configuration, role: Store.webRole) }
+    init(
+        _ configuration: PostgresConfiguration,
+        connections: Int,
+        logger: Logger,
+        availability: DatabaseAvailability
+    ) {
+        stores = (0..<connections).map { _ in
+            Store(configuration: configuration, role: Store.webRole, onEvent: availability.observer("the API"))
+        }
         lanes = Mutex(Array(repeating: Lane(), count: connections))
         self.logger = logger
     }
@@ -67,10 +75,10 @@ final class APIDatabase: Sendable {
                     logger.info("The database refuses a value of a request of the API: \(error)")
                     throw .refusedValue
                 case .away:
-                    logger.warning("A request of the API failed: \(error)")
+                    logger.failure("A request of the API failed", of: error)
                     throw .resultUnknown
                 case .value, .other:
-                    logger.error("A request of the API failed: \(error)")
+                    logger.failure("A request of the API failed", of: error, level: .error)
                     throw .failed
                 }
             }
@@ -135,7 +143,7 @@ final class APIDatabase: Sendable {
         case .invalid: return APIProblem(.invalidValue, error.message, remedy)
         case .unavailable, .schema: return .unavailable(error.message)
         case .unbalancedPart, .unexpectedAnswer:
-            logger.error("A request of the API failed: \(error)")
+            logger.failure("A request of the API failed", of: error, level: .error)
             return .failed
         }
     }

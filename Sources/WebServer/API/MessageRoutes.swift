@@ -8,6 +8,10 @@ struct MessageRoutes: Sendable {
 
     private static let idempotencyKey = HTTPField.Name("idempotency-key") ?? .via
     private static let longestIdempotencyKey = 255
+    /// Messages of one request: pausing and stopping the delivery wait for its transaction.
+    private static let mostMessages = 1_000
+    /// Their bytes: as many as targets may have.
+    private static let mostBytes = TargetRoutes.mostBytes
 
     var routes: [APIRoute] {
         [
@@ -30,6 +34,21 @@ struct MessageRoutes: Sendable {
                 answers: [200: "SentMessages", 202: "SentMessages"],
                 problems: [.notFound, .conflict],
                 handle: send
+            ),
+            APIRoute(
+                method: .post,
+                path: "/deliveries/{id}/messages",
+                operation: "sendMessages",
+                summary: "Send up to \(Self.mostMessages) messages with a continuous delivery",
+                details:
+                    "They are added in one transaction, and what cannot be sent to its addressee does not keep the others from being sent: results has one element for each message, in their order. What no message can be made of, and a delivery that takes none, refuse the whole call. At most \(Self.mostBytes >> 20) MiB in a request. Each message may have an idempotencyKey, which does what the header of sendMessage does: with them the whole call is safe to repeat.",
+                scope: .sendMessages,
+                body: .required(schema: "NewMessages"),
+                mostBodyBytes: Self.mostBytes,
+                parameters: [APIRoute.idParameter],
+                answers: [202: "SentMessageList"],
+                problems: [.notFound, .conflict],
+                handle: sendMany
             ),
             APIRoute(
                 method: .get,
@@ -65,30 +84,75 @@ struct MessageRoutes: Sendable {
             )
         }
         let isRepeated = sent.contains { $0.isRepeated }
-        let messages = sent.map { one in
-            JSONValue.members(
-                ("id", .string(one.id)),
-                ("deliveryId", .integer(one.deliveryID)),
-                ("sequence", .integer(one.sequence)),
-                ("deviceId", .integer(one.subscriptionID))
-            )
-        }
         return APIReply(
             isRepeated ? .ok : .accepted,
-            .members(("repeated", .boolean(isRepeated)), ("messages", .array(messages)))
+            .members(("repeated", .boolean(isRepeated)), ("messages", Self.json(sent)))
         )
     }
 
-    private static func idempotencyKey(_ head: HTTPFields) throws(APIProblem) -> String? {
-        guard let key = head[idempotencyKey] else { return nil }
-        // Several headers come joined with a comma and a blank.
-        guard (1...longestIdempotencyKey).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else {
-            throw .invalid(
-                "header:Idempotency-Key",
-                "1 to \(longestIdempotencyKey) printable ASCII characters without spaces are taken"
+    private func sendMany(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let given = try Self.messages(call.body, delivery: id)
+        let sent = try await database.run { store in
+            if call.applications != nil { _ = try await store.apiDelivery(id, for: call) }
+            return try await store.sendMessages(given, delivery: id)
+        }
+        let results = sent.map { one in
+            JSONValue.members(
+                ("messages", Self.json(one.references)),
+                ("repeated", .boolean(one.references.contains { $0.isRepeated })),
+                ("refusal", one.refusal.map { .string(MessageRefusalKind($0).rawValue) } ?? .null),
+                ("reason", .text(one.refusal?.reason))
             )
         }
+        return APIReply(.accepted, .members(("results", .array(results))))
+    }
+
+    private static func messages(_ body: JSONValue, delivery: Int64) throws(APIProblem) -> [NewMessage] {
+        var reader = JSONReader(body)
+        var messages: [NewMessage] = []
+        for (place, element) in (reader.list("messages", required: true, 1...mostMessages) ?? []).enumerated() {
+            var one = JSONReader(element, at: "/messages/\(place)")
+            let address = MessageBody.address(&one)
+            let variables = MessageBody.variables(&one)
+            let key = one.text("idempotencyKey", most: longestIdempotencyKey, mayBeEmpty: false)
+            if let key, !isIdempotencyKey(key) { one.note("idempotencyKey", idempotencyKeyWords) }
+            reader.add(one.finish())
+            guard let address else { continue }
+            messages.append(
+                NewMessage(deliveryID: delivery, address: address, variables: variables, idempotencyKey: key)
+            )
+        }
+        try reader.close()
+        return messages
+    }
+
+    private static func json(_ references: [MessageReference]) -> JSONValue {
+        .array(
+            references.map { one in
+                .members(
+                    ("id", .string(one.id)),
+                    ("deliveryId", .integer(one.deliveryID)),
+                    ("sequence", .integer(one.sequence)),
+                    ("deviceId", .integer(one.subscriptionID))
+                )
+            }
+        )
+    }
+
+    private static let idempotencyKeyWords =
+        "1 to \(longestIdempotencyKey) printable ASCII characters without spaces are taken"
+
+    private static func isIdempotencyKey(_ key: String) -> Bool {
+        (1...longestIdempotencyKey).contains(key.utf8.count) && key.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    private static func idempotencyKey(_ head: HTTPFields) throws(APIProblem) -> String? {
+        // Several headers come joined with a comma and a blank.
+        guard let key = head[idempotencyKey] else { return nil }
+        guard isIdempotencyKey(key) else { throw .invalid("header:Idempotency-Key", idempotencyKeyWords) }
         return key
     }
 
@@ -134,10 +198,7 @@ struct MessageBody: Sendable {
         var reader = JSONReader(body)
         let delivery = reader.integer("deliveryId", 1...Int64.max)
         let address = Self.address(&reader)
-        variables = reader.object("variables")?.compactText ?? "{}"
-        if variables.utf8.count > MessageLimits.longestVariables {
-            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
-        }
+        variables = Self.variables(&reader)
         if delivery == nil, !reader.faults.contains(where: { $0.path == "/deliveryId" }) {
             reader.note("deliveryId", "it is missing")
         }
@@ -145,6 +206,15 @@ struct MessageBody: Sendable {
         guard let delivery, let address else { throw .invalid("", "deliveryId and an address are expected") }
         self.delivery = delivery
         self.address = address
+    }
+
+    /// The values of a message's fields.
+    static func variables(_ reader: inout JSONReader) -> String {
+        let variables = reader.object("variables")?.compactText ?? "{}"
+        if variables.utf8.count > MessageLimits.longestVariables {
+            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
+        }
+        return variables
     }
 
     /// Whom a message goes to: exactly one of three members; nil if that was noted as wrong.
@@ -163,5 +233,28 @@ struct MessageBody: Sendable {
             }
             return nil
         }
+    }
+}
+
+/// Why nothing was made of one of several messages.
+enum MessageRefusalKind: String, Sendable, CaseIterable {
+    /// There is no device of this address in the delivery's applications.
+    case noDevice = "no_device"
+    /// It has been sent with other arguments under this key.
+    case keyInUse = "key_in_use"
+    /// Its device is disabled, has opted out or is in quarantine.
+    case notReachable = "not_reachable"
+    /// The user has more devices than a message may go to.
+    case tooManyDevices = "too_many_devices"
+
+    /// The kind of a refusal by `pushmta.send_messages`.
+    init(_ refusal: MessageRefusal) {
+        self =
+            switch refusal.code {
+            case "PM062": .noDevice
+            case "PM063": .keyInUse
+            case "PM064": .notReachable
+            default: .tooManyDevices
+            }
     }
 }

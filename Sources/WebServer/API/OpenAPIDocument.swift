@@ -145,7 +145,9 @@ struct OpenAPIOperation {
 
     private var responses: JSONValue {
         var entries = route.answers.sorted { $0.key < $1.key }.map { status, schema in
-            var members: [(String, JSONValue)] = [("description", .string(Self.meaning(status)))]
+            var members: [(String, JSONValue)] = [
+                ("description", .string(Self.meaning(status))), ("headers", Self.headers(status)),
+            ]
             if !schema.isEmpty { members.append(("content", Self.content("application/json", schema))) }
             return JSONEntry(name: String(status), value: .object(members.map { JSONEntry(name: $0.0, value: $0.1) }))
         }
@@ -157,6 +159,7 @@ struct OpenAPIOperation {
                     name: String(status),
                     value: .members(
                         ("description", .string(words.joined(separator: " "))),
+                        ("headers", Self.headers(status)),
                         ("content", Self.content("application/problem+json", "Problem"))
                     )
                 )
@@ -178,11 +181,36 @@ struct OpenAPIOperation {
                             "The client's address sends too many requests, or too many keys that are not accepted; Retry-After says when to go on."
                         )
                     ),
+                    ("headers", Self.headers(429)),
                     ("content", .object(forms))
                 )
             )
         )
         return .object(entries)
+    }
+
+    /// What answers say beside their bodies.
+    private static func headers(_ status: Int) -> JSONValue {
+        var headers: [(String, String, String)] = [
+            ("x-request-id", #"{"type": "string", "minLength": 1}"#, "Names the request in the server's log.")
+        ]
+        switch status {
+        case 201:
+            headers.append(("Location", #"{"type": "string", "format": "uri-reference"}"#, "Where it is."))
+        case 401, 403:
+            headers.append(("WWW-Authenticate", #"{"type": "string"}"#, "As RFC 6750 has it."))
+        case 429, 503:
+            headers.append(("Retry-After", #"{"type": "integer", "minimum": 1}"#, "Seconds to wait."))
+        default: break
+        }
+        return .object(
+            headers.map { name, schema, meaning in
+                JSONEntry(
+                    name: name,
+                    value: .members(("description", .string(meaning)), ("schema", .stored(schema)))
+                )
+            }
+        )
     }
 
     private static func meaning(_ status: Int) -> String {

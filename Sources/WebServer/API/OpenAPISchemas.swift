@@ -6,6 +6,7 @@ enum OpenAPISchemas {
           "Document": {"type": "object", "required": ["openapi", "info", "paths"], "additionalProperties": true},
           "Problem": {
             "type": "object",
+            "examples": [{"type": "urn:pushmta:problem:invalid_value", "title": "A value cannot be used", "status": 400, "code": "invalid_value", "detail": "/pushToken: it is missing.", "remedy": "Mend what errors lists; /api/v1/openapi.json says what is taken.", "requestId": "a3581cb2-16f", "errors": [{"path": "/pushToken", "problem": "it is missing"}]}],
             "required": ["type", "title", "status", "code", "detail", "remedy", "requestId"],
             "properties": {
               "type": {"type": "string", "format": "uri"},
@@ -37,6 +38,7 @@ enum OpenAPISchemas {
           "Platform": {"enum": ["ios", "android"]},
           "Application": {
             "type": "object",
+            "examples": [{"name": "shop-android", "label": "Shop", "service": "shop", "platform": "android", "environment": "production", "integrationKey": "shop-android-key", "bundleId": "com.example.shop", "hasCredential": true, "circuit": "closed", "circuitReason": null}],
             "required": ["name", "label", "service", "platform", "environment", "integrationKey", "bundleId", "hasCredential", "circuit",
               "circuitReason"],
             "properties": {
@@ -54,6 +56,7 @@ enum OpenAPISchemas {
           },
           "ApplicationList": {
             "type": "object",
+            "examples": [{"applications": [{"name": "shop-android", "label": "Shop", "service": "shop", "platform": "android", "environment": "production", "integrationKey": "shop-android-key", "bundleId": "com.example.shop", "hasCredential": true, "circuit": "closed", "circuitReason": null}]}],
             "required": ["applications"],
             "properties": {"applications": {"type": "array", "items": {"$ref": "#/components/schemas/Application"}}}
           }
@@ -64,13 +67,16 @@ enum OpenAPISchemas {
         {
           "NewDevice": {
             "type": "object",
+            "examples": [{"application": "shop-android", "pushToken": "fGciOiJIUzI1NiJ9:APA91bHun4MxP5egoKMwt2KZFBaFUH", "userKey": "ada@example.com", "deviceId": "a1b2c3", "locale": "fr-CA", "timeZone": "Europe/Paris", "device": {"model": "Pixel 9"}, "parameters": {"firstName": "Ada"}}],
             "required": ["application", "pushToken"],
             "additionalProperties": false,
             "properties": {
-              "application": {"type": "string", "maxLength": 1000, "description": "The name of the application."},
+              "application": {"type": "string", "maxLength": 1000, "pattern": "^[^\\u0000]*$", "description": "The name of the application."},
               "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The token that the gateway knows."},
-              "userKey": {"type": "string", "maxLength": 1000, "description": "Whose device it is."},
+              "userKey": {"type": "string", "maxLength": 1000,
+                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Whose device it is."},
               "deviceId": {"type": "string", "maxLength": 1000,
+                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
                 "description": "Which device it is, the same when its token is renewed: the old token is disabled then. One that many devices have, as 000000000000000, is taken for none."},
               "locale": {"type": "string", "maxLength": 64, "description": "A language tag such as fr-CA."},
               "timeZone": {"type": "string", "maxLength": 64, "description": "A name such as Europe/Paris."},
@@ -82,6 +88,7 @@ enum OpenAPISchemas {
           },
           "Device": {
             "type": "object",
+            "examples": [{"id": 70, "application": "shop-android", "platform": "android", "pushToken": "fGciOiJIUzI1NiJ9:APA91bHun4MxP5egoKMwt2KZFBaFUH", "userKey": "ada@example.com", "deviceId": "a1b2c3", "enabled": true, "optedOut": false, "disabledReason": null, "disabledAt": null, "quarantineStatus": "valid", "locale": "fr-CA", "timeZone": "Europe/Paris", "device": {"model": "Pixel 9"}, "parameters": {"firstName": "Ada"}, "recipient": {}, "registeredAt": "2026-11-24T18:00:00.000000Z", "createdAt": "2026-11-24T18:00:00.000000Z"}],
             "required": ["id", "application", "platform", "pushToken", "userKey", "deviceId", "enabled", "optedOut", "disabledReason",
               "disabledAt", "quarantineStatus", "locale", "timeZone", "device", "parameters", "recipient", "registeredAt", "createdAt"],
             "properties": {
@@ -107,6 +114,7 @@ enum OpenAPISchemas {
           },
           "DeviceList": {
             "type": "object",
+            "examples": [{"devices": [{"id": 70, "application": "shop-android", "platform": "android", "pushToken": "fGciOiJIUzI1NiJ9:APA91bHun4MxP5egoKMwt2KZFBaFUH", "userKey": "ada@example.com", "deviceId": "a1b2c3", "enabled": true, "optedOut": false, "disabledReason": null, "disabledAt": null, "quarantineStatus": "valid", "locale": "fr-CA", "timeZone": "Europe/Paris", "device": {"model": "Pixel 9"}, "parameters": {"firstName": "Ada"}, "recipient": {}, "registeredAt": "2026-11-24T18:00:00.000000Z", "createdAt": "2026-11-24T18:00:00.000000Z"}]}],
             "required": ["devices"],
             "properties": {"devices": {"type": "array", "items": {"$ref": "#/components/schemas/Device"}}}
           }
@@ -119,14 +127,16 @@ extension OpenAPISchemas {
         {
           "NewDelivery": {
             "type": "object",
+            "examples": [{"label": "Sale", "applications": ["shop-android"], "content": {"android": {"title": "Sale", "body": "From today"}}, "filter": "recipient.city = 'Lyon'", "validitySeconds": 86400}],
             "required": ["label", "applications", "content"],
             "additionalProperties": false,
             "properties": {
-              "label": {"type": "string", "minLength": 1, "maxLength": 500, "description": "Not blank, without line breaks and control characters."},
+              "label": {"type": "string", "minLength": 1, "maxLength": 500,
+                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Not blank, without line breaks and control characters."},
               "kind": {"enum": ["batch", "continuous"], "default": "batch"},
               "applications": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
                 "description": "Their names."},
-              "content": {"type": "object", "additionalProperties": true,
+              "content": {"type": "object", "minProperties": 1, "additionalProperties": true,
                 "description": "What its messages say, such as {\"ios\": {\"title\": \"Hello\"}, \"android\": {\"title\": \"Hello\"}}; pushmta content schema prints its schema."},
               "explicitTargets": {"type": "boolean", "default": false, "description": "It goes to those that addTargets adds."},
               "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers it goes to."},
@@ -148,12 +158,14 @@ extension OpenAPISchemas {
           },
           "Rate": {
             "type": "object",
+            "examples": [{"messagesPerSecond": 500}],
             "additionalProperties": false,
             "properties": {"messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
               "description": "Messages a second at most, on all hosts together; without it there is no limit."}}
           },
           "Start": {
             "type": "object",
+            "examples": [{"startAt": "2026-11-24T18:00:00Z"}],
             "additionalProperties": false,
             "properties": {"startAt": {"type": "string", "format": "date-time"}}
           },
@@ -176,6 +188,7 @@ extension OpenAPISchemas {
           },
           "Delivery": {
             "type": "object",
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
             "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "prepared",
               "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
             "properties": {
@@ -199,6 +212,7 @@ extension OpenAPISchemas {
           },
           "DeliveryList": {
             "type": "object",
+            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},
@@ -207,6 +221,7 @@ extension OpenAPISchemas {
           },
           "NewTargets": {
             "type": "object",
+            "examples": [{"targets": [{"userKey": "ada@example.com", "variables": {"points": 12}}, {"deviceId": 70}]}],
             "required": ["targets"],
             "additionalProperties": false,
             "properties": {
@@ -219,13 +234,14 @@ extension OpenAPISchemas {
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000},
-              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content."}
+              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
+              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."}
             }
           },
           "AddedTargets": {
             "type": "object",
+            "examples": [{"added": 2}],
             "required": ["added"],
             "properties": {"added": {"type": "integer", "minimum": 1}}
           }
@@ -259,6 +275,7 @@ extension OpenAPISchemas {
           },
           "OutcomePage": {
             "type": "object",
+            "examples": [{"deliveryId": 100, "after": 0, "through": 1, "final": true, "next": 1, "outcomes": [{"sequence": 1, "deviceId": 70, "status": "failed", "httpStatus": 404, "reason": "UNREGISTERED", "failureType": "hard", "failureReason": "User unknown", "gatewayMessageId": null, "attempt": 1, "loggedAt": "2026-11-24T18:00:00.000000Z", "received": false, "clicked": false}]}],
             "required": ["deliveryId", "after", "through", "final", "next", "outcomes"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
@@ -271,33 +288,77 @@ extension OpenAPISchemas {
           },
           "NewMessage": {
             "type": "object",
+            "examples": [{"deliveryId": 101, "userKey": "ada@example.com", "variables": {"order": "A-17"}}],
             "required": ["deliveryId"],
             "additionalProperties": false,
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id", "description": "A continuous delivery that was started."},
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000},
-              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content."}
+              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
+              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."}
             }
           },
           "SentMessages": {
             "type": "object",
+            "examples": [{"repeated": false, "messages": [{"id": "102-1", "deliveryId": 102, "sequence": 1, "deviceId": 70}]}],
             "required": ["repeated", "messages"],
             "properties": {
               "repeated": {"type": "boolean", "description": "The key was there before: nothing was sent now."},
-              "messages": {
+              "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/SentMessage"}}
+            }
+          },
+          "SentMessage": {
+            "type": "object",
+            "required": ["id", "deliveryId", "sequence", "deviceId"],
+            "properties": {
+              "id": {"type": "string"},
+              "deliveryId": {"$ref": "#/components/schemas/Id", "description": "The day of the continuous delivery."},
+              "sequence": {"type": "integer", "minimum": 1},
+              "deviceId": {"$ref": "#/components/schemas/Id"}
+            }
+          },
+          "NewMessages": {
+            "type": "object",
+            "examples": [{"messages": [{"userKey": "ada@example.com", "variables": {"order": "A-17"}, "idempotencyKey": "order-A-17"}, {"deviceId": 71}]}],
+            "required": ["messages"],
+            "additionalProperties": false,
+            "properties": {
+              "messages": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"$ref": "#/components/schemas/NewMessageOfMany"}}
+            }
+          },
+          "NewMessageOfMany": {
+            "type": "object",
+            "additionalProperties": false,
+            "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
+            "properties": {
+              "deviceId": {"$ref": "#/components/schemas/Id"},
+              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
+              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."},
+              "idempotencyKey": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$",
+                "description": "As the header Idempotency-Key of sendMessage. Of messages with the same key the first is made."}
+            }
+          },
+          "SentMessageList": {
+            "type": "object",
+            "examples": [{"results": [{"messages": [{"id": "102-1", "deliveryId": 102, "sequence": 1, "deviceId": 70}], "repeated": false, "refusal": null, "reason": null}, {"messages": [], "repeated": false, "refusal": "no_device", "reason": "there is no such subscription in the applications of the delivery"}]}],
+            "required": ["results"],
+            "properties": {
+              "results": {
                 "type": "array",
-                "minItems": 1,
+                "description": "What became of each message, in their order.",
                 "items": {
                   "type": "object",
-                  "required": ["id", "deliveryId", "sequence", "deviceId"],
+                  "required": ["messages", "repeated", "refusal", "reason"],
                   "properties": {
-                    "id": {"type": "string"},
-                    "deliveryId": {"$ref": "#/components/schemas/Id", "description": "The day of the continuous delivery."},
-                    "sequence": {"type": "integer", "minimum": 1},
-                    "deviceId": {"$ref": "#/components/schemas/Id"}
+                    "messages": {"type": "array", "items": {"$ref": "#/components/schemas/SentMessage"},
+                      "description": "One for each device; none if it was refused."},
+                    "repeated": {"type": "boolean", "description": "The key was there before: nothing was sent now."},
+                    "refusal": {"enum": ["no_device", "key_in_use", "not_reachable", "too_many_devices", null],
+                      "description": "Why nothing was sent to this addressee."},
+                    "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "The refusal in words."}
                   }
                 }
               }
@@ -305,6 +366,7 @@ extension OpenAPISchemas {
           },
           "Message": {
             "type": "object",
+            "examples": [{"id": "102-1", "deliveryId": 102, "sequence": 1, "deviceId": 70, "status": "sent", "reason": null, "httpStatus": 200, "attempt": 1, "gatewayMessageId": "projects/shop/messages/0:1", "loggedAt": "2026-11-24T18:00:00.000000Z", "received": true, "clicked": false}],
             "required": ["id", "deliveryId", "sequence", "deviceId", "status", "reason", "httpStatus", "attempt", "gatewayMessageId",
               "loggedAt", "received", "clicked"],
             "properties": {

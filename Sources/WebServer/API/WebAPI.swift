@@ -5,6 +5,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import PostgresClient
+import ProcessEvents
 import PushCore
 import Store
 
@@ -30,11 +31,20 @@ public final class WebAPI: Sendable {
     private static let connections = 3
 
     /// Makes the API; nothing is opened.
-    public init(settings: WebSettings, database configuration: PostgresConfiguration, version: String, logger: Logger) {
+    ///
+    /// - Parameter availability: whether the database is there, as all connections of the process see it.
+    public init(
+        settings: WebSettings,
+        database configuration: PostgresConfiguration,
+        version: String,
+        logger: Logger,
+        availability: DatabaseAvailability? = nil
+    ) {
+        let availability = availability ?? DatabaseAvailability(logger: logger)
         self.settings = settings
         self.logger = logger
-        database = APIDatabase(configuration, connections: Self.connections, logger: logger)
-        keyDatabase = APIDatabase(configuration, connections: 1, logger: logger)
+        database = APIDatabase(configuration, connections: Self.connections, logger: logger, availability: availability)
+        keyDatabase = APIDatabase(configuration, connections: 1, logger: logger, availability: availability)
         keyring = APIKeyring(database: keyDatabase)
         let described =
             ApplicationRoutes(database: database).routes + DeviceRoutes(database: database).routes
@@ -71,13 +81,14 @@ public final class WebAPI: Sendable {
     }
 
     private func answer(_ route: APIRoute, _ request: Request, _ context: WebContext) async -> Response {
+        context.route.set(Self.base + route.path)
         do {
             let call = try await call(route, request, context)
             return APIAnswer.response(try await route.handle(call))
         } catch let problem as APIProblem {
             return APIAnswer.response(problem, requestID: context.requestID)
         } catch {
-            logger.error("Request \(context.requestID) of the API failed: \(error)")
+            logger.failure("Request \(context.requestID) of the API failed", of: error, level: .error)
             return APIAnswer.response(.failed, requestID: context.requestID)
         }
     }

@@ -3,6 +3,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -117,7 +118,7 @@ extension WebServer {
             try certificate.reload()
             setup.logger.notice("The certificate of web.certificateFile was read again: it \(certificate.expiryText).")
         } catch {
-            setup.logger.error("The certificate stays the one that was read before: \(error)")
+            setup.logger.failure("The certificate stays the one that was read before", of: error, level: .error)
         }
         certificateReport.withLock { $0 = nil }
     }
@@ -145,7 +146,7 @@ extension WebServer {
             )
             certificateReport.withLock { $0 = now + Self.certificatePause }
         } catch {
-            setup.logger.warning("The database was not told of the certificate: \(error)")
+            setup.logger.failure("The database was not told of the certificate", of: error)
         }
     }
 

@@ -1,5 +1,6 @@
 import Logging
 import PostgresClient
+import ProcessEvents
 import PushCore
 import Store
 
@@ -11,21 +12,9 @@ final class WebStores: Sendable {
     let reading: Store
 
     init(_ setup: WebSetup) {
-        let logger = setup.logger
         func store(_ purpose: String) -> Store {
-            Store(configuration: setup.database, role: Store.webRole) { event in
-                switch event {
-                case .connected(let pid): logger.info("Connected to the database for \(purpose) (backend \(pid)).")
-                case .lost: logger.warning("The connection to the database for \(purpose) is lost.")
-                case .attemptFailed(let error, let attempt, let delay):
-                    // The first failures in full, then one a minute or so.
-                    if attempt <= 3 || attempt % 20 == 0 {
-                        logger.warning(
-                            "The database cannot be reached for \(purpose), attempt \(attempt), next in \(delay): \(error)"
-                        )
-                    }
-                }
-            }
+            let observer = setup.availability.observer(purpose)
+            return Store(configuration: setup.database, role: Store.webRole, onEvent: observer)
         }
         registration = store("registrations")
         tracking = store("tracking")

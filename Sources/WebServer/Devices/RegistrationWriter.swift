@@ -1,6 +1,7 @@
 import Content
 import Logging
 import PostgresClient
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -75,7 +76,7 @@ final class RegistrationWriter: Sendable {
             case .away where .now < deadline:
                 try? await Task.sleep(for: Self.retryPause)
             case .conflict, .away, .other:
-                logger.warning("\(registrations.count) registrations are refused: \(failure)")
+                logger.failure("\(registrations.count) registrations are refused", of: failure)
                 return registrations.map { _ in .unavailable }
             }
         }
@@ -105,7 +106,7 @@ final class RegistrationWriter: Sendable {
         because error: any Error
     ) async -> [RegistrationDecision] {
         guard registrations.count > 1 else {
-            logger.warning("The database refuses a registration: \(error)")
+            logger.failure("The database refuses a registration", of: error)
             return [.refused]
         }
         let middle = registrations.count / 2

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PostgresClient
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -179,7 +180,9 @@ final class TrackingWriter: Sendable {
                 state.dropped += dropped
                 return state.refusals.add(record.hits.count)
             }
-            if let told { logger.error("Hits are refused, \(told) since the last such line: \(error)") }
+            if let told {
+                logger.failure("Hits are refused, \(told) since the last such line", of: error, level: .error)
+            }
             return items.map { _ in .unavailable }
         }
     }

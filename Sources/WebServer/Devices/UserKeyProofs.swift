@@ -1,6 +1,7 @@
 import Content
 import Foundation
 import Logging
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -49,7 +50,7 @@ final class UserKeyProofs: Sendable {
                 let read = try await store.registrationTrust()
                 return Trust(services: read.services, keys: opened.keys(read.keys))
             },
-            onFailure: { logger.warning("The database cannot be read: \($0)") }
+            onFailure: { logger.failure("The database cannot be read", of: $0) }
         )
     }
 

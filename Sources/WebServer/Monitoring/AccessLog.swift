@@ -5,9 +5,10 @@ import Store
 import Synchronization
 import SystemPackage
 
-/// A line for each request: time, id, client, method, path, status, microseconds.
+/// A line for each request: time (RFC 3339, UTC, milliseconds, as in all logs), id, client, method, path, status, microseconds.
 ///
-/// No query, no body and no path that is not one of ours is in it, so no push token, message id or key either. Lines are
+/// The path is that of our routes, as in `/api/v1/devices/{id}`: no query, no body and nothing that a client put into a path is in
+/// it, so no push token, message id or key either. Lines are
 /// gathered and written a few times a second; if nobody reads them, they are dropped and counted rather than kept.
 final class AccessLog: Sendable {
     private struct State {

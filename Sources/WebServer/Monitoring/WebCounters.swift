@@ -18,6 +18,14 @@ final class WebCounters: Sendable {
         var crowded = 0
         /// Registrations without the proof of their user key that their service asks for.
         var unproven = 0
+        /// Answers by endpoint and status.
+        var answers: [Answer: Int] = [:]
+    }
+
+    /// What a request asked for, and the status of its answer: there are some dozen of each.
+    struct Answer: Sendable, Hashable {
+        var place: WebPlace?
+        var status: Int
     }
 
     private let numbers = Mutex(Numbers())
@@ -31,6 +39,11 @@ final class WebCounters: Sendable {
             numbers.updated += report.updated
             numbers.disabled += report.disabled
         }
+    }
+
+    /// A request was answered.
+    func answered(_ place: WebPlace?, _ status: Int) {
+        numbers.withLock { $0.answers[Answer(place: place, status: status), default: 0] += 1 }
     }
 
     func add(_ change: (inout Numbers) -> Void) {

@@ -57,6 +57,8 @@ public struct WebContext: RequestContext {
         public let requestID: String
         /// The address whose limits the request counts against; nil if it has none.
         public let limited: IPAddress?
+        /// Where the route that answers says which one it is.
+        let route: RouteName
     }
 
     /// Whom a context is made from.
@@ -70,6 +72,8 @@ public struct WebContext: RequestContext {
     public let limited: IPAddress?
     /// The connection that it came over.
     let connection: any Channel
+    /// Where the route that answers says which one it is.
+    let route: RouteName
 
     /// Makes a context.
     public init(source: Origin) {
@@ -77,6 +81,19 @@ public struct WebContext: RequestContext {
         requestID = source.requestID
         limited = source.limited
         connection = source.channel
+        route = source.route
+    }
+}
+
+/// Which route of the router answers a request, by the path that it is declared with: without what a client put into it.
+final class RouteName: Sendable {
+    private let text = Mutex<String?>(nil)
+
+    /// The declared path, as in `/api/v1/devices/{id}`; nil as long as no route has said it.
+    var path: String? { text.withLock { $0 } }
+
+    func set(_ path: String) {
+        text.withLock { $0 = path }
     }
 }
 

@@ -4,6 +4,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import ProcessEvents
 import PushCore
 import Synchronization
 
@@ -111,11 +112,11 @@ final class WebResponder: Sendable {
         let target = WebTarget(request.head)
         let path = Self.without(prefix, target.path)
         let place = WebPlace(path)
+        let route = RouteName()
         let isEntered = enter(exchange)
         defer { if isEntered { leave(exchange) } }
         let reply =
-            isEntered
-            ? try await reply(request, path: path, place, target, exchange, channel) : .answer(.tooManyAtOnce)
+            isEntered ? try await reply(request, place, target, exchange, channel, route) : .answer(.tooManyAtOnce)
         let date = date.now()
         let status: HTTPResponse.Status
         switch reply {
@@ -136,19 +137,21 @@ final class WebResponder: Sendable {
             status = response.status
             try await writer.write(response: response.head, body: response.body)
         }
-        log(exchange, request.method, place, status)
+        log(exchange, request.method, place, status, route)
     }
 
     private func log(
         _ exchange: WebExchange,
         _ method: HTTPRequest.Method,
         _ place: WebPlace?,
-        _ status: HTTPResponse.Status
+        _ status: HTTPResponse.Status,
+        _ route: RouteName? = nil
     ) {
+        counters.answered(place, status.code)
         accessLog.add(
             exchange,
             method: method,
-            path: place?.path ?? "-",
+            path: route?.path ?? place?.path ?? "-",
             status: status.code,
             nanoseconds: NIODeadline.now().uptimeNanoseconds &- exchange.startedNanoseconds
         )
@@ -165,11 +168,11 @@ final class WebResponder: Sendable {
 
     private func reply(
         _ request: Request,
-        path: Substring,
         _ place: WebPlace?,
         _ target: WebTarget,
         _ exchange: WebExchange,
-        _ channel: any Channel
+        _ channel: any Channel,
+        _ route: RouteName
     ) async throws -> WebReply {
         if let refusal = refusal(request.head, exchange) { return .answer(refusal) }
         switch place {
@@ -184,14 +187,19 @@ final class WebResponder: Sendable {
         case .test: return .answer(test.answer(request, exchange))
         case .live: return .answer(health.live(request))
         case .ready: return .answer(health.ready(request, target))
-        case .api: return try await routed(request, exchange, channel)
+        case .api: return try await routed(request, exchange, channel, route)
         case nil:
             // What the whole server can do; some look with it whether there is one (RFC 9110, section 9.3.7).
             return .answer(request.method == .options && request.head.path == "*" ? .options : .unknownPath)
         }
     }
 
-    private func routed(_ request: Request, _ exchange: WebExchange, _ channel: any Channel) async throws -> WebReply {
+    private func routed(
+        _ request: Request,
+        _ exchange: WebExchange,
+        _ channel: any Channel,
+        _ route: RouteName
+    ) async throws -> WebReply {
         var logger = logger
         logger[metadataKey: "hb.request.id"] = .string(exchange.id)
         let context = WebContext(
@@ -199,7 +207,8 @@ final class WebResponder: Sendable {
                 channel: channel,
                 logger: logger,
                 requestID: exchange.id,
-                limited: exchange.limited
+                limited: exchange.limited,
+                route: route
             )
         )
         do {
@@ -212,7 +221,7 @@ final class WebResponder: Sendable {
         } catch let error as HTTPParserError {
             throw error
         } catch {
-            logger.error("A request failed: \(error)")
+            logger.failure("A request failed", of: error, level: .error)
             return .answer(WebAnswer(.internalServerError, "The request failed; its id is in the log."))
         }
     }
@@ -266,6 +275,18 @@ enum WebPlace: Sendable, Hashable {
         default:
             guard path.hasPrefix("/api/") else { return nil }
             self = .api
+        }
+    }
+
+    /// Its name among metrics.
+    var name: String {
+        switch self {
+        case .tracking: "tracking"
+        case .registerIOS: "register_ios"
+        case .registerAndroid: "register_android"
+        case .test: "test"
+        case .live, .ready: "health"
+        case .api: "api"
         }
     }
 

@@ -3,7 +3,7 @@
 // WHAT IT DOES
 //   Stores what devices send before it answers, many requests in a transaction, and keeps hits on disk while the database is
 //   away. Serves the JSON API below /api/v1 to systems with keys, and /health/live, /health/ready and /r/test to those who
-//   look after it.
+//   look after it, and metrics on a port of their own.
 //
 // HOW IT IS USED
 //   `pushmta web` makes a WebServer of a WebSetup, with the routes of WebAPI, and awaits run(onOpen:). SIGTERM and SIGINT
@@ -30,7 +30,8 @@
 //   requests are cut off, and what is left in the spool is loaded by whoever comes next.
 //
 // SETTINGS
-//   web.*, and database.url where web.databaseUrl is empty; credentialKeyFile for the proofs of user keys.
+//   web.*, metrics.address and metrics.webPort, and database.url where web.databaseUrl is empty; credentialKeyFile for the
+//   proofs of user keys.
 //
 // SEE ALSO
 //   Server/WebResponder.swift, Connections/ConnectionGuard.swift, Devices/RegistrationWriter.swift,
@@ -43,6 +44,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PostgresClient
+import ProcessEvents
 import PushCore
 import ServiceLifecycle
 import Store
@@ -62,7 +64,7 @@ public final class WebServer: Sendable {
     private let directory: ApplicationDirectory
     private let resolver: HitResolver
     private let proofs: UserKeyProofs
-    private let health: WebHealth
+    let health: WebHealth
     private let counters: WebCounters
     private let accessLog: AccessLog
     private let responder: WebResponder
@@ -84,11 +86,7 @@ public final class WebServer: Sendable {
         let logger = setup.logger
         let source = UUID()
         guard let trusted = AddressRange.list(settings.limits.trustedProxies) else {
-            throw WebServerError(
-                code: .setting,
-                description:
-                    "web.limits.trustedProxies is “\(settings.limits.trustedProxies)”: give addresses and ranges such as 10.0.0.0/8, separated with commas."
-            )
+            throw WebServerError(code: .setting, description: WebSettingsCheck.proxyProblem(settings))
         }
         do {
             accessLog = try AccessLog(path: settings.accessLog)
@@ -107,7 +105,7 @@ public final class WebServer: Sendable {
             created: WallClock.microseconds,
             logger: logger
         )
-        let onFailure: @Sendable (any Error) -> Void = { logger.warning("The database cannot be read: \($0)") }
+        let onFailure: @Sendable (any Error) -> Void = { logger.failure("The database cannot be read", of: $0) }
         directory = ApplicationDirectory(
             store: stores.reading,
             timeout: .seconds(settings.registration.timeoutSec),
@@ -172,16 +170,23 @@ public final class WebServer: Sendable {
         listeners = WebListeners(settings: settings, logger: logger)
     }
 
+    /// Returns when each event loop has had a turn after this call.
+    public func turn() async {
+        for loop in group.makeIterator() { try? await loop.submit {}.get() }
+    }
+
     /// Serves until ``drain()``, or until an error.
     ///
     /// - Parameter onOpen: told of the ports as they are opened.
     public func run(onOpen: @escaping @Sendable (WebPorts) -> Void = { _ in }) async throws {
         let keeping = Task { await upkeep() }
         let log = Task { await accessLog.run() }
+        let metrics = Task { await serveMetrics() }
         let result = await serve(onOpen)
         keeping.cancel()
         await keeping.value
         await finish()
+        metrics.cancel()
         log.cancel()
         await Self.wait(for: log, atMost: Self.logTimeout)
         try? await group.shutdownGracefully()
@@ -251,7 +256,7 @@ public final class WebServer: Sendable {
                 )
             )
         } catch  where isDraining.withLock({ $0 }) {
-            setup.logger.warning("Requests were cut off at the end of web.drainTimeoutSec: \(error)")
+            setup.logger.failure("Requests were cut off at the end of web.drainTimeoutSec", of: error)
             return .success(())
         } catch {
             return .failure(error)
@@ -328,7 +333,7 @@ public final class WebServer: Sendable {
                 )
             }
         } catch {
-            setup.logger.warning("The database's schema cannot be read: \(error)")
+            setup.logger.failure("The database's schema cannot be read", of: error)
         }
     }
 }
@@ -345,6 +350,8 @@ public struct WebSetup: Sendable {
     public var version: String
     /// Its log.
     public var logger: Logger
+    /// Whether the database is there, as all connections of the process see it.
+    public var availability: DatabaseAvailability
     /// Reads the keys that secrets of proofs of user keys are sealed with.
     public var keyring: @Sendable () throws -> CredentialKeyring
     /// Adds routes below `/api/`.
@@ -357,6 +364,7 @@ public struct WebSetup: Sendable {
         hostName: String,
         version: String,
         logger: Logger,
+        availability: DatabaseAvailability? = nil,
         keyring: @escaping @Sendable () throws -> CredentialKeyring,
         addRoutes: @escaping @Sendable (Router<WebContext>) -> Void = { _ in }
     ) {
@@ -365,8 +373,28 @@ public struct WebSetup: Sendable {
         self.hostName = hostName
         self.version = version
         self.logger = logger
+        self.availability = availability ?? DatabaseAvailability(logger: logger)
         self.keyring = keyring
         self.addRoutes = addRoutes
+    }
+}
+
+/// What the web process would refuse of its settings, beside files and ports.
+public enum WebSettingsCheck {
+    /// What is wrong, and what to give instead.
+    public static func problems(_ settings: WebSettings) -> [String] {
+        var problems: [String] = []
+        if AddressRange.list(settings.limits.trustedProxies) == nil { problems.append(proxyProblem(settings)) }
+        if settings.address.isEmpty || settings.address.contains(where: \.isWhitespace) {
+            problems.append(
+                "web.address is “\(settings.address)”: give an address of this machine, 0.0.0.0 or :: for all."
+            )
+        }
+        return problems
+    }
+
+    static func proxyProblem(_ settings: WebSettings) -> String {
+        "web.limits.trustedProxies is “\(settings.limits.trustedProxies)”: give addresses and ranges such as 10.0.0.0/8, separated with commas."
     }
 }
 

@@ -251,7 +251,6 @@ struct ApplicationListCommand: PushMTACommand {
                 try await store.applicationHealth()
             )
         }
-        let circuits = CircuitTable(applications: rows, health: health)
         var table = Table(
             [
                 "id", "name", "service", "platform", "environment", "bundle_id", "integration_key", "message_id_format",
@@ -266,7 +265,7 @@ struct ApplicationListCommand: PushMTACommand {
                     .text(row.integrationKey), .text(row.messageIDFormat.rawValue),
                     Cell(accounts.first { $0.id == row.accountID }?.name),
                     .text(row.credentialID == nil ? "none" : "set"),
-                ] + circuits.cells(of: row.id)
+                ] + CircuitTable.cells(health.first { $0.applicationID == row.id })
             )
         }
         table.show(json: json)

@@ -188,7 +188,7 @@ struct KeyRotation: Sendable {
     /// Hosts that run besides this one.
     private func otherHosts() async throws -> [String] {
         let own = ProcessInfo.processInfo.hostName
-        return try await store.hosts().filter { $0.liveness == .alive || $0.liveness == .late }
+        return try await store.hosts().filter(\.isHeardOf)
             .map(\.report.name).filter { $0 != own }
     }
 }

@@ -25,6 +25,7 @@ struct AddresseeFile {
         let faults = table.report.faults
         for fault in faults { StandardError.write("\(table.path), \(fault)\n") }
         if faultyLines > faults.count { StandardError.write("… and \(faultyLines - faults.count) more lines\n") }
+        if let words = table.report.wordsOnValues { StandardError.write("\(table.path): \(words)\n") }
         if faultyLines > 0 { throw ExitCode(CommandFailure.Code.data.rawValue) }
     }
 }

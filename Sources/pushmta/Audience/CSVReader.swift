@@ -21,6 +21,8 @@ struct CSVReader {
     private var firstLine = 1
     private var quoteLine = 1
     private var recordBytes = 0
+    /// Whether the last byte ended a line: then the line that is counted has nothing in it.
+    private var isAtLineStart = true
     /// What is wrong with the record; its fields are not kept then.
     private var problem: String?
     private var isEmpty = true
@@ -38,16 +40,24 @@ struct CSVReader {
     mutating func finish() -> CSVRecord? {
         if state == .quoted {
             fields = []
+            let behind = lastLine - quoteLine
             problem =
-                "the quote that opens on line \(quoteLine) is never closed, so nothing behind it is read: close it, and "
-                + "double the quotes inside a field"
+                "the quote that opens on line \(quoteLine) is never closed, so "
+                + (behind > 0 ? "the \(behind) lines behind it were never read" : "the rest of the line was never read")
+                + ": close it, and double the quotes inside a field"
         }
         return endRecord()
     }
 
+    private var lastLine: Int { isAtLineStart && line > firstLine ? line - 1 : line }
+
     private mutating func consume(_ byte: UInt8) -> CSVRecord? {
         let isLineEnd = byte == UInt8(ascii: "\n")
-        defer { if isLineEnd { line += 1 } }
+        isAtLineStart = false
+        defer {
+            if isLineEnd { line += 1 }
+            isAtLineStart = isLineEnd
+        }
         if isLineEnd, state != .quoted { return endRecord() }
         // The number of bytes of a file fits.
         recordBytes += 1
@@ -111,8 +121,13 @@ struct CSVReader {
         guard !isEmpty else { return nil }
         endField()
         // Who fixes the file looks at all of its lines.
-        let place = problem != nil && line > firstLine ? " (lines \(firstLine) to \(line))" : ""
-        return CSVRecord(line: firstLine, fields: fields, problem: problem.map { $0 + place })
+        let place = lastLine > firstLine ? " (lines \(firstLine) to \(lastLine))" : ""
+        return CSVRecord(
+            line: firstLine,
+            lines: lastLine - firstLine + 1,
+            fields: fields,
+            problem: problem.map { $0 + place }
+        )
     }
 
     private mutating func startRecord() {
@@ -130,6 +145,8 @@ struct CSVReader {
 struct CSVRecord: Sendable, Equatable {
     /// The number of its first line, 1 for the first.
     let line: Int
+    /// How many lines it takes: more than one if a value in quotes has line ends, or a quote is not closed.
+    let lines: Int
     /// Its fields, quotes taken away.
     let fields: [String]
     /// What is wrong with its form, if anything.

@@ -18,14 +18,33 @@ struct CSVReport: Sendable {
 
     /// Bytes read.
     var bytes: Int64 = 0
-    /// Lines that say nothing that can be used.
+    /// Lines that say nothing that can be used, with all that an open quote has swallowed.
     var faultyLines = 0
     /// The first of them, with their numbers.
     var faults: [ImportProblem] = []
 
-    fileprivate mutating func note(_ fault: ImportFault, line: Int) {
-        faultyLines += 1
-        if faults.count < Self.keptFaults { faults.append(ImportProblem(line: line, problem: fault.text)) }
+    /// Lines that are inside of values in quotes, and were read as parts of these.
+    var linesInValues = 0
+    /// Where the first such value begins, 0 if there is none.
+    var firstLineOfValue = 0
+
+    /// A word on values with line ends, which may be lines that a forgotten quote has swallowed up to the next one; nil if there are none.
+    var wordsOnValues: String? {
+        guard linesInValues > 0 else { return nil }
+        return
+            "\(linesInValues) lines were read as parts of values in quotes, the first behind line \(firstLineOfValue): "
+            + "if these values have no line ends, a quote was not closed"
+    }
+
+    fileprivate mutating func note(_ fault: ImportFault, _ record: CSVRecord) {
+        faultyLines += record.lines
+        if faults.count < Self.keptFaults { faults.append(ImportProblem(line: record.line, problem: fault.text)) }
+    }
+
+    fileprivate mutating func noteLines(of record: CSVRecord) {
+        guard record.lines > 1 else { return }
+        linesInValues += record.lines - 1
+        if firstLineOfValue == 0 { firstLineOfValue = record.line }
     }
 }
 
@@ -86,8 +105,10 @@ struct CSVTable<Header: CSVHeader> {
                 continue
             }
             switch header.row(record) {
-            case .success(let row): rows.append(row)
-            case .failure(let fault): report.note(fault, line: record.line)
+            case .success(let row):
+                rows.append(row)
+                report.noteLines(of: record)
+            case .failure(let fault): report.note(fault, record)
             }
         }
         return rows

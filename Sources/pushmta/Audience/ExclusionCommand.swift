@@ -105,7 +105,8 @@ struct ExclusionImportCommand: PushMTACommand {
         abstract: "Add the people in a CSV file to an exclusion list.",
         discussion: """
             The first line names the columns: user_key, subscription_id, push_token, one or more of them; each line fills in one. A \
-            malformed line is reported with its number and left out, the rest goes in; the exit status is then 65.
+            malformed line is reported with its number and left out, the rest goes in; the exit status is then 65, as it is when a quote that \
+            is never closed has swallowed the rest of the file: the report says on which line it opens and how many lines were never read.
             """
     )
 

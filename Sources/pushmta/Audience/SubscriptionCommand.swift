@@ -21,7 +21,8 @@ struct SubscriptionImportCommand: PushMTACommand {
         discussion: """
             The first line names the columns: push_token, user_key, locale, time_zone, parameter.NAME for parameters of the \
             subscription; every other name is a field of the recipient. A malformed line is reported with its number and left \
-            out, the rest goes in; the exit status is then 65. Of several lines with one token the last one counts. Any number of \
+            out, the rest goes in; the exit status is then 65, as it is when a quote that is never closed has swallowed the rest of the \
+            file: the report says on which line it opens and how many lines were never read. Of several lines with one token the last one counts. Any number of \
             imports may run at once, also while devices register.
             """
     )
@@ -76,6 +77,7 @@ struct SubscriptionImportCommand: PushMTACommand {
         let faults = (fileReport.faults + report.problems).sorted { $0.line < $1.line }
         tell(faults.prefix(CSVReport.keptFaults), of: fileReport.faultyLines + report.skipped, "")
         tell(report.replacements[...], of: report.replaced, " with a token of a later one")
+        if let words = fileReport.wordsOnValues { StandardError.write("\(file): \(words)\n") }
     }
 
     private func tell(_ lines: ArraySlice<ImportProblem>, of count: Int, _ words: String) {

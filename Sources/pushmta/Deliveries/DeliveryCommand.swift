@@ -58,8 +58,7 @@ struct DeliveryStatusCommand: PushMTACommand {
             (
                 try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
                 try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id),
-                try await store.inactiveAccounts(delivery: id).map { StatusAlarm.alarm(of: $0) }
-                    + store.waitingDeliveries(delivery: id).map { StatusAlarm.alarm(of: $0) },
+                try await store.alarms(delivery: id),
                 try await store.days(ofDelivery: id)
             )
         }
@@ -67,7 +66,7 @@ struct DeliveryStatusCommand: PushMTACommand {
         guard json else {
             DeliveryTable.table([progress]).show(json: false)
             if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
-            for alarm in notices { StandardOutput.line("\nAlarm: \(alarm.text)") }
+            for alarm in notices { StandardOutput.line("\nAlarm: \(alarm.sentence)") }
             if let words = Self.words(target, progress) { StandardOutput.line("\n" + words) }
             if !days.isEmpty { StandardOutput.line("\n" + DeliveryTable.table(days).text) }
             return
@@ -75,7 +74,7 @@ struct DeliveryStatusCommand: PushMTACommand {
         let counts = Array(zip(DeliveryTable.columns, DeliveryTable.row(progress)))
         let list = Cell.list(reasons.rows.map { .object(Array(zip(reasons.columns, $0))) })
         let lists = Cell.list(target.excludedLists.map { .text($0) })
-        let alarms = Cell.list(notices.map { .text($0.text) })
+        let alarms = Cell.list(notices.map { .text($0.sentence) })
         let chosen: [(String, Cell)] = [
             ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
             ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),

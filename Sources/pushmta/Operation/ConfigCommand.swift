@@ -36,16 +36,39 @@ struct ConfigShowCommand: PushMTACommand {
     }
 }
 
-/// `pushmta config check`: whether every setting is known and has a value that it may have.
+/// `pushmta config check`: whether every setting is known and has a value that it may have, and whether the processes could use it.
 struct ConfigCheckCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check the settings of file, environment and flags."
+        abstract: "Check the settings of file, environment and flags.",
+        discussion: """
+            It looks at what the processes would refuse when they start: keys and ranges, paths, the key file, certificates, folders. \
+            It changes nothing and needs no database; `pushmta doctor` looks at the rest. Exit status 78 if something is wrong.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var user: CheckUser
+
+    func run() async throws {
+        do {
+            try user.take()
+            try await execute(try await global.load())
+        } catch {
+            throw CommandFailure.report(error)
+        }
+    }
 
     func execute(_ loaded: LoadedSettings) async throws {
+        let results = SettingsChecks(loaded: loaded).results
+        for result in results where result.result == .warning {
+            StandardError.write("warning: \(result.subject): \(result.detail)\n")
+        }
+        let failed = results.filter { $0.result == .failed }
+        guard failed.isEmpty else {
+            let lines = failed.map { "\($0.subject): \($0.detail)" }
+            throw CommandFailure(.configuration, lines.joined(separator: "\npushmta: "))
+        }
         let changed = loaded.sources.count
         let file = loaded.file ?? "no settings file"
         StandardOutput.line(

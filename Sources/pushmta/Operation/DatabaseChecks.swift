@@ -24,13 +24,8 @@ struct DatabaseChecks: Sendable {
         } catch let error as StoreError where error.code == .schema {
             return [CheckResult("database", .ok, "reachable"), CheckResult("schema", .failed, "\(error)")]
         } catch {
-            let isPooler = (error as? PostgresError)?.code == .pooler
             return [
-                CheckResult(
-                    "database",
-                    .failed,
-                    isPooler ? "\(error)" : "\(error). Check database.url and that PostgreSQL runs."
-                ),
+                CheckResult("database", .failed, "\(error)"),
                 CheckResult("schema, durability, credentials, gateways", .skipped, "the database is needed first"),
             ]
         }
@@ -38,6 +33,7 @@ struct DatabaseChecks: Sendable {
             await Self.writable(store), CheckResult("schema", .ok, "version \(Store.schemaVersion)"),
         ]
         results += await rights(store)
+        results += await SessionChecks(settings: settings, store: store).results()
         results += await durability(store)
         results += await applications(store)
         results += await MappingChecks.results(store)
@@ -98,9 +94,9 @@ struct DatabaseChecks: Sendable {
                 let detail = "\(text). Turn \(names) on: what was committed may be lost in a crash."
                 return [CheckResult("durability", .failed, detail)]
             }
-            return [
-                CheckResult("durability", .ok, text), Self.failOver(found, replicas: try await store.replicaCount()),
-            ]
+            let replicas = try await store.replicas()
+            return [CheckResult("durability", .ok, text), Self.failOver(found, replicas: replicas.count)]
+                + replicas.map(Self.replica)
         } catch {
             return [CheckResult("durability", .failed, "\(error)")]
         }
@@ -124,6 +120,31 @@ struct DatabaseChecks: Sendable {
             "fail-over",
             .warning,
             "\(detail). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one is to take over."
+        )
+    }
+
+    /// A replica that is further behind than this would lose much where commits do not wait for it, and takes long to take over
+    /// where they do.
+    private static let longLag = 10.0
+    private static let wideLag: Int64 = 64 << 20
+
+    /// How far a replica is behind.
+    static func replica(_ replica: ReplicaFacts) -> CheckResult {
+        let subject = "replica \(replica.name)"
+        guard let bytes = replica.lagBytes, !replica.syncState.isEmpty else {
+            return CheckResult(
+                subject,
+                .warning,
+                "it follows, and this database user may not see how far: GRANT pg_monitor TO that user"
+            )
+        }
+        let seconds = replica.lagSeconds ?? 0
+        let text = "\(replica.syncState), behind by \(Int(seconds.rounded(.up))) s, \(bytes >> 10) KiB"
+        guard seconds > longLag || bytes > wideLag else { return CheckResult(subject, .ok, text) }
+        return CheckResult(
+            subject,
+            .warning,
+            "\(text): look at its disk, its network, and queries there that hold it up (max_standby_streaming_delay)"
         )
     }
 
@@ -206,7 +227,7 @@ struct DatabaseChecks: Sendable {
                     trustedCertsChain: settings.nmac.relay.trustedCertsChain,
                     proxy: proxy
                 )
-                results += [await check.result()] + check.remarks
+                results += await check.results() + check.remarks
             }
             return results
         } catch {
@@ -247,24 +268,66 @@ struct GatewayCheck: Sendable {
         ]
     }
 
-    /// What was found.
-    func result() async -> CheckResult {
+    /// The authorities that the account's gateway is checked against; nil for the system's.
+    private var authorities: String? {
+        let options = try? JSONBody.decode(Options.self, from: account.options.utf8)
+        return options?.caFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
+    }
+
+    /// What was found of the way there, of the clock, and of the authorities.
+    func results() async -> [CheckResult] {
+        var date: String?
+        let way = await way(&date)
+        return [way] + [date.flatMap(clock), apple].compactMap(\.self)
+    }
+
+    /// What the gateway's clock says, where its answer has a date: tokens are made by ours.
+    private func clock(_ date: String) -> CheckResult? {
+        guard let theirs = ClockCheck.date(date) else { return nil }
+        return ClockCheck.result("clock of \(account.host)", ours: Date(), theirs: theirs, uncertainty: 1)
+    }
+
+    /// Apple's certificates have another root since 2025; systems whose authorities are older, and files made by hand, may lack it.
+    private var apple: CheckResult? {
+        guard account.host.hasSuffix("push.apple.com") else { return nil }
+        let subject = "authorities for \(account.name)"
+        let name = TrustedRoots.appleRootName
+        do {
+            guard let roots = try TrustedRoots(file: authorities) else {
+                let text = "the system has none: apt-get install ca-certificates"
+                return CheckResult(subject, .failed, text)
+            }
+            guard !roots.holdsAppleRoot else { return CheckResult(subject, .ok, "\(roots.file) has \(name)") }
+            return CheckResult(
+                subject,
+                .failed,
+                "\(roots.file) lacks \(name), the root of Apple's certificates since 2025: bring ca-certificates up to date, or add it to the file"
+            )
+        } catch {
+            return CheckResult(
+                subject,
+                .failed,
+                "\(authorities ?? "the system's authorities") cannot be read: \(error)"
+            )
+        }
+    }
+
+    private func way(_ date: inout String?) async -> CheckResult {
         let subject = "gateway of \(account.name)"
         let address = GatewayAddress(host: account.host, port: Int(account.port)).description
-        let options = try? JSONBody.decode(Options.self, from: account.options.utf8)
-        let authorities = options?.caFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
+        var request = CurlRequest(
+            url: "https://\(address)/",
+            timeoutMilliseconds: Self.timeoutMilliseconds,
+            connectTimeoutMilliseconds: Self.timeoutMilliseconds,
+            certificateAuthorityFile: authorities,
+            proxy: proxy?.curl(for: account.host) ?? .none
+        )
+        // Most gateways speak nothing else, and some end the handshake of who does not offer it.
+        request.offersHTTP2 = account.connector != .iosBinary
         do {
-            _ = try await CurlClient().perform(
-                CurlRequest(
-                    url: "https://\(address)/",
-                    timeoutMilliseconds: Self.timeoutMilliseconds,
-                    connectTimeoutMilliseconds: Self.timeoutMilliseconds,
-                    certificateAuthorityFile: authorities,
-                    proxy: proxy?.curl(for: account.host) ?? .none
-                )
-            )
+            date = try await CurlClient().perform(request).header("date")
         } catch let error where error.mayHaveBeenSent {
-            // The handshake was good. That there is no answer to HTTP/1.1 says nothing bad: the gateways speak HTTP/2 only.
+            // The handshake was good. That there is no answer to such a request says nothing bad.
             return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
         } catch let error where wantsCertificate(error) {
             return CheckResult(
@@ -289,9 +352,13 @@ enum FeedbackCheck {
     /// What was found.
     static func results(_ store: Store) async -> [CheckResult] {
         do {
-            return [result(try await store.feedbackBacklog())] + spoolResults(try await store.feedbackWorkers())
+            let alarms = try await store.alarms()
+            return worker(alarms, isActing: try await store.isFeedbackWorkerActing())
+                + alarms.filter { $0.code == "spools_waiting" }.map {
+                    result($0, "tracking spools of host \($0.subject)")
+                }
                 + (try await store.feedbackServices()).map(result)
-                + (try await store.retentionHolds()).map(result)
+                + alarms.filter { $0.code == "retention_held" }.map { result($0, "retention of \($0.subject)") }
         } catch {
             return [CheckResult("feedback worker", .failed, "\(error)")]
         }
@@ -308,29 +375,18 @@ enum FeedbackCheck {
         )
     }
 
-    /// What is old by a clock that may be wrong.
-    static func result(_ hold: RetentionHold) -> CheckResult {
-        let notice = RetentionNotice(hold)
-        return CheckResult(notice.subject, .warning, notice.text)
-    }
-
-    /// Hits that wait on the disks of hosts.
-    static func spoolResults(_ workers: [FeedbackWorkerRow]) -> [CheckResult] {
-        SpoolNotice.all(workers).map { CheckResult("tracking spools of host \($0.host)", .warning, $0.text) }
+    /// What is an alarm, too.
+    private static func result(_ alarm: AlarmRow, _ subject: String) -> CheckResult {
+        CheckResult(subject, alarm.severity == .critical ? .failed : .warning, alarm.sentence)
     }
 
     /// Without a worker supervisors apply token events, and statistics wait: an installation that wants none may be so.
-    static func result(_ backlog: FeedbackBacklog) -> CheckResult {
+    private static func worker(_ alarms: [AlarmRow], isActing: Bool) -> [CheckResult] {
         let subject = "feedback worker"
-        if let notice = FeedbackNotice(backlog) {
-            return CheckResult(subject, notice.isSerious ? .failed : .warning, notice.text)
-        }
-        return CheckResult(
-            subject,
-            .ok,
-            backlog.isWorkerActing
-                ? "one acts" : "none acts, and nothing waits for one; `pushmta feedback` is the command"
-        )
+        let wrong = alarms.filter { $0.subjectKind == "feedback" }.map { result($0, subject) }
+        let right =
+            isActing ? "one acts" : "none acts, and nothing waits for one; `pushmta feedback` is the command"
+        return wrong.isEmpty ? [CheckResult(subject, .ok, right)] : wrong
     }
 }
 

@@ -10,13 +10,29 @@ struct MigrateCommand: PushMTACommand {
         discussion: """
             Does nothing if it is there already, but for rights of its roles that are missing; two hosts may run it at once; refuses a newer
             schema, and that of a development version. A user who may not make roles is told, before anything is changed, what an administrator has to run.
+
+            After a restore to an earlier moment: --restored, on one host, before any process of the engine starts. Ids that were given \
+            out since then are not given out again, as journals, receipts on disk and devices still know them.
             """
     )
+
+    @Flag(
+        help: "The database was set back to an earlier moment: let ids go on far above all that were given out since."
+    )
+    var restored = false
 
     @OptionGroup var global: GlobalOptions
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let report = try await Store.migrate(StoreSession.configuration(loaded.values, role: "migrate"))
+        let configuration = StoreSession.configuration(loaded.values, role: "migrate")
+        let report = try await Store.migrate(configuration)
+        show(report)
+        guard restored else { return }
+        let moved = try await Store.skipIdentifiers(configuration)
+        StandardOutput.line("Ids of \(moved) kinds go on far above those of before.")
+    }
+
+    private func show(_ report: MigrationReport) {
         guard !report.applied.isEmpty else {
             for statement in report.granted { StandardOutput.line("repaired: \(statement)") }
             StandardOutput.line("The schema has version \(report.to) already.")

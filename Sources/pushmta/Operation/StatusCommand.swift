@@ -11,7 +11,8 @@ struct StatusCommand: PushMTACommand {
         abstract: "Show alarms, hosts, children, applications, waiting work and running deliveries.",
         discussion: """
             A host or child is late when its last heartbeat is older than 5 s and gone when it is older than 15 s, by the database's \
-            clock. The exit status is 0 whatever is shown.
+            clock. Alarms are those of the view pushmta.alarm. The rights of pushmta_monitoring suffice, but for whether the views of \
+            target mappings can be read, which is looked at with the rights of pushmta_runtime. The exit status is 0 whatever is shown.
             """
     )
 
@@ -44,22 +45,13 @@ struct StatusSnapshot: Sendable {
     private let hosts: [HostRow]
     private let children: [ChildOverview]
     private let ended: [ChildOverview]?
-    private let applications: [ApplicationRow]
-    private let accounts: [AccountRow]
-    private let health: [ApplicationHealthRow]
-    private let expiring: [CredentialNotice]
-    private let mappings: [StatusAlarm]
-    private let inactive: [InactiveAccount]
-    private let waiting: [WaitingDelivery]
-    private let work: [ReadyWork]
+    private let circuits: [CircuitRow]
+    private let alarms: [AlarmRow]
+    private let mappings: [(name: String, problem: String)]
+    private let work: [WaitingWork]
     private let deliveries: [DeliveryProgress]
     private let workers: [FeedbackWorkerRow]
-    private let backlog: FeedbackBacklog
-    private let holds: [RetentionHold]
-    private let troubles: [GatewayTroubleRow]
-    private let failures: [MassFailureRow]
     private let isReadOnly: Bool
-    private let certificates: [WebCertificateRow]
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -67,72 +59,57 @@ struct StatusSnapshot: Sendable {
         let all = try await store.children(includeExited: includeEnded)
         children = all.filter { $0.exitReason == nil }
         ended = includeEnded ? all.filter { $0.exitReason != nil } : nil
-        applications = try await store.applications()
-        accounts = try await store.accounts()
-        health = try await store.applicationHealth()
-        expiring = try await store.expiringCredentials(withinDays: ExpiryNotice.firstDays)
-        mappings = try await store.mappings().compactMap { mapping in
-            mapping.problem.map { StatusAlarm.alarm(ofMapping: mapping.row.name, $0) }
-        }
-        inactive = try await store.inactiveAccounts()
-        waiting = try await store.waitingDeliveries()
-        work = try await store.readyWork()
+        circuits = try await store.circuits()
+        alarms = try await store.alarms()
+        mappings = try await store.mappingProblems()
+        work = try await store.waitingWork()
         deliveries = try await store.unfinishedDeliveries()
         workers = try await store.feedbackWorkers()
-        backlog = try await store.feedbackBacklog()
-        holds = try await store.retentionHolds()
-        troubles = try await store.gatewayTroubles()
-        failures = try await store.massFailures()
         isReadOnly = try await store.isReadOnly()
-        certificates = try await store.webCertificates()
     }
 
     /// The tables with their names.
     var tables: [(name: String, table: Table)] {
-        let circuits = CircuitTable(applications: applications, health: health)
         let childTable = ChildTable(hosts: hosts)
         var tables = [
             ("alarms", alarmTable), ("hosts", HostTable.table(hosts)), ("children", childTable.running(children)),
-            ("applications", circuits.table), ("queues", workTable), ("deliveries", DeliveryTable.table(deliveries)),
-            ("feedback", FeedbackTable.table(workers)),
+            ("applications", CircuitTable.table(circuits)), ("queues", workTable),
+            ("deliveries", DeliveryTable.table(deliveries)), ("feedback", FeedbackTable.table(workers)),
         ]
         if let ended { tables.append(("ended_children", childTable.ended(ended))) }
         return tables
     }
 
+    /// The rows of `pushmta.alarm`, and the two things that it cannot know: whether this session's server takes writes, and whether
+    /// this user can read the views of target mappings.
     private var alarmTable: Table {
-        var table = Table(["subject", "alarm"])
-        if isReadOnly { table.add([.text("database"), .text(PostgresError.readOnlyWords)]) }
-        let alarms = StatusAlarm.all(
-            hosts: hosts,
-            children: children,
-            applications: applications,
-            health: health,
-            credentials: expiring,
-            inactive: inactive,
-            waiting: waiting
-        )
-        let feedback = FeedbackNotice(backlog).map { StatusAlarm(subject: "feedback", text: $0.text) }
-        let held = deliveries.compactMap(StatusAlarm.alarm(ofHeld:))
-        let spools = SpoolNotice.all(workers).map { StatusAlarm(subject: "host \($0.host)", text: $0.text) }
-        let kept = holds.map { RetentionNotice($0) }.map { StatusAlarm(subject: $0.subject, text: $0.text) }
-        let gateways = troubles.map(StatusAlarm.alarm(of:)) + failures.map(StatusAlarm.alarm(of:))
-        let expiring = certificates.compactMap(WebCertificateNotice.alarm)
-        for alarm in gateways + alarms + held + mappings + spools + kept + expiring + [feedback].compactMap(\.self) {
-            table.add([.text(alarm.subject), .text(alarm.text)])
+        var table = Table(["severity", "code", "subject", "alarm", "remedy", "since"])
+        if isReadOnly {
+            table.add(["critical", "database_read_only", "database", .text(PostgresError.readOnlyWords), "", .none])
+        }
+        for alarm in alarms {
+            table.add([
+                .text(alarm.severity.rawValue), .text(alarm.code), .text(alarm.fullSubject), .text(alarm.text),
+                .text(alarm.remedy), Cell(alarm.since?.internetText),
+            ])
+        }
+        for (name, problem) in mappings {
+            table.add([
+                "warning", "mapping_unreadable", .text("target mapping \(name)"), .text(problem),
+                "make it readable: deliveries that use it wait until then, or until their validity is over", .none,
+            ])
         }
         return table
     }
 
     private var workTable: Table {
         var table = Table([
-            "application", "account", "connector", "ready_parts", "ready_messages", "highest_priority",
+            "application", "account", "connector", "ready_parts", "ready_messages", "highest_priority", "oldest_s",
         ])
         for item in work {
             table.add([
-                Cell(applications.first { $0.id == item.applicationID }?.name),
-                Cell(accounts.first { $0.id == item.accountID }?.name), .text(item.connector.rawValue),
-                Cell(item.readyParts), Cell(item.readyMessages), Cell(item.highestPriority),
+                .text(item.application), .text(item.account), .text(item.connector.rawValue), .integer(item.parts),
+                .integer(item.messages), .integer(Int64(item.highestPriority)), .number(item.oldestSeconds),
             ])
         }
         return table
@@ -176,7 +153,8 @@ struct ChildTable: Sendable {
         var table = Table([
             "child", "host", "pid", "application", "account", "connector", "state", "health", "heartbeat_age",
             "delivery",
-            "parts_held", "connections", "wanted", "why", "streams", "window", "sent", "failed", "retried", "unknown",
+            "parts_held", "connections", "wanted", "why", "streams", "window", "limited_by", "sent", "failed",
+            "retried", "unknown",
             "resent_after_ambiguity",
             "journal_replayed", "late_outcomes", "rate", "p50_ms", "p99_ms", "resident_mib", "last_error",
         ])
@@ -188,6 +166,7 @@ struct ChildTable: Sendable {
                     Cell(heartbeat.deliveryID), Cell(heartbeat.partsHeld), Cell(heartbeat.connections.open),
                     Cell(heartbeat.connections.wanted), .text(heartbeat.connections.reason),
                     Cell(heartbeat.connections.streamsInFlight), Cell(heartbeat.connections.dispatchWindow),
+                    Cell(heartbeat.connections.limitedBy?.rawValue),
                 ] + counts(child) + [
                     .number(heartbeat.rate), .number(heartbeat.latencyP50Milliseconds),
                     .number(heartbeat.latencyP99Milliseconds),
@@ -234,39 +213,31 @@ struct ChildTable: Sendable {
 }
 
 /// The circuit breakers of applications.
-struct CircuitTable: Sendable {
+enum CircuitTable {
     /// The columns of a circuit, named as in the view `pushmta.application` where the thing is the same.
     static let columns = [
         "circuit", "circuit_reason", "circuit_remedy", "probes", "next_probe_s", "token_effects_held",
     ]
 
-    /// The applications.
-    let applications: [ApplicationRow]
-    /// What is known of them; an application without a row never had trouble.
-    let health: [ApplicationHealthRow]
-
     /// One application a row.
-    var table: Table {
-        var table = Table(["application", "platform", "environment"] + Self.columns)
-        for application in applications {
+    static func table(_ circuits: [CircuitRow]) -> Table {
+        var table = Table(["application", "platform", "environment"] + columns)
+        for circuit in circuits {
             table.add(
                 [
-                    .text(application.name), .text(application.platform.rawValue),
-                    .text(application.environment.rawValue),
-                ] + cells(of: application.id)
+                    .text(circuit.application), .text(circuit.platform.rawValue), .text(circuit.environment.rawValue),
+                ] + cells(circuit.health)
             )
         }
         return table
     }
 
-    /// The cells of one application's circuit.
-    func cells(of application: Int32) -> [Cell] {
-        guard let row = health.first(where: { $0.applicationID == application }) else {
-            return [.text(CircuitState.closed.rawValue), "", "", 0, .none, .flag(false)]
-        }
+    /// The cells of one application's circuit; an application of which nothing is known never had trouble.
+    static func cells(_ health: ApplicationHealthRow?) -> [Cell] {
+        guard let health else { return [.text(CircuitState.closed.rawValue), "", "", 0, .none, .flag(false)] }
         return [
-            .text(row.state.rawValue), .text(row.reason), .text(row.remedy), Cell(row.probes),
-            row.nextProbeInSeconds.map { .number(max(0, $0)) } ?? .none, .flag(row.tokenEffectsHeld),
+            .text(health.state.rawValue), .text(health.reason), .text(health.remedy), Cell(health.probes),
+            health.nextProbeInSeconds.map { .number(max(0, $0)) } ?? .none, .flag(health.tokenEffectsHeld),
         ]
     }
 }
@@ -290,35 +261,4 @@ enum FeedbackTable {
         }
         return table
     }
-}
-
-/// Whether a host or child still says that it lives, as the views `pushmta.mta_host` and `pushmta.mta_child` judge.
-enum Liveness: Sendable {
-    case alive
-    /// It has missed heartbeats.
-    case late
-    /// It has been silent for so long that others take over.
-    case gone
-    /// It has said that it ended.
-    case ended
-
-    /// Reads the column `health`.
-    init(health: String) {
-        switch health {
-        case "late": self = .late
-        case "gone": self = .gone
-        case "stopped", "exited": self = .ended
-        default: self = .alive
-        }
-    }
-}
-
-extension HostRow {
-    /// Whether its supervisor lives.
-    var liveness: Liveness { Liveness(health: health) }
-}
-
-extension ChildOverview {
-    /// Whether it lives.
-    var liveness: Liveness { Liveness(health: health) }
 }

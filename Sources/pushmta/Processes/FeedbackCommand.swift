@@ -3,6 +3,8 @@ import ArgumentParser
 import FeedbackWorker
 import Foundation
 import Logging
+import OperatingSystem
+import ProcessEvents
 import PushCore
 import Store
 import UnixSignals
@@ -28,29 +30,38 @@ struct FeedbackCommand: PushMTACommand {
         let settings = loaded.values
         try OpenFiles.check("feedback worker", OpenFiles.base)
         let logger = ProcessLog.logger("feedback", settings)
+        StartKey.report(settings, logger)
+        let availability = DatabaseAvailability(logger: logger)
         let worker = FeedbackWorker(
             FeedbackSetup(
                 settings: settings,
                 connect: { role in
                     let limit = Store.lockTimeoutMilliseconds
-                    return try await Store.connect(
-                        StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
-                    )
+                    let database = StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
+                    return try await availability.opening(role) { try await Store.connect(database, onEvent: $0) }
                 },
                 hostName: ProcessInfo.processInfo.hostName,
                 version: ProductVersion.text,
                 logger: logger
             )
         )
+        let service = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let watcher = Task {
             for await signal in signals {
                 logger.notice("\(signal): ending.")
+                service?.stopping("Ending")
                 worker.drain()
             }
         }
-        defer { watcher.cancel() }
-        logger.notice("Feedback worker \(worker.id) started.")
+        // Its tasks share one pool of threads with this one.
+        let watch = Task { await service?.keepWatch { await Task.yield() } }
+        defer {
+            watcher.cancel()
+            watch.cancel()
+        }
+        logger.event(.processStarted, "Feedback worker \(worker.id) started")
+        service?.ready("Running, feedback worker \(worker.id)")
         await worker.run()
     }
 }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import MTAChild
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import UnixSignals
@@ -31,8 +32,9 @@ struct MTAChildCommand: AsyncParsableCommand {
             let arguments = try ChildArguments(parsing: words)
             let settings = try await Self.globalOptions(arguments.globalOptions).load().values
             try OpenFiles.check("MTA child", OpenFiles.child(settings))
-            let logger = ProcessLog.logger("mta-child \(arguments.childID)", settings)
-            let child = MTAChild(arguments: arguments, settings: settings, logger: logger)
+            let context = LogContext()
+            let logger = ProcessLog.logger("mta-child", child: arguments.childID, settings, context: context)
+            let child = MTAChild(arguments: arguments, settings: settings, logger: logger, context: context)
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
             let watcher = Task {
                 for await signal in signals {

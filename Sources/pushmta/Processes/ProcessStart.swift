@@ -1,6 +1,8 @@
 import Administration
 import Foundation
+import Gateways
 import Logging
+import ProcessEvents
 import PushCore
 
 /// How many files the processes need at least: short of them, a library would end the process in the middle of its work.
@@ -31,13 +33,42 @@ enum OpenFiles {
     }
 }
 
-/// The log of a process, on standard error.
-enum ProcessLog {
-    /// A logger at the level of the settings.
-    static func logger(_ label: String, _ settings: Settings) -> Logger {
-        var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = Logger.Level(rawValue: settings.log.level) ?? .info
-        return logger
+/// The key under which credentials are sealed, as a process finds it at its start.
+enum StartKey {
+    /// Throws a `CommandFailure` of code `configuration` if the settings name a key that cannot be used: every child would find that
+    /// out for itself, and no message would leave. Without any key it says so in the log, as a host may have nothing to open yet.
+    static func require(_ settings: Settings, _ logger: Logger) throws {
+        do {
+            guard let problem = try problem(settings) else { return }
+            logger.event(.keyUnreadable, "\(problem)", level: .warning)
+        } catch {
+            logger.event(.keyUnreadable, "\(error)")
+            throw CommandFailure(.configuration, "\(error)")
+        }
+    }
+
+    /// Says in the log if the key that the settings name cannot be used: the process does without, and some of its work waits.
+    static func report(_ settings: Settings, _ logger: Logger) {
+        do {
+            _ = try problem(settings)
+        } catch {
+            logger.event(.keyUnreadable, "\(error)")
+        }
+    }
+
+    /// What is to be known of a key that nobody named; nil if there is one that can be used.
+    private static func problem(_ settings: Settings) throws -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        guard let source = CredentialKeySource(settings, environment: environment) else {
+            do {
+                _ = try CredentialKeySource.load(settings, environment: environment)
+                return nil
+            } catch {
+                return "No credential can be opened on this host: \(error)"
+            }
+        }
+        _ = try source.load()
+        return nil
     }
 }
 

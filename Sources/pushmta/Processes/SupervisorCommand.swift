@@ -2,6 +2,8 @@ import Administration
 import ArgumentParser
 import Foundation
 import Logging
+import OperatingSystem
+import ProcessEvents
 import PushCore
 import Store
 import Supervisor
@@ -25,7 +27,8 @@ struct SupervisorRunCommand: PushMTACommand {
         abstract: "Run the supervisor of this host.",
         discussion: """
             SIGTERM or SIGINT: drain and end, sent again: end at once. SIGHUP: read the settings again and replace the children \
-            one by one. Exit status 75: another supervisor has the folder mta.workingPath.
+            one by one. Exit status 75: another supervisor has the folder mta.workingPath; 78: a setting is wrong, or the key file \
+            cannot be read.
             """
     )
 
@@ -36,20 +39,24 @@ struct SupervisorRunCommand: PushMTACommand {
         try OpenFiles.check("supervisor", OpenFiles.supervisor(settings))
         global.exportFlags()
         let global = global
+        let logger = ProcessLog.logger("supervisor", settings)
+        try StartKey.require(settings, logger)
+        let availability = DatabaseAvailability(logger: logger)
         let supervisor = Supervisor(
             settings: Self.settings(loaded, global),
             connect: { role in
                 let limit = Store.lockTimeoutMilliseconds
-                return try await Store.connect(
-                    StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
-                )
+                let database = StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
+                return try await availability.opening(role) { try await Store.connect(database, onEvent: $0) }
             },
             reload: {
                 let loaded = try await global.load()
                 try OpenFiles.check("supervisor", OpenFiles.supervisor(loaded.values))
+                try StartKey.require(loaded.values, logger)
                 return Self.settings(loaded, global)
             },
-            logger: ProcessLog.logger("supervisor", settings)
+            logger: logger,
+            service: ServiceManager(environment: ProcessInfo.processInfo.environment)
         )
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         let watcher = Task {
@@ -174,7 +181,7 @@ struct RemoteDrain: Sendable {
         let hosts = try await store.hosts()
         let wanted = host.lowercased()
         let found = hosts.filter { $0.report.id == wanted || $0.report.name.lowercased() == wanted }
-        let running = found.filter { $0.liveness == .alive || $0.liveness == .late }
+        let running = found.filter(\.isHeardOf)
         guard let first = found.first else {
             throw CommandFailure.unknownName("host", host, among: hosts.map(\.report.name), list: "status")
         }
@@ -204,7 +211,7 @@ struct RemoteDrain: Sendable {
         while let row = try await store.hosts().first(where: { $0.report.id == id }), row.report.state != .stopped,
             row.startedAt == asked.startedAt
         {
-            guard row.liveness != .gone else {
+            guard !row.isGone else {
                 throw CommandFailure(
                     .negative,
                     "\(name) has said nothing for \(Int(row.heartbeatAgeSeconds)) s and did not say that it ended: look at that "

@@ -3,6 +3,8 @@ import ArgumentParser
 import Foundation
 import Gateways
 import Logging
+import OperatingSystem
+import ProcessEvents
 import PushCore
 import UnixSignals
 import WebServer
@@ -23,11 +25,22 @@ struct WebCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         var settings = loaded.values
-        if !settings.web.databaseUrl.isEmpty { settings.database.url = settings.web.databaseUrl }
+        if !settings.web.databaseUrl.isEmpty {
+            settings.database.url = settings.web.databaseUrl
+            settings.database.origin = loaded.origin(of: "web.databaseUrl")
+        }
         try OpenFiles.check("web process", OpenFiles.base)
         let logger = ProcessLog.logger("web", settings)
         let database = StoreSession.configuration(settings, role: "web")
-        let api = WebAPI(settings: settings.web, database: database, version: ProductVersion.text, logger: logger)
+        StartKey.report(settings, logger)
+        let availability = DatabaseAvailability(logger: logger)
+        let api = WebAPI(
+            settings: settings.web,
+            database: database,
+            version: ProductVersion.text,
+            logger: logger,
+            availability: availability
+        )
         let server = try WebServer(
             WebSetup(
                 settings: settings,
@@ -35,35 +48,47 @@ struct WebCommand: PushMTACommand {
                 hostName: ProcessInfo.processInfo.hostName,
                 version: ProductVersion.text,
                 logger: logger,
+                availability: availability,
                 keyring: { [settings] in
                     try CredentialKeySource.load(settings, environment: ProcessInfo.processInfo.environment)
                 },
                 addRoutes: { api.addRoutes(to: $0) }
             )
         )
+        let service = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         let watcher = Task {
             for await signal in signals {
                 guard signal != .sighup else {
                     logger.notice("\(signal): the access log is opened again, and the certificate is read again.")
+                    service?.reloading()
                     server.reopenAccessLog()
                     server.reloadCertificate()
+                    service?.ready("Serving, access log and certificate opened again")
                     continue
                 }
                 logger.notice("\(signal): draining.")
+                service?.stopping("Draining: answering what is under way")
                 server.drain()
             }
         }
-        defer { watcher.cancel() }
+        let watch = Task { await service?.keepWatch { await server.turn() } }
+        defer {
+            watcher.cancel()
+            watch.cancel()
+        }
         do {
             try await server.run { ports in
                 let open = [ports.plain.map { "HTTP on port \($0)" }, ports.tls.map { "HTTPS on port \($0)" }]
-                logger.notice("Serving \(open.compactMap(\.self).joined(separator: " and ")).")
+                let text = "Serving \(open.compactMap(\.self).joined(separator: " and "))"
+                logger.event(.processStarted, "\(text)")
+                service?.ready(text)
             }
         } catch {
             await api.close()
             throw error
         }
         await api.close()
+        logger.event(.processEnded, "Web process ended")
     }
 }

@@ -52,4 +52,21 @@ import Testing
         bytes[whole - 1] ^= 1
         #expect(throws: JournalError.self) { try JournalIntents.unanswered(bytes) }
     }
+
+    @Test func whatWasAcceptedIsKnownWithItsClaimUntilThePartIsClosed() throws {
+        let bytes = journal([
+            .intent(part: 3, token: 1, ranges: [1...4]),
+            .answers(part: 3, token: 1, timeMilliseconds: 0, [answer(1), answer(2, .permanent), answer(3)]),
+            .answers(part: 4, token: 2, timeMilliseconds: 0, [answer(1)]),
+            .closed(part: 4, token: 2),
+            .answers(part: 4, token: 5, timeMilliseconds: 0, [answer(9)]),
+        ])
+        let accepted = try JournalIntents.accepted(bytes)
+        #expect(
+            accepted == [
+                JournalIntents.Message(part: 3, sequence: 1): 1, JournalIntents.Message(part: 3, sequence: 3): 1,
+                JournalIntents.Message(part: 4, sequence: 9): 5,
+            ]
+        )
+    }
 }

@@ -30,4 +30,11 @@ import Testing
         #expect((3.9...4.1).contains(seconds))
         #expect(meter.secondsToRate(2_000, after: moment(5)) == nil)
     }
+
+    @Test func theLongestPauseLiesBetweenTwoAcceptances() {
+        #expect(abs((meter.longestPause(from: moment(0), to: moment(12)) - .seconds(3.1)) / .seconds(1)) < 0.11)
+        #expect(meter.longestPause(from: moment(0), to: moment(5)) <= .seconds(0.21))
+        // One that is not over yet counts as far as it went.
+        #expect(meter.longestPause(from: moment(4), to: moment(7)) >= .seconds(1.9))
+    }
 }

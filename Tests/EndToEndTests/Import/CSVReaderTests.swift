@@ -57,8 +57,19 @@ import Testing
         let rest = String(repeating: "t,u\n", count: lines)
         let records = read("t1,u1\nt2,\"two\nlines\"\nt4,\"u4\n\(rest)", pieces: 1_000)
         #expect(records.map(\.line) == [1, 2, 4])
-        #expect(records[2].problem?.contains("opens on line 4 is never closed") == true)
-        #expect(records[2].fields.isEmpty)
+        #expect(
+            records[2].problem?.contains("line 4 is never closed, so the \(lines) lines behind it were never read")
+                == true
+        )
+        #expect(records[2].problem?.hasSuffix("(lines 4 to \(4 + lines))") == true)
+        #expect(records[2].fields.isEmpty && records[2].lines == lines + 1)
+    }
+
+    @Test(arguments: ["t1,\"u1", "t1,\"u1\n"])
+    func aQuoteThatIsNotClosedOnTheLastLineSwallowsNoOther(_ text: String) {
+        let records = read(text)
+        #expect(records.map(\.lines) == [1])
+        #expect(records[0].problem?.contains("line 1 is never closed, so the rest of the line was never read") == true)
     }
 
     @Test("What is written as the standard says is read as it was, however it comes")
@@ -79,9 +90,10 @@ import Testing
                     guard !isPlain || field.isEmpty || random.below(2) == 0 else { return field }
                     return "\"" + field.replacing("\"", with: "\"\"") + "\""
                 }
-                expected.append(CSVRecord(line: line, fields: fields, problem: nil))
                 let record = written.joined(separator: ",") + (random.below(2) == 0 ? "\n" : "\r\n")
-                line += record.utf8.count { $0 == UInt8(ascii: "\n") }
+                let lines = record.utf8.count { $0 == UInt8(ascii: "\n") }
+                expected.append(CSVRecord(line: line, lines: lines, fields: fields, problem: nil))
+                line += lines
                 text += record
             }
             let records = read(text, pieces: 1 + random.below(9))

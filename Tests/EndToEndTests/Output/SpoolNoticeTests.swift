@@ -19,7 +19,7 @@ import Testing
         )
         _ = try await store.feedbackHeartbeat(heartbeat)
         try await store.noteFeedbackSpools(heartbeat)
-        #expect(SpoolNotice.all(try await store.feedbackWorkers()).isEmpty)
+        #expect(try await store.alarms().isEmpty)
         heartbeat.waitingSpools = 2
         try await store.noteFeedbackSpools(heartbeat)
         let snapshot = try await StatusSnapshot(store: store, includeEnded: false)
@@ -29,7 +29,7 @@ import Testing
         #expect(results.contains { $0.result == .warning && $0.subject.contains("tracking-1") })
         // A worker that has ended says nothing of now.
         try await store.feedbackStop(worker: heartbeat.worker)
-        #expect(SpoolNotice.all(try await store.feedbackWorkers()).isEmpty)
+        #expect(try await store.alarms().isEmpty)
         await store.close()
     }
 }

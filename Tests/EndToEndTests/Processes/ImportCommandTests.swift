@@ -98,4 +98,40 @@ import Testing
         #expect(created > 1_000 && created < 9_000 && rows.count == created)
         #expect(ending.errors.contains("behind line \(created + 1): until there \(created) created, 0 updated"))
     }
+
+    @Test func linesThatAnOpenQuoteSwallowsAreCounted() async throws {
+        let rest = (3...12).map { "\(token($0)),u\($0)\n" }.joined()
+        let open = try folder.write("push_token,user_key\n\(token(1)),u1\n\(token(2)),\"u2\n\(rest)", to: "open.csv")
+        let subscriptions = try await run("subscription import \(open) --app ios", expect: 65)
+        #expect(subscriptions.output.hasPrefix("1 created") && subscriptions.output.contains("11 lines left out"))
+        let words =
+            "open.csv, line 3: the quote that opens on line 3 is never closed, so the 10 lines behind it were never read"
+        #expect(subscriptions.errors.contains(words), "\(subscriptions.errors)")
+        try await run("exclusion create nobody")
+        let people = try folder.write("user_key\nu1\n\"u2\nu3\nu4\n", to: "people.csv")
+        let content = try folder.write(#"{"ios": {"title": "x"}}"#, to: "content.json")
+        let id =
+            try await run("delivery create --label x --app ios --explicit-targets --content @\(content)").output
+            .split(whereSeparator: { !$0.isNumber }).first ?? ""
+        for line in [
+            "exclusion import nobody \(people)", "delivery target \(id) \(people)",
+            "delivery target \(id) \(people) --exclude",
+        ] {
+            let ending = try await run(line, expect: 65)
+            #expect(ending.output.contains("3 lines left out"), "\(line): \(ending.output)")
+            #expect(ending.errors.contains("opens on line 3 is never closed, so the 2 lines behind it were never read"))
+        }
+    }
+
+    /// A quote that is not closed ends where the next one opens: the values look right, and somebody has to be told.
+    @Test func linesInsideOfValuesAreTold() async throws {
+        let text =
+            "push_token,user_key,city\n\(token(1)),u1,\"Lyon\n\(token(2)),u2,Paris\n\(token(3)),u3,Lille\"\n\(token(4)),u4,\n"
+        let file = try folder.write(text, to: "pair.csv")
+        let ending = try await run("subscription import \(file) --app ios")
+        #expect(ending.output.hasPrefix("2 created"))
+        #expect(
+            ending.errors.contains("pair.csv: 2 lines were read as parts of values in quotes, the first behind line 2")
+        )
+    }
 }

@@ -108,9 +108,9 @@ import Testing
             """
         )
         let alarms = try rows("alarms", of: try await run("status", "--json").json())
-        let held = alarms.filter { ($0["subject"] as? String)?.hasPrefix("retention of ") == true }
-        #expect(held.map { $0["subject"] as? String } == ["retention of partitions of broad_log"])
-        let text = held.first?["alarm"] as? String ?? ""
+        let held = alarms.filter { ($0["subject"] as? String)?.hasPrefix("retention ") == true }
+        #expect(held.map { $0["subject"] as? String } == ["retention partitions of broad_log"])
+        let text = "\(held.first?["alarm"] ?? "") \(held.first?["remedy"] ?? "")"
         #expect(text.contains("clock says 20") && text.contains("in 24 h by itself"), "\(text)")
     }
 
@@ -267,5 +267,52 @@ import Testing
         #expect(try await run("quarantine", "undo", "--delivery", String(id)).output.contains("no token events"))
         let subscriptions = try await store.subscriptions(application: "shop-ios", service: nil, limit: 10)
         #expect(subscriptions.count == 3 && subscriptions.allSatisfy { $0.enabled })
+    }
+
+    @Test func monitoringSeesAllOfIt() async throws {
+        let application = try await addApplication()
+        _ = try await addHost("alpha", alarm: "the journal's disk is full")
+        _ = try await addHost("beta", age: 100)
+        try await store.seedSubscriptions(application: "shop-ios", count: 3)
+        let id = try await store.createDelivery(
+            NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios":{"title":"x"}}"#)
+        )
+        try await store.startDelivery(id)
+        try await store.openCircuit(application: application.id, reason: "APNs answered 403", remedy: "set another key")
+        let watcher = "watcher_\(database.name)"
+        try await sql("CREATE ROLE \(watcher) LOGIN IN ROLE pushmta_monitoring")
+        let connection = database.connectionString.replacing("user=postgres", with: "user=\(watcher)")
+        let environment = ["PUSHMTA_DATABASE_URL": connection]
+        let shown = try await program.run(["status", "--json", "--ended"], environment: environment)
+        #expect(shown.status == 0, "\(shown.errors)")
+        let seen = try shown.json()
+        let whole = try await run("status", "--json", "--ended").json()
+        #expect(Set(seen.keys) == Set(whole.keys) && seen.count == 8)
+        for table in ["hosts", "applications", "deliveries", "queues"] {
+            #expect(try rows(table, of: seen).count == rows(table, of: whole).count, "\(table)")
+        }
+        #expect(try rows("hosts", of: seen).count == 2 && rows("deliveries", of: seen).count == 1)
+        let codes = try rows("alarms", of: seen).map { $0["code"] as? String }
+        #expect(codes == ["circuit_open", "host_alarm", "host_gone"], "\(codes)")
+        let remedies = try rows("alarms", of: seen).map { $0["remedy"] as? String }
+        #expect(remedies.first == "set another key" && remedies.last??.contains("pushmta host remove") == true)
+        let text = try await program.run(["status"], environment: environment)
+        #expect(text.status == 0 && text.output.contains("circuit_open"))
+        // It may look and nothing else.
+        for words in [["host", "remove", "beta"], ["app", "list"], ["delivery", "stop", String(id)]] {
+            #expect(try await program.run(words, environment: environment).status == 69, "\(words)")
+        }
+        try await sql("DROP ROLE \(watcher)")
+    }
+
+    @Test func aHostThatIsGoneIsRemovedByItsName() async throws {
+        _ = try await addHost("alpha")
+        let gone = try await addHost("beta", age: 100)
+        #expect(try await run("host", "remove", "alpha", expect: 65).errors.contains("supervisor drain"))
+        #expect(try await run("host", "remove", "gamma", expect: 65).errors.contains("pushmta status shows the hosts"))
+        #expect(
+            try await run("host", "remove", "beta").output.contains("Host beta (\(gone)) is removed, with 0 children.")
+        )
+        #expect(try rows("hosts", of: try await run("status", "--json").json()).count == 1)
     }
 }

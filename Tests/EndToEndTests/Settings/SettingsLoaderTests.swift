@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "# nothing\n", "- a list\n", "a: [\n", "\u{0}", "mta: 5\n", "mta:\n  child:\n    maxAgeSec: [1]\n",
+        "- a list\n", "a: [\n", "\u{0}", "mta: 5\n", "mta:\n  child:\n    maxAgeSec: [1]\n",
     ])
     func aFileThatIsNoSettingsIsRefused(_ text: String) async throws {
         #expect(try await !message(file: text).isEmpty)

@@ -81,7 +81,7 @@ import Testing
         #expect(client.seen.failures == [.timeout, .timeout])
         #expect(client.connection.streamsInFlight == 0)
         // The freed slots are used by what waited.
-        client.pool.refill(client.connection)
+        client.pool.pump()
         client.connection.send()
         #expect(try client.clientSaid().filter { $0.kind == .headers }.map(\.stream) == [5, 7])
     }

@@ -152,4 +152,26 @@ import Testing
         #expect(client.seen.announcements(1, 10).allSatisfy { $0 == 1 })
         #expect(client.seen.announcements(2, 1) == [1])
     }
+
+    /// What several connections read in one round of the loop is recorded in one go, and so is what leaves on the streams of it.
+    @Test func answersOfOneRoundAreHandedOverTogether() throws {
+        let client = try EmbeddedConnection(initialLimit: 2)
+        try client.open(limit: 2)
+        let second = try client.anotherConnection()
+        second.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.settings([(Frame.maxConcurrentStreams, 2)])))
+        second.pipeline.fireChannelReadComplete()
+        client.submit(9)
+        #expect(client.seen.announced == 4)
+        let calls = Observed<[Int]>([])
+        client.probe.onCompleted { completions in calls.update { $0.append(completions.count) } }
+        for channel in [client.channel, second] {
+            channel.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.status200(1) + Frame.status200(3)))
+            channel.pipeline.fireChannelReadComplete()
+        }
+        // Their streams are not used again before the owner knows of the answers, whoever asks.
+        client.submit(1, tag: 2)
+        #expect(calls.value == [4])
+        #expect(client.seen.departures.map { $0.map(\.range) } == [[0..<4], [4..<8]])
+        #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 4)
+    }
 }

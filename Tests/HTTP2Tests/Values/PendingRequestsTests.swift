@@ -83,6 +83,16 @@ import Testing
         #expect(pending.fitting(atMost: 9, unsent: 1, window: 3) == 0)
     }
 
+    @Test func countsWhatFitsBehindWhatOthersTake() {
+        var pending = PendingRequests()
+        pending.append(TestBatch.make(3, tag: 1) { _ in "0123456789" })
+        pending.append(TestBatch.make(3, tag: 2) { _ in "01234" })
+        #expect(pending.fitting(behind: 2, atMost: 9, unsent: 0, window: 100) == 4)
+        #expect(pending.fitting(behind: 3, atMost: 9, unsent: 0, window: 10) == 2)
+        #expect(pending.fitting(behind: 4, atMost: 9, unsent: 0, window: 100) == 2)
+        #expect(pending.fitting(behind: 6, atMost: 9, unsent: 0, window: 100) == 0)
+    }
+
     @Test func announcesEachRequestOnce() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")

@@ -184,7 +184,7 @@ struct RetentionTests {
         try await fixture.sql("SELECT pushmta_engine.ensure_partitions(\(first) - 206, \(first) - 201)")
         #expect(try await drop(fixture, days: 203)?.hasPrefix("broad_log_") == true, "a few go as ever")
         for _ in 0..<3 { #expect(try await drop(fixture) == "") }
-        #expect(try await fixture.store.retentionHolds().map(\.what) == ["partitions of broad_log"])
+        #expect(try await fixture.alarms("retention_held").map(\.subject) == ["partitions of broad_log"])
         #expect(try await fixture.sql("SELECT rounds FROM pushmta_engine.retention_hold") == 1, "calls are no rounds")
         // Of the other tables as many are old, and they have rounds of their own.
         #expect(try await drop(fixture, .trackingLog) == "")
@@ -193,7 +193,7 @@ struct RetentionTests {
         try await nextRound(fixture)
         #expect(try await drop(fixture)?.hasPrefix("broad_log_") == true)
         #expect(try await drop(fixture) == "", "one in a round")
-        #expect(try await fixture.store.retentionHolds().map(\.what) == ["partitions of tracking_log"])
+        #expect(try await fixture.alarms("retention_held").map(\.subject) == ["partitions of tracking_log"])
         // By the clock as it was there is nothing.
         #expect(try await drop(fixture, days: 300) == "")
         #expect(try await drop(fixture, .trackingLog, days: 300) == "")
@@ -217,10 +217,10 @@ struct RetentionTests {
             #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: days) == 0)
             #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: days) == 0)
         }
-        #expect(try await fixture.store.retentionHolds().count == 2)
+        #expect(try await fixture.alarms("retention_held").count == 2)
         #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: 8) == 2)
         #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 8) == 2)
-        #expect(try await fixture.store.retentionHolds().isEmpty)
+        #expect(try await fixture.alarms("retention_held").isEmpty)
         // Who wants less to be kept gets it, after a day.
         #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 2, days: 1) == 0)
         #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 2, days: 1) == 0)

@@ -45,7 +45,9 @@ struct PreparationWaitTests {
         let progress = try await store.deliveryProgress(id)
         #expect(progress.state == .preparing && progress.waitingReason == reason && progress.stateReason.isEmpty)
         #expect(progress.target == 50, "what is prepared is sent meanwhile")
-        #expect(try await store.waitingDeliveries() == [WaitingDelivery(deliveryID: id, reason: reason, messages: nil)])
+        let alarm = try required(try await fixture.alarms("delivery_waiting").first)
+        #expect(alarm.subject == String(id) && alarm.text.hasPrefix("it cannot be prepared now"))
+        #expect(alarm.text.hasSuffix(": " + reason), "\(alarm)")
 
         let other = try await fixture.startedDelivery()
         #expect(try await claim(fixture)?.deliveryID == other)
@@ -62,7 +64,7 @@ struct PreparationWaitTests {
         while try await !store.prepareChunk(resumed).done {}
         let prepared = try await store.deliveryProgress(id)
         #expect(prepared.target == 100 && prepared.state == .inProgress && prepared.waitingReason.isEmpty)
-        #expect(try await store.waitingDeliveries().isEmpty)
+        #expect(try await fixture.alarms("delivery_waiting").isEmpty)
     }
 
     @Test("They wait longer each time, and a clock that is set back keeps none waiting")

@@ -55,9 +55,13 @@ struct UnloadedPartTests {
 
         let progress = try await store.deliveryProgress(first.deliveryID)
         #expect(progress.waitingReason == column && progress.state == .inProgress && progress.stateReason.isEmpty)
-        let expected = WaitingDelivery(deliveryID: first.deliveryID, reason: column, messages: 10)
-        #expect(try await store.waitingDeliveries() == [expected])
-        #expect(try await store.waitingDeliveries(delivery: other).isEmpty)
+        let alarm = try required(try await fixture.alarms("delivery_waiting").first)
+        #expect(
+            alarm.subject == String(first.deliveryID) && alarm.text.hasPrefix("10 of its messages cannot be loaded")
+        )
+        #expect(alarm.text.hasSuffix(": " + column), "\(alarm)")
+        #expect(try await store.alarms(delivery: first.deliveryID) == [alarm])
+        #expect(try await store.alarms(delivery: other).isEmpty)
         #expect(try await fixture.assertEquation(first.deliveryID))
 
         for (failures, seconds) in [10, 20, 40, 60, 60].enumerated() {
@@ -79,10 +83,10 @@ struct UnloadedPartTests {
         #expect(try await store.deliveryProgress(first.deliveryID).waitingReason == column, "it is not loaded yet")
         _ = try await store.mark([PartMark(part: second.id, token: 2, through: 10)])
         #expect(try await store.deliveryProgress(first.deliveryID).waitingReason.isEmpty)
-        #expect(try await store.waitingDeliveries().isEmpty)
+        #expect(try await fixture.alarms("delivery_waiting").isEmpty)
         // It was loaded, and goes back for another reason: whoever fails next begins anew.
         try await store.releasePart(PartToken(part: first.id, token: 2))
-        #expect(try await store.waitingDeliveries().isEmpty)
+        #expect(try await fixture.alarms("delivery_waiting").isEmpty)
         let third = try required(try await fixture.claim().first)
         #expect(try await postpone(fixture, PartToken(part: third.id, token: 3), seconds: 5))
     }
@@ -95,7 +99,7 @@ struct UnloadedPartTests {
         let second = try required(try await fixture.claim().first)
         #expect(second.fencingToken == 2)
         #expect(try await store.releasePart(PartToken(part: first.id, token: 1), problem: column) == false)
-        #expect(try await store.waitingDeliveries().isEmpty)
+        #expect(try await fixture.alarms("delivery_waiting").isEmpty)
         #expect(try await store.partsHeld(byChild: 2) == [PartToken(part: first.id, token: 2)])
         // What an earlier owner may have sent stays on record beside it.
         let recovery = PartRecovery(ambiguous: [1, 2])
@@ -124,6 +128,6 @@ struct UnloadedPartTests {
         try await fixture.store.stopDelivery(first.deliveryID)
         let progress = try await fixture.store.deliveryProgress(first.deliveryID)
         #expect(progress.canceled == 10 && progress.waitingReason.isEmpty)
-        #expect(try await fixture.store.waitingDeliveries().isEmpty)
+        #expect(try await fixture.alarms("delivery_waiting").isEmpty)
     }
 }

@@ -200,24 +200,10 @@ struct SendMessageTests {
         _ = try await fixture.startedDelivery()
         try await fixture.prepare(partSize: 50)
         for place in 0..<3 { try await fixture.send(id, to: place) }
-        let row = try await fixture.store.application(named: "shop-ios")
-        let child = try await fixture.child()
-        let small = try await fixture.store.claimParts(
-            application: row.id,
-            account: try required(row.accountID),
-            child: child,
-            limit: 2,
-            largest: 16
-        )
-        #expect(small.map(\.size) == [1, 1])
+        let small = try await fixture.claimMessages(limit: 2)
+        #expect(small.map(\.size) == [2])
         #expect(try await fixture.claim(limit: 2).map(\.size) == [1, 50])
-        let none = try await fixture.store.claimParts(
-            application: row.id,
-            account: try required(row.accountID),
-            child: child,
-            limit: 64,
-            largest: 16
-        )
+        let none = try await fixture.claimMessages(largest: 16)
         #expect(none.isEmpty)
     }
 }

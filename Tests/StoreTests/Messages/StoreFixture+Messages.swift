@@ -67,6 +67,20 @@ extension StoreFixture {
         }
     }
 
+    /// Claims single messages of the iOS application, put together.
+    func claimMessages(limit: Int = 1_000, largest: Int32 = 100, messages: Int = 100_000) async throws -> [ClaimedPart]
+    {
+        let row = try await store.application(named: "shop-ios")
+        return try await store.claimMessages(
+            application: row.id,
+            account: try required(row.accountID),
+            child: try await child(),
+            limit: limit,
+            largest: largest,
+            messages: messages
+        )
+    }
+
     /// Makes the day of new messages so many days later than today.
     func moveDay(_ days: Int) async throws {
         try await sql(

@@ -184,6 +184,6 @@ struct DeliveryRetentionTests {
         try await fixture.sql("UPDATE pushmta_engine.mta_child SET exited_at = now() - interval '1 year'")
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET state = 'ready', owner = NULL")
         #expect(try await fixture.store.purgeChildren(worker: worker, limit: 100, days: 180) == 0)
-        #expect(try await fixture.store.retentionHolds().map(\.what) == ["children and hosts"])
+        #expect(try await fixture.alarms("retention_held").map(\.subject) == ["children and hosts"])
     }
 }

@@ -133,6 +133,11 @@ struct StoreFixture {
         return result.rowCount > 0 && result.columnCount > 0 ? try result.int64OrNil(0, 0) : nil
     }
 
+    /// The alarms of one kind.
+    func alarms(_ code: String) async throws -> [AlarmRow] {
+        try await store.alarms().filter { $0.code == code }
+    }
+
     /// The counts of a delivery from its rows and parts must be those of its counters.
     func assertEquation(_ delivery: Int64) async throws -> Bool {
         let connection = try await database.connect()

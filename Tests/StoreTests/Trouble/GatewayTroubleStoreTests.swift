@@ -77,7 +77,8 @@ struct GatewayTroubleStoreTests {
         )
         #expect(isProber)
         #expect(try await (590...601).contains(seconds(fixture, "next_probe_at")))
-        #expect(try await fixture.store.gatewayTroubles().map(\.probes) == [1])
+        #expect(try await fixture.alarms("gateway_trouble").map(\.subject) == ["shop-ios"])
+        #expect(try await fixture.sql("SELECT probes FROM pushmta.gateway_trouble") == 1)
         // It was killed, and its right has run out.
         try await fixture.sql("UPDATE pushmta_engine.gateway_trouble SET prober_until = now() - interval '1 ms'")
         #expect(try await fixture.store.readyWork().isEmpty)
@@ -124,8 +125,12 @@ struct GatewayTroubleStoreTests {
     func quiet() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         try await enter(fixture)
-        #expect(try await fixture.store.gatewayTroubles().map(\.waiting) == [20])
+        let alarm = try required(try await fixture.alarms("gateway_trouble").first)
+        #expect(
+            alarm.severity == .critical && alarm.subject == "shop-ios" && alarm.text.contains("20 messages wait"),
+            "\(alarm)"
+        )
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET state = 'done', rest_status = 7")
-        #expect(try await fixture.store.gatewayTroubles().isEmpty)
+        #expect(try await fixture.alarms("gateway_trouble").isEmpty)
     }
 }

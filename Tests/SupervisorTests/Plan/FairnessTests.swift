@@ -72,6 +72,26 @@ import Testing
         #expect(harness.gone(7, 4, .exited(status: 0)).contains(.spawn(generation: 5, PlanHarness.droid)))
     }
 
+    /// Fewer places than applications with work: the place that was made for one is not given back to the one that made it.
+    @Test(arguments: [0, 9]) func healthyKindsTakeTurns(_ priorityOfTheFirst: Int) {
+        var settings = SpawnSettings()
+        settings.maxSpareServers = 1
+        var harness = PlanHarness(settings)
+        let first = PlanHarness.offer(PlanHarness.kind(1), priority: priorityOfTheFirst)
+        let second = PlanHarness.offer(PlanHarness.kind(2))
+        harness.start([first])
+        harness.at(1, .work([first, second]))
+        for second in 2...10 {
+            harness.status(Double(second), 1, parts: 2, sent: Int64(second), progress: UInt64(second))
+        }
+        #expect(!harness.actions.contains(drain(1)))
+        harness.status(11, 1, parts: 2, sent: 11, progress: 11)
+        #expect(harness.at(11.5, .tick) == leave(1) || harness.actions.contains(drain(1)))
+        let freed = harness.gone(12, 1, .exited(status: 0)) + harness.pass(from: 13, to: 14)
+        #expect(freed.contains(.spawn(generation: 2, PlanHarness.kind(2))), "it has waited for ten seconds")
+        #expect(!freed.contains(.spawn(generation: 2, PlanHarness.kind(1))))
+    }
+
     @Test func aMessageEndsTheSetBack() {
         var setBack = SetBack()
         let time = ManualTime()

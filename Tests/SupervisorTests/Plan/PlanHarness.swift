@@ -28,7 +28,12 @@ struct PlanHarness {
     mutating func at(_ seconds: Double, _ event: SupervisorEvent) -> [SupervisorAction] {
         var new: [SupervisorAction] = []
         for action in plan.handle(event, at: time[seconds]) {
-            if case .log(_, let line) = action { logLines.append(line) } else { new.append(action) }
+            if case .spawn(let generation, _) = action { plan.children[generation]?.id = Int64(generation) }
+            guard case .log(let line) = action else {
+                new.append(action)
+                continue
+            }
+            if line.level > .debug { logLines.append(line.text) }
         }
         actions += new
         return new

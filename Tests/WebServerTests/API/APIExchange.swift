@@ -24,6 +24,18 @@ struct APIExchange: Sendable {
 
     /// A value in the answer by its path, such as `counts.target` or `errors.0.path`, as it is written; texts without quotes.
     subscript(_ path: String) -> String? {
+        guard let value = value(path) else { return nil }
+        if case .string(let text) = value { return text }
+        return value.compactText
+    }
+
+    /// The number of elements of a list in the answer, by its path.
+    func count(_ path: String) -> Int? {
+        guard case .array(let elements)? = value(path) else { return nil }
+        return elements.count
+    }
+
+    private func value(_ path: String) -> JSONValue? {
         var value = json
         for word in path.split(separator: ".") {
             switch value {
@@ -36,15 +48,6 @@ struct APIExchange: Sendable {
             default: return nil
             }
         }
-        if case .string(let text) = value { return text }
-        return value.compactText
-    }
-
-    /// The number of elements of a list in the answer.
-    func count(_ name: String) -> Int? {
-        guard case .object(let entries) = json,
-            case .array(let elements)? = entries.first(where: { $0.name == name })?.value
-        else { return nil }
-        return elements.count
+        return value
     }
 }

@@ -133,4 +133,63 @@ import Testing
         #expect(try await site.call("POST", "/messages", key: elsewhere, body).status == 404)
         try await site.finish()
     }
+
+    @Test func manyMessagesGoWithOneCall() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let delivery = try await prepare(site, key)
+        let path = "/deliveries/\(delivery)/messages"
+        let body = #"""
+            {"messages": [{"userKey": "ada", "variables": {"name": "Ada"}, "idempotencyKey": "a-1"}, {"userKey": "nobody"},
+              {"userKey": "ben", "idempotencyKey": "b-1"}, {"userKey": "ben", "idempotencyKey": "a-1"}]}
+            """#
+        let sent = try await site.call("POST", path, key: key, body)
+        #expect(sent.status == 202 && sent.count("results") == 4, "\(sent.answer)")
+        #expect(sent.count("results.0.messages") == 1 && sent.count("results.2.messages") == 2)
+        #expect(sent["results.1.refusal"] == "no_device" && sent["results.3.refusal"] == "key_in_use", "\(sent.answer)")
+        #expect(sent.count("results.1.messages") == 0 && sent["results.1.reason"]?.isEmpty == false)
+        #expect(sent["results.0.repeated"] == "false")
+        // The whole call again sends nothing.
+        let again = try await site.call("POST", path, key: key, body)
+        #expect(again.status == 202 && again["results.0.repeated"] == "true" && again["results.2.repeated"] == "true")
+        #expect(again["results.0.messages.0.id"] == sent["results.0.messages.0.id"])
+        let id = sent["results.0.messages.0.id"] ?? ""
+        #expect(try await site.call("GET", "/messages/\(id)", key: key)["status"] == "pending")
+
+        let thousand = (1...1_000).map { #"{"userKey": "ada", "idempotencyKey": "n-\#($0)"}"# }
+        let most = try await site.call("POST", path, key: key, #"{"messages": [\#(thousand.joined(separator: ","))]}"#)
+        #expect(most.status == 202 && most.count("results") == 1_000)
+        let numbers = Set((0..<1_000).map { most["results.\($0).messages.0.sequence"] ?? "" })
+        #expect(numbers.count == 1_000)
+        try await site.finish()
+    }
+
+    @Test(arguments: [
+        (#"{"messages": []}"#, 400, "/messages"), (#"{}"#, 400, "/messages"),
+        (#"{"messages": [{"userKey": "ada"}, {"userKey": "ben", "deviceId": 7}]}"#, 400, "/messages/1"),
+        (#"{"messages": [{"userKey": "ada", "idempotencyKey": "a b"}]}"#, 400, "/messages/0/idempotencyKey"),
+        (#"{"messages": [{"userKey": "ada", "deliveryId": 7}]}"#, 400, "/messages/0/deliveryId"),
+        (#"{"messages": [7]}"#, 400, "/messages/0"),
+    ])
+    func whatNoMessageCanBeMadeOfRefusesThemAll(_ body: String, _ status: Int, _ place: String) async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let delivery = try await prepare(site, key)
+        let answer = try await site.call("POST", "/deliveries/\(delivery)/messages", key: key, body)
+        #expect(answer.status == status && answer["errors.0.path"] == place, "\(answer.answer)")
+        #expect(
+            try await site.call("POST", "/deliveries/7/messages", key: key, #"{"messages": [{"userKey": "a"}]}"#).status
+                == 404
+        )
+        try await site.web.run("UPDATE pushmta_engine.delivery SET state = 'paused' WHERE id = \(delivery)")
+        let many = (0...1_000).map { _ in #"{"userKey": "ada"}"# }.joined(separator: ",")
+        let tooMany = try await site.call(
+            "POST",
+            "/deliveries/\(delivery)/messages",
+            key: key,
+            #"{"messages": [\#(many)]}"#
+        )
+        #expect(tooMany.status == 400, "\(tooMany.answer)")
+        try await site.finish()
+    }
 }

@@ -49,6 +49,9 @@ enum SchemaCheck {
         resolver = jsonschema.RefResolver("", document)
         for name, schema in document["components"]["schemas"].items():
             jsonschema.Draft202012Validator.check_schema(schema)
+            for example in schema.get("examples", []):
+                for error in jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(example):
+                    print(f"example of {name}: {error.message}")
 
         def references(value):
             if isinstance(value, dict):

@@ -143,7 +143,7 @@ public final class PushClient {
         registrar.refreshToken(token);
     }
 
-    /** Tells the server that a notification arrived: its {@code _mId} and {@code _dId}. */
+    /** Tells the server that a notification arrived: its {@code _mId} and its {@code _dId}, which is hexadecimal. */
     public void notifyReceive(String messageId, String deliveryId) throws PushException, IOException {
         tracker.track(messageId, deliveryId, TrackingPath.RECEIVE);
     }
@@ -153,7 +153,7 @@ public final class PushClient {
         notifyReceive(messageId == null ? null : messageId.toString(), deliveryId);
     }
 
-    /** Tells the server that somebody opened a notification: its {@code _mId} and {@code _dId}. */
+    /** Tells the server that somebody opened a notification: its {@code _mId} and its {@code _dId}, which is hexadecimal. */
     public void notifyOpening(String messageId, String deliveryId) throws PushException, IOException {
         tracker.track(messageId, deliveryId, TrackingPath.CLICK);
     }

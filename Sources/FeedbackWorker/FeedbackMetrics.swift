@@ -1,0 +1,34 @@
+import MetricsEndpoint
+import PushCore
+import TrackingSpools
+
+/// The page of metrics of a feedback worker.
+extension FeedbackWorker {
+    /// Serves the page until cancelled, if it is to be served.
+    func serveMetrics() async {
+        let metrics = setup.settings.metrics
+        guard metrics.feedbackPort > 0 else { return }
+        let server = MetricsServer(
+            address: metrics.address,
+            port: metrics.feedbackPort,
+            setting: "metrics.feedbackPort",
+            logger: setup.logger
+        ) { self.metricsPage() }
+        await server.run()
+    }
+
+    /// The page.
+    func metricsPage() -> String {
+        var page = MetricsPage()
+        let values = progress.current
+        page.addProcess("feedback", version: setup.version, isDatabaseUp: values.isDatabaseUp)
+        page.add(.isActing, values.isActing)
+        page.add(.feedbackDone, values.totals[.tokenEvents] ?? 0, "token_events")
+        page.add(.feedbackDone, (values.totals[.outcomes] ?? 0) + (values.totals[.lateOutcomes] ?? 0), "outcomes")
+        page.add(.feedbackDone, values.totals[.hits] ?? 0, "hits")
+        page.add(.feedbackDone, values.totalLoaded, "hits_loaded")
+        page.add(.spoolFiles, values.backlog.files)
+        page.add(.waitingSpoolBytes, values.backlog.bytes)
+        return page.text
+    }
+}

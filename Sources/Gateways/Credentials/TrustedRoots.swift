@@ -1,0 +1,50 @@
+import Crypto
+import NIOSSL
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The authorities that a gateway's certificate is checked against, and whether the one that Apple uses is among them.
+public struct TrustedRoots: Sendable {
+    /// The file that they stand in.
+    public let file: String
+    private let fingerprints: Set<String>
+
+    /// The root of APNs' certificates since January (sandbox) and February (production) of 2025: “USERTrust RSA Certification
+    /// Authority”, SHA-2, as Apple announced it in October 2024.
+    public static let appleRootName = "USERTrust RSA Certification Authority"
+    private static let appleRoot = "e793c9b02fd8aa13e21c31228accb08119643b749c898964b1746d46c3d4cbd2"
+
+    /// Where distributions keep the authorities of the system.
+    public static let systemFiles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+
+    /// Reads a PEM file of authorities; without a name, that of the system.
+    ///
+    /// Nil without a name where the system has none of the usual files.
+    ///
+    /// - Throws: NIOSSL's error if the file cannot be read, or is no PEM file.
+    public init?(file name: String?) throws {
+        guard let file = name ?? Self.systemFiles.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            return nil
+        }
+        self.file = file
+        fingerprints = Set(
+            try NIOSSLCertificate.fromPEMFile(file).compactMap { certificate in
+                guard let bytes = try? certificate.toDERBytes() else { return nil }
+                return SHA256.hash(data: bytes).map { byte in
+                    let digits = String(byte, radix: 16)
+                    return digits.count == 1 ? "0" + digits : digits
+                }.joined()
+            }
+        )
+    }
+
+    /// How many there are.
+    public var count: Int { fingerprints.count }
+
+    /// Whether Apple's root is among them.
+    public var holdsAppleRoot: Bool { fingerprints.contains(Self.appleRoot) }
+}

@@ -1,0 +1,216 @@
+// MetricsEndpoint: what monitoring reads of a process: a page in Prometheus' text format, on an address of its own.
+//
+// WHAT IT DOES
+//   Declares every metric once (Metric, and its row in MetricDefinition), writes samples in Prometheus' text format
+//   (MetricsPage), adds the figures that each process has, and serves the page over HTTP (MetricsServer).
+//   The reference Deploy/guide/metrics.md is made of the same rows (MetricsDocument).
+//
+// HOW IT IS USED
+//   Supervisor, feedback worker and web process make a MetricsServer with a closure that fills a page with what the process
+//   knows, and await run() beside their work. Children have no page: their figures travel with their status lines, and the
+//   supervisor's page has them. `pushmta metrics` prints the reference.
+//
+// THREADS AND TASKS
+//   One event loop, which also makes the page: a scrape waits for nothing but locks of a moment. What takes a look into the
+//   database was read before, at the process's own pace.
+//
+// STATE AND FILES
+//   None. Counters begin at 0 with the process, as Prometheus expects.
+//
+// FAILURES
+//   An address that cannot be listened on is said once and tried again each ten seconds: nobody's messages wait for their
+//   figures. More than 32 connections, or one that sends nothing for 30 s, are closed. It answers GET and HEAD of /metrics,
+//   and nothing else.
+//
+// SETTINGS
+//   metrics.address, metrics.supervisorPort, metrics.feedbackPort, metrics.webPort; 0 is off.
+//
+// SEE ALSO
+//   Metric.swift, MetricDefinition.swift, MetricsPage.swift, MetricsDocument.swift,
+//   Deploy/guide/metrics.md, Deploy/guide/runbooks.md
+
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// Serves one process's page of metrics until its task is cancelled.
+public struct MetricsServer: Sendable {
+    /// Monitoring has a handful; each costs a descriptor of the process.
+    private static let mostConnections = 32
+    /// A scraper comes back within a minute, and opens another connection if this one is gone.
+    private static let idleTime = TimeAmount.seconds(30)
+    /// What an operator does about a port that is taken takes longer.
+    private static let retryPause = Duration.seconds(10)
+
+    private let address: String
+    private let port: Int
+    private let setting: String
+    private let logger: Logger
+    private let onOpen: @Sendable (Int) -> Void
+    private let page: @Sendable () -> String
+
+    /// Describes a server; nothing is opened.
+    ///
+    /// - Parameters:
+    ///   - address: the IP address to listen on.
+    ///   - port: the port; 0 lets the system choose one, which `onOpen` is told of.
+    ///   - setting: the name of the setting that the port came from, for messages.
+    ///   - page: makes the page, quickly and without waiting; called on the server's event loop.
+    public init(
+        address: String,
+        port: Int,
+        setting: String,
+        logger: Logger,
+        onOpen: @escaping @Sendable (Int) -> Void = { _ in },
+        page: @escaping @Sendable () -> String
+    ) {
+        self.address = address
+        self.port = port
+        self.setting = setting
+        self.logger = logger
+        self.onOpen = onOpen
+        self.page = page
+    }
+
+    /// Serves until the task is cancelled. It never fails: an address that cannot be had is tried again.
+    public func run() async {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var isTold = false
+        while !Task.isCancelled {
+            do {
+                let channel = try await listen(group)
+                let open = channel.localAddress?.port ?? port
+                logger.info("Metrics are served on http://\(address):\(open)/metrics")
+                onOpen(open)
+                await withTaskCancellationHandler {
+                    try? await channel.closeFuture.get()
+                } onCancel: {
+                    channel.close(promise: nil)
+                }
+                isTold = false
+            } catch {
+                if !isTold {
+                    logger.warning(
+                        "Metrics cannot be served on \(address), port \(port): \(error). Is another process there? Set \(setting) or metrics.address, or 0 for none; it is tried again each \(Self.retryPause.components.seconds) s."
+                    )
+                }
+                isTold = true
+            }
+            try? await Task.sleep(for: Self.retryPause)
+        }
+        try? await group.shutdownGracefully()
+    }
+
+    private func listen(_ group: MultiThreadedEventLoopGroup) async throws -> any Channel {
+        let connections = OpenConnections()
+        let page = page
+        return try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: Int32(Self.mostConnections))
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard connections.open(atMost: Self.mostConnections) else {
+                        channel.close(promise: nil)
+                        return
+                    }
+                    channel.closeFuture.whenComplete { _ in connections.close() }
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+                    try channel.pipeline.syncOperations.addHandlers(
+                        IdleStateHandler(allTimeout: Self.idleTime),
+                        MetricsHandler(page)
+                    )
+                }
+            }
+            .bind(host: address, port: port).get()
+    }
+}
+
+/// How many connections are open.
+private final class OpenConnections: Sendable {
+    private let number = Mutex(0)
+
+    /// Counts one more; false if there are too many.
+    func open(atMost most: Int) -> Bool {
+        number.withLock { number in
+            guard number < most else { return false }
+            number += 1
+            return true
+        }
+    }
+
+    func close() { number.withLock { $0 -= 1 } }
+}
+
+/// Answers the requests of one connection.
+private final class MetricsHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let page: @Sendable () -> String
+    private var head: HTTPRequestHead?
+
+    init(_ page: @escaping @Sendable () -> String) {
+        self.page = page
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        // Nobody sends one; it is read and forgotten.
+        case .body: break
+        case .end:
+            if let head { answer(head, context) }
+            head = nil
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let path = request.uri.prefix { $0 != "?" }
+        guard path == "/metrics" else {
+            return write(.notFound, "There is nothing here but /metrics.\n", request, context)
+        }
+        guard request.method == .GET || request.method == .HEAD else {
+            return write(.methodNotAllowed, "GET or HEAD.\n", request, context)
+        }
+        write(.ok, page(), request, context)
+    }
+
+    private func write(
+        _ status: HTTPResponseStatus,
+        _ text: String,
+        _ request: HTTPRequestHead,
+        _ context: ChannelHandlerContext
+    ) {
+        let body = ByteBuffer(string: text)
+        var headers = HTTPHeaders()
+        headers.add(
+            name: "Content-Type",
+            value: status == .ok ? MetricsPage.contentType : "text/plain; charset=utf-8"
+        )
+        headers.add(name: "Content-Length", value: String(body.readableBytes))
+        if status == .methodNotAllowed { headers.add(name: "Allow", value: "GET, HEAD") }
+        if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
+        context.write(
+            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))),
+            promise: nil
+        )
+        if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+        let isLast = !request.isKeepAlive
+        let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        if isLast {
+            let channel = context.channel
+            end.whenComplete { _ in channel.close(promise: nil) }
+        }
+    }
+}

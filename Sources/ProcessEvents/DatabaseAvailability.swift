@@ -1,0 +1,174 @@
+import Logging
+import PostgresClient
+import Store
+import Synchronization
+
+/// Whether the database is there for a process: says once that it is away, and once that it is back and after how long.
+///
+/// All connections of the process are observed. A session that was ended and is made again at once is no outage: the database
+/// is away when an attempt to connect has failed, or when a lost connection is not there again after a moment.
+public final class DatabaseAvailability: Sendable {
+    private struct State {
+        /// Connections that are down, each since its loss.
+        var down: [String: ContinuousClock.Instant] = [:]
+        /// What kind of trouble was told last; nil while the database is there, as far as was told.
+        var told: String?
+        /// When the present outage began.
+        var since: ContinuousClock.Instant?
+        var observers = 0
+    }
+
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// How long a lost connection may take to come again before it is an outage: a server that answers takes some milliseconds,
+    /// after a pause of 1 s at most.
+    private static let moment = Duration.seconds(2)
+
+    /// Makes one for a process.
+    public init(logger: Logger) {
+        self.logger = logger
+    }
+
+    /// Whether the database is away, as far as was told.
+    public var isAway: Bool { state.withLock { $0.told != nil } }
+
+    /// What observes one connection.
+    ///
+    /// - Parameter role: what it is for; it stands in lines for developers.
+    public func observer(_ role: String) -> @Sendable (ReconnectingConnectionEvent) -> Void {
+        let number = state.withLock { state in
+            state.observers += 1
+            return state.observers
+        }
+        let key = "\(role) (\(number))"
+        return { [self] event in note(event, key) }
+    }
+
+    /// Opens a store for a role, observed from its first attempt on.
+    ///
+    /// - Throws: what `open` throws; if it failed, the database is away until an attempt for the same role succeeds.
+    public func opening<Value: Sendable>(
+        _ role: String,
+        _ open: (_ onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void) async throws -> Value
+    ) async throws -> Value {
+        let key = "\(role) (first)"
+        do {
+            let value = try await open(observer(role))
+            restored(key)
+            return value
+        } catch is CancellationError {
+            restored(key, quietly: true)
+            throw CancellationError()
+        } catch {
+            failed(key, error)
+            throw error
+        }
+    }
+
+    private func note(_ event: ReconnectingConnectionEvent, _ key: String) {
+        switch event {
+        case .connected: restored(key)
+        case .closed: restored(key, quietly: true)
+        case .lost: lost(key)
+        case .attemptFailed(let error, _, _): failed(key, error)
+        }
+    }
+
+    private func lost(_ key: String) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            state.down[key] = now
+            if state.since == nil { state.since = now }
+        }
+        logger.debug("The connection to the database for \(key) is lost.")
+        Task { [weak self] in
+            try? await Task.sleep(for: Self.moment)
+            guard let self, self.state.withLock({ $0.down[key] == now }) else { return }
+            let words = "the connection was lost, and the server does not answer"
+            self.failed(key, PostgresError(code: .connection, message: words))
+        }
+    }
+
+    private func failed(_ key: String, _ error: any Error) {
+        let now = ContinuousClock.now
+        let kind = Self.kind(error)
+        let before = state.withLock { state in
+            if state.down[key] == nil { state.down[key] = now }
+            if state.since == nil { state.since = now }
+            defer { state.told = kind }
+            return state.told
+        }
+        let isReachable = Self.isReachable(error)
+        if before == nil {
+            logger.event(.databaseAway, "The database \(isReachable ? "cannot be used" : "is away"): \(error)")
+        } else if before != kind, !Self.passing.contains(kind) {
+            logger.notice("The database still \(isReachable ? "cannot be used" : "is away"): \(error)")
+        } else {
+            logger.debug("The database is away for \(key): \(error)")
+        }
+    }
+
+    /// - Parameter isQuiet: the connection is not wanted any more, which says nothing of the database.
+    private func restored(_ key: String, quietly isQuiet: Bool = false) {
+        let (wasDown, outage) = state.withLock { state -> (Bool, Duration?) in
+            let wasDown = state.down.removeValue(forKey: key) != nil
+            guard state.down.isEmpty, !isQuiet, let since = state.since else { return (wasDown, nil) }
+            defer {
+                state.since = nil
+                state.told = nil
+            }
+            return (wasDown, state.told == nil ? nil : .now - since)
+        }
+        if let outage {
+            let seconds = Self.seconds(outage)
+            logger.event(.databaseBack, "The database is back after \(seconds) s", ["seconds": "\(seconds)"])
+        } else if wasDown {
+            logger.debug("The connection to the database for \(key) is made again.")
+        }
+    }
+
+    /// Tenths are exact enough for an outage.
+    private static func seconds(_ duration: Duration) -> String {
+        let tenths = Int64((duration / .milliseconds(100)).rounded(.up))
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// Two errors of one kind are told once.
+    private static func kind(_ error: any Error) -> String {
+        switch error {
+        case let error as PostgresError: error.sqlState ?? "\(error.code)"
+        case let error as StoreError: "\(error.code)"
+        default: "\(type(of: error))"
+        }
+    }
+
+    /// A server that ends or starts says so on its way: it goes on by itself (SQLSTATE 57P01 to 57P03), and so does what a crash
+    /// leaves behind for a moment.
+    private static let passing: Set<String> = ["57P01", "57P02", "57P03", "connection"]
+
+    /// Whether there is a server, and what is there cannot be used.
+    private static func isReachable(_ error: any Error) -> Bool {
+        (error as? PostgresError).map { $0.code == .pooler || $0.code == .type } ?? true
+    }
+
+    /// Whether an error says no more than that the database is away, which is told once for the whole process.
+    public static func isOutage(_ error: any Error) -> Bool {
+        guard let error = error as? PostgresError else { return false }
+        return error.isConnectionLost || error.sqlState.map { $0.hasPrefix("08") || passing.contains($0) } ?? false
+    }
+}
+
+extension Logger {
+    /// Logs what could not be done, and why; at the level debug if the reason is that the database is away, as that is an event of
+    /// its own, told once.
+    public func failure(
+        _ message: @autoclosure () -> String,
+        of error: any Error,
+        level: Level = .warning,
+        _ metadata: Metadata = [:]
+    ) {
+        let level = DatabaseAvailability.isOutage(error) ? .debug : level
+        log(level: level, "\(message()): \(error)", metadata: metadata)
+    }
+}

@@ -1,0 +1,69 @@
+import PostgresClient
+
+/// Something that an operator should look at, a row of `pushmta.alarm`.
+public struct AlarmRow: Sendable, Hashable {
+    /// How bad it is.
+    public enum Severity: String, Sendable, CaseIterable {
+        /// Messages do not go out, go out in vain, or soon will.
+        case critical
+        /// Somebody should look at it.
+        case warning
+    }
+
+    /// How bad it is.
+    public let severity: Severity
+    /// Its kind, for programs, such as `gateway_trouble`.
+    public let code: String
+    /// What its subject is: `application`, `credential`, `host`, `child`, `versions`, `web process`, `delivery`, `feedback`, `retention`.
+    public let subjectKind: String
+    /// The subject's name or id, "" where there is but one of the kind.
+    public let subject: String
+    /// What is wrong.
+    public let text: String
+    /// What to do, "" if nothing.
+    public let remedy: String
+    /// Since when; nil if that is not known.
+    public let since: DatabaseTime?
+
+    /// The kind of the subject with its name.
+    public var fullSubject: String { subject.isEmpty ? subjectKind : "\(subjectKind) \(subject)" }
+
+    /// What is wrong, with what to do.
+    public var sentence: String { remedy.isEmpty ? text : "\(text): \(remedy)" }
+}
+
+extension Store {
+    /// What somebody should look at, critical things first; the rights of monitoring suffice.
+    ///
+    /// - Parameter delivery: alarms of this delivery and its days only.
+    public func alarms(delivery: Int64? = nil) async throws -> [AlarmRow] {
+        let result = try await query(
+            delivery == nil ? Self.alarmsSQL(where: "true") : Self.alarmsSQL(where: Self.isOfDelivery),
+            delivery.map { [.int64($0)] } ?? []
+        )
+        return try all(result) { rows, row in
+            AlarmRow(
+                severity: try choice(rows, row, 0),
+                code: try rows.text(row, 1),
+                subjectKind: try rows.text(row, 2),
+                subject: try rows.text(row, 3),
+                text: try rows.text(row, 4),
+                remedy: try rows.text(row, 5),
+                since: try rows.timeOrNil(row, 6)
+            )
+        }
+    }
+
+    /// An array of the ids, so that each part of the view looks them up by its index.
+    private static let isOfDelivery = """
+        a.subject_kind = 'delivery' AND a.delivery_id = ANY(ARRAY(
+            SELECT $1::bigint UNION ALL SELECT d.day_id FROM pushmta.delivery_day d WHERE d.delivery_id = $1))
+        """
+
+    private static func alarmsSQL(where condition: String) -> String {
+        """
+        SELECT a.severity, a.code, a.subject_kind, a.subject, a.text, a.remedy, a.since FROM pushmta.alarm a WHERE \(condition)
+        ORDER BY a.severity, a.subject_kind, a.subject, a.code, a.text
+        """
+    }
+}

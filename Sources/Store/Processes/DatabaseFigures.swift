@@ -1,0 +1,64 @@
+import PostgresClient
+
+/// How the database itself does, for metrics. What the role may not see is left out (`pg_monitor` lets it see everything).
+public struct DatabaseFigures: Sendable {
+    /// A replica that streams.
+    public struct Replica: Sendable, Hashable {
+        /// The application name of its connection.
+        public let name: String
+        /// Whether commits wait for it.
+        public let isSynchronous: Bool
+        /// How far it is behind, in seconds: until what was just committed is seen there.
+        public let lagSeconds: Double
+    }
+
+    /// The replicas that stream.
+    public let replicas: [Replica]
+    /// The age of the oldest transaction that keeps dead rows, in seconds; 0 if there is none.
+    public let oldestSnapshotSeconds: Double
+    /// Dead rows, by table, with its partitions.
+    public let deadRows: [String: Int64]
+}
+
+extension Store {
+    /// Reads how the database does.
+    func databaseFigures() async throws -> DatabaseFigures {
+        let replicas = try await query(
+            // Who may not see them has nulls. A replica that has nothing to do has no lag; several of one name are told apart by nobody.
+            """
+            SELECT r.application_name, bool_or(r.sync_state IN ('sync', 'quorum')),
+                coalesce(extract(epoch FROM max(r.replay_lag)), 0)::double precision
+            FROM pg_stat_replication r WHERE r.state = 'streaming' AND r.application_name IS NOT NULL GROUP BY 1 ORDER BY 1
+            """
+        )
+        let snapshot = try await query(
+            """
+            SELECT coalesce(max(extract(epoch FROM clock_timestamp() - a.xact_start)), 0)::double precision
+            FROM pg_stat_activity a
+            WHERE a.datname = current_database() AND a.backend_xmin IS NOT NULL AND a.xact_start IS NOT NULL
+                AND a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
+            """
+        )
+        let dead = try await query(
+            """
+            SELECT c.relname, sum(s.n_dead_tup)::bigint
+            FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = coalesce(pg_partition_root(s.relid), s.relid)
+            WHERE s.schemaname = 'pushmta_engine' GROUP BY 1 ORDER BY 1
+            """
+        )
+        return DatabaseFigures(
+            replicas: try all(replicas) { rows, row in
+                DatabaseFigures.Replica(
+                    name: try rows.text(row, 0),
+                    isSynchronous: try rows.bool(row, 1),
+                    lagSeconds: try rows.double(row, 2)
+                )
+            },
+            oldestSnapshotSeconds: try snapshot.double(0, 0),
+            deadRows: Dictionary(
+                try all(dead) { rows, row in (try rows.text(row, 0), try rows.int64(row, 1)) },
+                uniquingKeysWith: +
+            )
+        )
+    }
+}

@@ -1,0 +1,173 @@
+import PostgresClient
+import PushCore
+
+/// What the database says of the engine, for metrics: no deliveries, tokens or users, so that there are as many figures as applications.
+public struct EngineFigures: Sendable {
+    /// Messages that wait for a child.
+    public struct Queue: Sendable, Hashable {
+        /// The application's name.
+        public let application: String
+        /// Whether it is the lane of single messages.
+        public let isTransactional: Bool
+        /// Messages that are due, as far as they were counted.
+        public let messages: Int64
+        /// Since when the oldest is due, in seconds.
+        public let oldestSeconds: Double
+    }
+
+    /// How an application stands.
+    public struct Application: Sendable, Hashable {
+        /// The application's id.
+        public let id: Int32
+        /// Its name.
+        public let name: String
+        /// The connector of its account; nil without one.
+        public let connector: Connector?
+        /// Whether its circuit is open.
+        public let isCircuitOpen: Bool
+        /// How the gateway of its account stands.
+        public let trouble: Trouble
+        /// Seconds until its credential ends, negative when it has; nil if it has none or one without an end.
+        public let credentialSeconds: Double?
+    }
+
+    /// How a gateway stands.
+    public enum Trouble: Int, Sendable, Hashable {
+        /// It takes messages.
+        case none = 0
+        /// It takes messages again, at a rate that grows.
+        case opening = 1
+        /// It takes none.
+        case trouble = 2
+    }
+
+    /// A limit of messages a second, of all but deliveries.
+    public struct Quota: Sendable, Hashable {
+        /// `application`, `account` or `project`.
+        public let scope: String
+        /// Its name.
+        public let name: String
+        /// Messages a second that are allowed now.
+        public let currentRate: Double
+        /// Messages that were given out so far.
+        public let granted: Int64
+    }
+
+    /// Names of hosts' conditions, and how many hosts there are of each.
+    public let hosts: [String: Int64]
+    /// Messages that wait.
+    public let queues: [Queue]
+    /// All applications.
+    public let applications: [Application]
+    /// All limits but those of deliveries.
+    public let quotas: [Quota]
+    /// Whether a feedback worker acts.
+    public let isFeedbackActing: Bool
+    /// Since when the oldest token event waits, in seconds; 0 if none does.
+    public let tokenEventSeconds: Double
+    /// Things that are held for a day before they are deleted.
+    public let retentionHolds: Int64
+    /// How the database itself does.
+    public let database: DatabaseFigures
+}
+
+extension Store {
+    /// So many parts of a kind and priority are counted, at most: a look costs the same with ten and with ten million.
+    private static let mostParts: Int32 = 1_000
+
+    /// Reads what metrics say of the engine, in some short statements.
+    public func engineFigures() async throws -> EngineFigures {
+        let general = try await generalFigures()
+        return EngineFigures(
+            hosts: try await hostFigures(),
+            queues: try await queueFigures(countingAtMost: Self.mostParts),
+            applications: try await applicationFigures(),
+            quotas: try await quotaFigures(),
+            isFeedbackActing: general.isActing,
+            tokenEventSeconds: general.tokenEventSeconds,
+            retentionHolds: general.holds,
+            database: try await databaseFigures()
+        )
+    }
+
+    /// The view adds counters of all children, which are many.
+    private func hostFigures() async throws -> [String: Int64] {
+        let result = try await query(
+            """
+            SELECT CASE WHEN h.state = 'stopped' THEN 'stopped'
+                    WHEN h.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
+                    WHEN h.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END, count(*)
+            FROM pushmta_engine.mta_host h GROUP BY 1
+            """
+        )
+        return Dictionary(
+            try all(result) { rows, row in (try rows.text(row, 0), try rows.int64(row, 1)) },
+            uniquingKeysWith: +
+        )
+    }
+
+    private func applicationFigures() async throws -> [EngineFigures.Application] {
+        let result = try await query(
+            """
+            SELECT a.id, a.name, e.connector, coalesce(\(CircuitSQL.isOpen), false), coalesce(t.state, ''),
+                extract(epoch FROM c.expires_at - clock_timestamp())::double precision
+            FROM pushmta_engine.application a
+            LEFT JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
+            LEFT JOIN pushmta_engine.application_health h ON h.application_id = a.id
+            LEFT JOIN pushmta_engine.gateway_trouble t ON t.application_id = a.id AND t.external_account_id = a.external_account_id
+            LEFT JOIN pushmta_engine.credential c ON c.id = a.credential_id
+            ORDER BY a.name
+            """
+        )
+        return try all(result) { rows, row in
+            let trouble = try rows.text(row, 4)
+            return EngineFigures.Application(
+                id: try rows.int32(row, 0),
+                name: try rows.text(row, 1),
+                connector: try rows.textOrNil(row, 2).flatMap(Connector.init(rawValue:)),
+                isCircuitOpen: try rows.bool(row, 3),
+                trouble: trouble == "trouble" ? .trouble : trouble == "opening" ? .opening : .none,
+                credentialSeconds: try rows.doubleOrNil(row, 5)
+            )
+        }
+    }
+
+    private func quotaFigures() async throws -> [EngineFigures.Quota] {
+        let result = try await query(
+            """
+            SELECT CASE WHEN r.application_id IS NOT NULL THEN 'application' WHEN r.external_account_id IS NOT NULL THEN 'account'
+                    ELSE 'project' END, coalesce(a.name, e.name, r.project), pushmta_engine.rate_at(r, clock_timestamp()), r.granted
+            FROM pushmta_engine.rate_limit r
+            LEFT JOIN pushmta_engine.application a ON a.id = r.application_id
+            LEFT JOIN pushmta_engine.external_account e ON e.id = r.external_account_id
+            WHERE r.delivery_id IS NULL AND r.messages_per_second < 'Infinity'
+            ORDER BY 1, 2
+            """
+        )
+        return try all(result) { rows, row in
+            EngineFigures.Quota(
+                scope: try rows.text(row, 0),
+                name: try rows.text(row, 1),
+                currentRate: try rows.double(row, 2),
+                granted: try rows.int64(row, 3)
+            )
+        }
+    }
+
+    private func generalFigures() async throws -> (isActing: Bool, tokenEventSeconds: Double, holds: Int64) {
+        let result = try await query(
+            """
+            SELECT pushmta_engine.feedback_is_acting($1 * interval '1 second'),
+                coalesce(extract(epoch FROM clock_timestamp() - least(
+                    (SELECT e.created_at FROM pushmta_engine.token_event e
+                        WHERE e.state = 'pending' AND e.kind = 'invalid' ORDER BY e.id LIMIT 1),
+                    (SELECT e.created_at FROM pushmta_engine.token_event e
+                        WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success') ORDER BY e.id LIMIT 1)
+                )), 0)::double precision,
+                (SELECT count(*) FROM pushmta.retention_hold h WHERE h.held)
+            """,
+            [.int32(Int32(Self.feedbackSilenceSeconds))]
+        )
+        return (try result.bool(0, 0), max(0, try result.double(0, 1)), try result.int64(0, 2))
+    }
+}

@@ -1,0 +1,163 @@
+import PostgresClient
+
+/// One limit that holds for a delivery, an application or a host, and whether it is the one that binds now.
+public struct LimitRow: Sendable, Hashable {
+    /// What it holds for: a delivery, an application on an account, a child.
+    public let subject: String
+    /// What is limited.
+    public let limit: String
+    /// The value now, as text; "" where there is none.
+    public let now: String
+    /// The most that it may be, as text; "" where there is no such number.
+    public let most: String
+    /// Who sets it: a setting, a command, the gateway, the child itself.
+    public let setBy: String
+    /// Whether it is what keeps messages from leaving faster now.
+    public let binds: Bool
+    /// Why it has this value, in words.
+    public let why: String
+}
+
+/// What is to be explained.
+public enum ExplainedSubject: Sendable, Hashable {
+    case delivery(Int64)
+    case application(Int32)
+    /// A host's id.
+    case host(String)
+}
+
+extension Store {
+    /// Each limit in force for a delivery, an application or a host: what it is now, who set it, and whether it binds.
+    public func limits(of subject: ExplainedSubject) async throws -> [LimitRow] {
+        var values: [PostgresValue] = [.null, .null, .null]
+        switch subject {
+        case .delivery(let id): values[0] = .int64(id)
+        case .application(let id): values[1] = .int32(id)
+        case .host(let id): values[2] = .text(id)
+        }
+        let result = try await query(Self.limitsSQL, values)
+        return try all(result) { rows, row in
+            LimitRow(
+                subject: try rows.text(row, 0),
+                limit: try rows.text(row, 1),
+                now: try rows.text(row, 2),
+                most: try rows.text(row, 3),
+                setBy: try rows.text(row, 4),
+                binds: try rows.bool(row, 5),
+                why: try rows.text(row, 6)
+            )
+        }
+    }
+
+    /// `pair` is whom it is about: applications on accounts, of the open parts of a delivery, as set, or of a host's children.
+    static let limitsSQL = """
+        WITH pair AS MATERIALIZED (
+            SELECT DISTINCT p.application_id, p.external_account_id FROM pushmta_engine.delivery_part p
+            WHERE p.delivery_id = $1::bigint AND p.state <> 'done'
+            UNION SELECT a.id, a.external_account_id FROM pushmta_engine.application a
+            WHERE a.id = $2::integer AND a.external_account_id IS NOT NULL
+            UNION SELECT c.application_id, c.external_account_id FROM pushmta_engine.mta_child c
+            WHERE c.host_id = $3::uuid AND c.exited_at IS NULL
+        ), named AS MATERIALIZED (
+            SELECT p.application_id, p.external_account_id, e.active, a.name AS application, e.name AS account,
+                format('%s over %s', a.name, e.name) AS subject, e.connector, k.attributes ->> 'project_id' AS project
+            FROM pair p
+            JOIN pushmta_engine.application a ON a.id = p.application_id
+            JOIN pushmta_engine.external_account e ON e.id = p.external_account_id
+            LEFT JOIN pushmta_engine.credential k ON k.id = a.credential_id
+        )
+        SELECT subject, "limit", now, most, set_by, binds, why FROM (
+            \(deliveryStateSQL) UNION ALL \(applicationLimitsSQL) UNION ALL \(rateLimitsExplainedSQL)
+            UNION ALL \(hostLimitsSQL) UNION ALL \(childLimitsSQL)
+        ) all_limits ORDER BY place, subject, "limit"
+        """
+
+    private static let deliveryStateSQL = """
+        SELECT 1 AS place, format('delivery %s', d.id) AS subject, 'state' AS "limit", d.state AS now, '' AS most,
+            'pushmta delivery pause, resume, stop' AS set_by, d.state NOT IN ('preparing', 'in_progress') OR d.waiting_reason <> '' AS binds,
+            concat_ws(' ', nullif(d.state_reason, ''), nullif(d.waiting_reason, '')) AS why
+        FROM pushmta.delivery_progress d WHERE d.id = $1::bigint
+        UNION ALL
+        SELECT 1, format('delivery %s', d.id), 'priority', d.priority::text, '', 'the delivery', EXISTS (
+                SELECT FROM named n JOIN pushmta_engine.delivery_part o ON o.state = 'ready' AND o.not_before <= now()
+                    AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id AND o.priority > d.priority),
+            'parts of a higher priority go first, then those that are due for longest'
+        FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
+        """
+
+    private static let applicationLimitsSQL = """
+        SELECT 2, n.subject, 'circuit', coalesce(h.state, 'closed'), '', 'what the gateway answered', coalesce(h.state, 'closed') <> 'closed',
+            concat_ws('; ', nullif(h.reason, ''), nullif(h.remedy, ''))
+        FROM named n LEFT JOIN pushmta_engine.application_health h ON h.application_id = n.application_id
+        UNION ALL
+        SELECT 2, n.subject, 'gateway', coalesce(t.state, 'well'), '', 'what the gateway answered', coalesce(t.state, '') = 'trouble',
+            coalesce(t.reason, '')
+        FROM named n LEFT JOIN pushmta_engine.gateway_trouble t ON t.application_id = n.application_id
+            AND t.external_account_id = n.external_account_id AND (t.state = 'trouble' OR t.opened_at > now() - interval '1 minute')
+        UNION ALL
+        SELECT 2, n.subject, 'account', CASE WHEN n.active THEN 'active' ELSE 'not active' END, '',
+            'pushmta account set ' || n.account, NOT n.active, ''
+        FROM named n
+        UNION ALL
+        SELECT 2, n.subject, 'children', c.running::text, m.most::text, 'mta.master.maxSpareServers of each host',
+            c.running = 0 AND w.waits, CASE WHEN c.running > 0 OR NOT w.waits THEN '' WHEN m.most = 0 THEN 'no host is alive'
+                ELSE 'messages wait for a child: each host starts one a second, and has so many for all applications together' END
+        FROM named n
+        CROSS JOIN LATERAL (SELECT count(*) AS running FROM pushmta_engine.mta_child c WHERE c.exited_at IS NULL
+            AND c.application_id = n.application_id AND c.external_account_id = n.external_account_id) c
+        CROSS JOIN (SELECT coalesce(sum(h.max_children), 0) AS most FROM pushmta.mta_host h WHERE h.health = 'alive') m
+        CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.state = 'ready' AND p.not_before <= now()
+            AND p.application_id = n.application_id AND p.external_account_id = n.external_account_id) AS waits) w
+        """
+
+    private static let rateLimitsExplainedSQL = """
+        SELECT 3, format('%s %s', r.scope, r.name), 'messages a second',
+            CASE WHEN r.current_rate = 'Infinity' THEN 'unlimited' ELSE round(r.current_rate::numeric, 1)::text END,
+            CASE WHEN r.messages_per_second = 'Infinity' THEN 'unlimited' ELSE round(r.messages_per_second::numeric, 1)::text END,
+            CASE r.scope WHEN 'project' THEN 'Google''s quota, or pushmta rate set project ' || r.name
+                WHEN 'delivery' THEN 'pushmta delivery rate ' || r.name ELSE format('pushmta rate set %s %s', r.scope, r.name) END,
+            r.in_use AND r.messages_per_second < 'Infinity',
+            CASE WHEN r.cut_at > now() - interval '2 minutes' THEN 'halved, and growing again: ' || r.cut_reason ELSE '' END
+        FROM pushmta.rate_limit r
+        WHERE r.scope = 'delivery' AND r.name = (SELECT coalesce(d.parent_delivery_id, d.id)::text
+                FROM pushmta_engine.delivery d WHERE d.id = $1::bigint)
+            OR r.scope = 'application' AND r.name IN (SELECT n.application FROM named n)
+            OR r.scope = 'account' AND r.name IN (SELECT n.account FROM named n)
+            OR r.scope = 'project' AND r.name IN (SELECT n.project FROM named n)
+        """
+
+    private static let hostLimitsSQL = """
+        SELECT 4, format('host %s', h.name), 'children', h.children::text, h.max_children::text, 'mta.master.maxSpareServers',
+            h.children >= h.max_children AND h.max_children > 0, h.alarm
+        FROM pushmta.mta_host h WHERE h.id = $3::uuid
+        UNION ALL
+        SELECT 4, format('host %s', h.name), 'health', h.health, '', 'its heartbeats', h.health <> 'alive' OR h.drain_requested,
+            CASE WHEN h.drain_requested THEN 'it was asked to drain' ELSE '' END
+        FROM pushmta.mta_host h WHERE h.id = $3::uuid
+        UNION ALL
+        SELECT 4, format('host %s', h.name), 'load of the processors', round(h.load::numeric, 1)::text, h.cores::text, 'the machine',
+            h.load > 1.5 * h.cores, CASE WHEN h.load > 1.5 * h.cores THEN 'more processes want to run than there are processors' ELSE '' END
+        FROM pushmta.mta_host h WHERE h.id = $3::uuid
+        """
+
+    private static let childLimitsSQL = """
+        SELECT 5, format('child %s on %s', c.id, c.host), l."limit", l.now, l.most, l.set_by, l.binds, l.why
+        FROM pushmta.mta_child c
+        JOIN named n ON n.application_id = c.application_id AND n.external_account_id = c.external_account_id
+        CROSS JOIN LATERAL (VALUES
+            ('connections', format('%s of %s wanted', c.connections, c.connections_wanted), c.connections_limit::text,
+                CASE WHEN c.connector LIKE 'ios%' THEN 'mta.child.maxAPNsConnectPerChild' ELSE 'mta.child.maxGCMConnectPerChild' END,
+                c.limited_by = 'connections', concat_ws('; ', CASE c.connections_reason
+                    WHEN 'start' THEN 'nothing has asked for more yet' WHEN 'grown' THEN 'requests waited for a stream'
+                    WHEN 'no gain' THEN 'more of them brought no more rate' WHEN 'backed off' THEN 'the gateway wanted fewer'
+                    WHEN 'unused' THEN 'the others were not used' ELSE nullif(c.connections_reason, '') END,
+                    format('%s requests without an answer, answers after %s ms (p50)', c.streams_in_flight, round(c.latency_p50_ms::numeric)))),
+            ('dispatch window', c.dispatch_window::text, c.dispatch_window_limit::text, 'mta.child.dispatchWindow',
+                c.limited_by = 'dispatch window', 'follows what may be on the wire; full, outcomes are stored more slowly than answers come'),
+            ('rate', format('%s messages/s', round(c.rate)), '', 'all of the above', c.limited_by = 'loading', CASE c.limited_by
+                WHEN 'work' THEN 'it has no messages' WHEN 'loading' THEN 'messages are claimed, read and made no faster: the database, '
+                    'or the processors of the host' WHEN '' THEN '' ELSE 'limited by: ' || c.limited_by END)
+        ) l("limit", now, most, set_by, binds, why)
+        WHERE c.exited_at IS NULL AND ($3::uuid IS NULL OR c.host_id = $3::uuid)
+        """
+}

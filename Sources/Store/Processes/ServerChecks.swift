@@ -1,0 +1,94 @@
+import PostgresClient
+
+/// What the server says of a session of ours: who it is, and how it got there.
+public struct SessionFacts: Sendable {
+    /// The database user.
+    public let user: String
+    /// Whether the connection is over a Unix socket.
+    public let isLocal: Bool
+    /// The server's address, "" over a Unix socket.
+    public let serverAddress: String
+    /// The version of TLS; nil if the connection is in the open.
+    public let tls: String?
+    /// Whether the user may do everything in the cluster.
+    public let isSuperuser: Bool
+    /// Whether the user has the rights that processes need: it owns the schema, or is a member of its owner or of `pushmta_runtime`.
+    public let mayRun: Bool
+
+    /// A session as the server sees it.
+    public init(user: String, isLocal: Bool, serverAddress: String, tls: String?, isSuperuser: Bool, mayRun: Bool) {
+        self.user = user
+        self.isLocal = isLocal
+        self.serverAddress = serverAddress
+        self.tls = tls
+        self.isSuperuser = isSuperuser
+        self.mayRun = mayRun
+    }
+}
+
+/// A replica that follows the primary.
+public struct ReplicaFacts: Sendable {
+    /// The name that it gives itself (`application_name`).
+    public let name: String
+    /// Whether commits may wait for it: `async`, `potential`, `sync` or `quorum`; "" where this user may not see it.
+    public let syncState: String
+    /// Seconds of what it has not applied yet; nil if all is applied, or this user may not see it.
+    public let lagSeconds: Double?
+    /// Bytes of what it has not applied yet; nil where this user may not see it.
+    public let lagBytes: Int64?
+
+    /// A replica as seen.
+    public init(name: String, syncState: String, lagSeconds: Double?, lagBytes: Int64?) {
+        self.name = name
+        self.syncState = syncState
+        self.lagSeconds = lagSeconds
+        self.lagBytes = lagBytes
+    }
+}
+
+extension Store {
+    /// Who this session is, and how it is connected.
+    public func sessionFacts() async throws -> SessionFacts {
+        let row = try await query(Self.sessionFactsSQL)
+        return SessionFacts(
+            user: try row.text(0, 0),
+            isLocal: try row.bool(0, 1),
+            serverAddress: try row.text(0, 2),
+            tls: try row.textOrNil(0, 3),
+            isSuperuser: try row.bool(0, 4),
+            mayRun: try row.bool(0, 5)
+        )
+    }
+
+    private static let sessionFactsSQL = """
+        SELECT current_user::text, inet_server_addr() IS NULL, coalesce(host(inet_server_addr()), ''),
+            (SELECT s.version FROM pg_stat_ssl s WHERE s.pid = pg_backend_pid() AND s.ssl),
+            coalesce((SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user), false),
+            EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'pushmta_engine' AND pg_has_role(n.nspowner, 'USAGE'))
+            OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'pushmta_runtime' AND pg_has_role(r.oid, 'USAGE'))
+        """
+
+    /// The replicas that follow; base backups and subscribers of logical replication, which cannot take over, do not count. None on a
+    /// replica.
+    public func replicas() async throws -> [ReplicaFacts] {
+        let result = try await query(Self.replicasSQL)
+        return try all(result) { rows, row in
+            ReplicaFacts(
+                name: try rows.text(row, 0),
+                syncState: try rows.text(row, 1),
+                lagSeconds: try rows.doubleOrNil(row, 2),
+                lagBytes: try rows.int64OrNil(row, 3)
+            )
+        }
+    }
+
+    private static let replicasSQL = """
+        SELECT coalesce(r.application_name, ''), coalesce(r.sync_state, ''),
+            extract(epoch FROM r.replay_lag)::double precision,
+            CASE WHEN NOT pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_current_wal_lsn(), r.replay_lsn)::bigint END
+        FROM pg_stat_replication r
+        WHERE r.state IS DISTINCT FROM 'backup' AND NOT EXISTS (
+            SELECT FROM pg_replication_slots s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
+        ORDER BY 1
+        """
+}

@@ -1,0 +1,257 @@
+import MetricsEndpoint
+import OperatingSystem
+import ProcessProtocol
+import PushCore
+import Store
+import Synchronization
+import SystemPackage
+
+/// What was read from the database for metrics, and when.
+struct EngineReading: Sendable {
+    let figures: EngineFigures
+    let at: ContinuousClock.Instant
+    /// How long it took.
+    let time: Duration
+    /// What share of each limit was used since the reading before; none of a limit that is new.
+    let usedRatios: [QuotaKey: Double]
+
+    struct QuotaKey: Sendable, Hashable {
+        let scope: String
+        let name: String
+    }
+
+    init(_ figures: EngineFigures, at: ContinuousClock.Instant, time: Duration, before: EngineReading?) {
+        self.figures = figures
+        self.at = at
+        self.time = time
+        var ratios: [QuotaKey: Double] = [:]
+        if let before {
+            let seconds = (at - before.at) / .seconds(1)
+            for quota in figures.quotas where quota.currentRate > 0 && seconds > 0 {
+                let old = before.figures.quotas.first { $0.scope == quota.scope && $0.name == quota.name }
+                guard let old, old.granted <= quota.granted else { continue }
+                ratios[QuotaKey(scope: quota.scope, name: quota.name)] =
+                    Double(quota.granted - old.granted) / (seconds * quota.currentRate)
+            }
+        }
+        usedRatios = ratios
+    }
+}
+
+/// The page of metrics of a supervisor and its children: made of what is in memory, when it is asked for.
+extension SupervisorLoop {
+    /// Prometheus asks each 15 s or more; what is older than one reading is no news to it.
+    static let figuresInterval = Duration.seconds(10)
+    /// Figures of a database that was not read for so long are left out: they would say that all is well.
+    private static let longestAge = Duration.seconds(60)
+
+    var servesMetrics: Bool { settings.withLock { $0.metrics.supervisorPort > 0 } }
+
+    /// Serves the page until cancelled, if it is to be served.
+    func serveMetrics() async {
+        let metrics = settings.withLock(\.metrics)
+        guard metrics.supervisorPort > 0 else { return }
+        let server = MetricsServer(
+            address: metrics.address,
+            port: metrics.supervisorPort,
+            setting: "metrics.supervisorPort",
+            logger: logger
+        ) { self.metricsPage() }
+        await server.run()
+    }
+
+    /// Reads from the database what metrics say of it.
+    func readFigures(_ store: Store) async throws {
+        let start = ContinuousClock.now
+        let figures = try await store.engineFigures()
+        let now = ContinuousClock.now
+        condition.reading.withLock { $0 = EngineReading(figures, at: now, time: now - start, before: $0) }
+    }
+
+    /// Takes what an event says for metrics.
+    func noteFigures(_ event: SupervisorEvent) {
+        guard case .childStatus(let generation, let status) = event, let kind = registry[generation]?.kind else {
+            return
+        }
+        registry.totals.heard(generation, kind, status)
+    }
+
+    /// The page.
+    func metricsPage() -> String {
+        var page = MetricsPage()
+        let condition = condition.current
+        let reading = self.condition.reading.withLock { $0 }
+        page.addProcess(
+            "supervisor",
+            version: settings.withLock(\.version),
+            isDatabaseUp: condition.isDatabaseAvailable
+        )
+        let names = reading.map {
+            Dictionary($0.figures.applications.map { ($0.id, $0.name) }, uniquingKeysWith: { $1 })
+        }
+        addChildren(&page, names ?? [:])
+        addHost(&page, condition)
+        if let reading {
+            let age = ContinuousClock.now - reading.at
+            page.add(.figuresAge, age / .seconds(1))
+            if age <= Self.longestAge { add(reading, &page) }
+        }
+        return page.text
+    }
+
+    private func addHost(_ page: inout MetricsPage, _ values: HostCondition.Values) {
+        page.add(.mostChildren, values.maxChildren)
+        page.add(.throttledKinds, values.throttled.count)
+        page.add(.claiming, values.isClaiming)
+        page.add(.journalBytes, journalBytes())
+        page.add(.journalDiskFree, Machine.freeBytes(at: folder.path.string))
+        page.add(.journalWritable, values.journalTrouble == nil)
+        page.add(.journalsPutAside, values.journalsPutAside.count)
+        page.add(.journalReplayed, values.journalReplayed)
+    }
+
+    private func journalBytes() -> Int64 {
+        let ids = (try? folder.childrenWithJournals()) ?? []
+        return ids.reduce(0) { $0 + Machine.fileBytes(at: folder.journal(ofChild: $1).string) }
+    }
+
+    private func add(_ reading: EngineReading, _ page: inout MetricsPage) {
+        let figures = reading.figures
+        page.add(.figuresSeconds, reading.time / .seconds(1))
+        for health in ["alive", "late", "gone", "stopped"] { page.add(.hosts, figures.hosts[health] ?? 0, health) }
+        for application in figures.applications {
+            let name = application.name
+            page.add(.circuit, application.isCircuitOpen, name)
+            if let connector = application.connector {
+                page.add(.trouble, application.trouble.rawValue, name, connector.rawValue)
+            }
+            if let seconds = application.credentialSeconds { page.add(.credentialExpiry, seconds, name) }
+            for isTransactional in [true, false] {
+                let queue = figures.queues.first { $0.application == name && $0.isTransactional == isTransactional }
+                let lane = isTransactional ? "transactional" : "bulk"
+                page.add(.readyMessages, queue?.messages ?? 0, name, lane)
+                page.add(.queueAge, queue?.oldestSeconds ?? 0, name, lane)
+            }
+        }
+        for (quota, ratio) in reading.usedRatios.sorted(by: {
+            ($0.key.scope, $0.key.name) < ($1.key.scope, $1.key.name)
+        }) {
+            page.add(.quota, ratio, quota.scope, quota.name)
+        }
+        page.add(.feedbackActing, figures.isFeedbackActing)
+        page.add(.tokenEventAge, figures.tokenEventSeconds)
+        page.add(.retentionHolds, figures.retentionHolds)
+        for replica in figures.database.replicas { page.add(.replicationLag, replica.lagSeconds, replica.name) }
+        page.add(.replicas, figures.database.replicas.count(where: \.isSynchronous), "yes")
+        page.add(.replicas, figures.database.replicas.count { !$0.isSynchronous }, "no")
+        page.add(.oldestSnapshot, figures.database.oldestSnapshotSeconds)
+        for (table, rows) in figures.database.deadRows.sorted(by: { $0.key < $1.key }) {
+            page.add(.deadRows, rows, table)
+        }
+    }
+}
+
+/// What the children have told.
+extension SupervisorLoop {
+    /// Labels of one series: kinds of an application that differ in the account alone share it.
+    private struct Place: Hashable, Comparable {
+        var application: String
+        var gateway: String
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.application, left.gateway) < (right.application, right.gateway)
+        }
+    }
+
+    /// How the children of a series do that run.
+    private struct Present {
+        var inFlight = 0
+        var connections = 0
+        var window = 0
+        var parts = 0
+        var residentBytes: Int64 = 0
+        var states: [ChildState: Int] = [:]
+    }
+
+    /// Adds children of applications whose names are known.
+    private func addChildren(_ page: inout MetricsPage, _ names: [Int32: String]) {
+        let values = registry.totals.current
+        let place: (ChildKind) -> Place? = { kind in
+            names[kind.applicationID].map { Place(application: $0, gateway: kind.connector.rawValue) }
+        }
+        var sums: [Place: [ChildTotals.Sums]] = [:]
+        var present: [Place: Present] = [:]
+        for (kind, sum) in values.sums {
+            guard let place = place(kind) else { continue }
+            sums[place, default: []].append(sum)
+            present[place] = Present()
+        }
+        for (kind, status) in values.last.values {
+            guard let place = place(kind) else { continue }
+            var here = present[place] ?? Present()
+            here.inFlight += status.inFlight
+            here.parts += status.partsHeld
+            here.connections += status.figures?.connections ?? 0
+            here.window += status.figures?.window ?? 0
+            here.residentBytes += status.residentBytes
+            here.states[status.state, default: 0] += 1
+            present[place] = here
+        }
+        for (place, sums) in sums.sorted(by: { $0.key < $1.key }) { add(sums, place, &page) }
+        for (place, here) in present.sorted(by: { $0.key < $1.key }) { add(here, place, &page) }
+        for (operation, times) in values.database.all {
+            page.add(
+                .databaseSeconds,
+                bounds: SecondsHistogram.bounds,
+                counts: times.counts,
+                sum: times.seconds,
+                operation
+            )
+        }
+        for reason in ChildExitReason.allCases {
+            page.add(.childrenEnded, values.ended[reason] ?? 0, reason.rawValue)
+        }
+    }
+
+    private func add(_ sums: [ChildTotals.Sums], _ place: Place, _ page: inout MetricsPage) {
+        let (name, gateway) = (place.application, place.gateway)
+        var messages: [ChildTotals.OutcomeKey: Int64] = [:]
+        var times = SecondsHistogram()
+        for sum in sums {
+            messages.merge(sum.messages, uniquingKeysWith: +)
+            times.add(sum.gateway, since: SecondsHistogram())
+        }
+        // From the beginning, so that the first failure is an increase.
+        for outcome in ["sent", "failed"] {
+            let key = ChildTotals.OutcomeKey(outcome: outcome, reasonClass: outcome == "sent" ? "none" : "user_unknown")
+            messages[key] = messages[key] ?? 0
+        }
+        let ordered = messages.sorted { ($0.key.outcome, $0.key.reasonClass) < ($1.key.outcome, $1.key.reasonClass) }
+        for (key, count) in ordered { page.add(.messages, count, name, gateway, key.outcome, key.reasonClass) }
+        page.add(.retries, sums.reduce(0) { $0 + $1.retried }, name, gateway)
+        page.add(.ambiguous, sums.reduce(0) { $0 + $1.unknown }, name, gateway, "unknown")
+        page.add(.ambiguous, sums.reduce(0) { $0 + $1.resent }, name, gateway, "resent")
+        page.add(.late, sums.reduce(0) { $0 + $1.late }, name, gateway)
+        page.add(.childCPU, sums.reduce(0) { $0 + $1.cpuSeconds }, name, gateway)
+        page.add(
+            .gatewaySeconds,
+            bounds: SecondsHistogram.bounds,
+            counts: times.counts,
+            sum: times.seconds,
+            name,
+            gateway
+        )
+    }
+
+    private func add(_ here: Present, _ place: Place, _ page: inout MetricsPage) {
+        let (name, gateway) = (place.application, place.gateway)
+        page.add(.inFlight, here.inFlight, name, gateway)
+        page.add(.connections, here.connections, name, gateway)
+        page.add(.window, here.window, name, gateway)
+        page.add(.partsHeld, here.parts, name, gateway)
+        page.add(.childMemory, here.residentBytes, name, gateway)
+        for state in ChildState.allCases where state != .exited {
+            page.add(.children, here.states[state] ?? 0, name, gateway, state.rawValue)
+        }
+    }
+}

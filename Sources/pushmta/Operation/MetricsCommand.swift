@@ -1,0 +1,37 @@
+import Administration
+import ArgumentParser
+import MetricsEndpoint
+
+/// `pushmta metrics`.
+struct MetricsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Show what metrics there are, what they say and what to do about them.",
+        discussion: """
+            Supervisor, feedback worker and web process serve them at /metrics, on metrics.address and ports of their own \
+            (metrics.supervisorPort, metrics.feedbackPort, metrics.webPort).
+            """
+    )
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print the document Deploy/guide/metrics.md.")
+    var markdown = false
+
+    func validate() throws {
+        if markdown, json { throw ValidationError("--markdown goes with no other option.") }
+    }
+
+    func run() async throws {
+        if markdown { return StandardOutput.line(MetricsDocument.text.dropLast().description) }
+        var table = Table(["name", "type", "labels", "process", "meaning", "action"])
+        for row in MetricDefinition.all {
+            table.add([
+                .text(row.name), .text(row.kind.rawValue), .text(row.labels.joined(separator: ",")),
+                .text(row.source.rawValue), .text(row.help), .text(row.action),
+            ])
+        }
+        table.show(json: json)
+    }
+}

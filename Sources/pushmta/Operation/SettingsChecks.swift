@@ -1,0 +1,162 @@
+import Administration
+import Foundation
+import Gateways
+import OperatingSystem
+import PostgresClient
+import PushCore
+import WebServer
+
+/// What the processes would find wrong with settings when they start, found without starting them and without changing anything.
+struct SettingsChecks: Sendable {
+    /// The settings, with where each came from.
+    let loaded: LoadedSettings
+
+    private var settings: Settings { loaded.values }
+
+    /// One result for each thing that was looked at.
+    var results: [CheckResult] {
+        [file] + [user].compactMap(\.self) + connectionStrings + [key] + folders + web + files + [descriptors]
+    }
+
+    private var file: CheckResult {
+        guard let file = loaded.file else {
+            return CheckResult("settings", .ok, "no file: defaults, environment and flags")
+        }
+        guard loaded.sources.values.contains(.file) else {
+            return CheckResult(
+                "settings",
+                .warning,
+                "\(file) sets nothing, as all of its lines are comments or empty: take the # away before what is to count"
+            )
+        }
+        return CheckResult("settings", .ok, "read from \(file)")
+    }
+
+    /// Root can read and write everything, and so sees none of what keeps the service's user from its work.
+    private var user: CheckResult? {
+        let folder = settings.mta.workingPath
+        guard MachineUser.isRoot, let owner = MachineUser.owner(of: folder), owner != 0,
+            let name = MachineUser(id: owner)?.name
+        else { return nil }
+        return CheckResult(
+            "user",
+            .warning,
+            "looked at as root, who may do everything, while \(folder) is \(name)'s: add --user \(name) to see what that user sees"
+        )
+    }
+
+    private var connectionStrings: [CheckResult] {
+        [("database.url", settings.database.url), ("web.databaseUrl", settings.web.databaseUrl)].compactMap {
+            key,
+            text in
+            var configuration = StoreSession.configuration(settings, role: "config")
+            configuration.connectionString = text
+            return configuration.formProblem.map {
+                CheckResult(
+                    key,
+                    .failed,
+                    "\($0) (set by \(loaded.source(of: key).rawValue)). Write host=… dbname=… user=…, or postgresql://user@host/database"
+                )
+            }
+        }
+    }
+
+    private var key: CheckResult {
+        let subject = "credentialKeyFile"
+        let environment = ProcessInfo.processInfo.environment
+        let source = CredentialKeySource(settings, environment: environment)
+        do {
+            _ = try CredentialKeySource.load(settings, environment: environment)
+            return CheckResult(subject, .ok, "\(source?.path ?? "") can be read")
+        } catch {
+            // A host of web processes may need none, and a unit's key is there for the unit only.
+            return CheckResult(subject, source == nil ? .warning : .failed, "\(error)")
+        }
+    }
+
+    private var folders: [CheckResult] {
+        // A host need not run a web process: what nobody has set there keeps none from anything.
+        let ofWeb: CheckResult.Result = loaded.source(of: "web.workingPath") == .default ? .warning : .failed
+        return [
+            Self.folder("mta.workingPath", settings.mta.workingPath, .failed),
+            Self.folder("web.workingPath", settings.web.workingPath, ofWeb),
+        ]
+    }
+
+    private static func folder(_ key: String, _ folder: String, _ result: CheckResult.Result) -> CheckResult {
+        guard folder.hasPrefix("/") else {
+            let text = "“\(folder)” counts from the folder in which a process starts: write the whole path, from / on"
+            return CheckResult(key, .warning, text)
+        }
+        guard let problem = MachineUser.problemOfWriting(into: folder) else {
+            return CheckResult(key, .ok, "\(folder) can be written")
+        }
+        let user = MachineUser.current?.name ?? "of the service"
+        let remedy = "make it and give it to that user (install -d -o \(user) -m 750 \(folder)), or name another one"
+        return CheckResult(key, result, "\(folder) cannot be written by the user \(user) (\(problem)): \(remedy)")
+    }
+
+    private var web: [CheckResult] {
+        let web = settings.web
+        var results: [CheckResult] = []
+        if web.port == 0, web.tlsPort == 0 {
+            let text = "neither web.port nor web.tlsPort is set: `pushmta web` has nothing to listen on"
+            results.append(CheckResult("web.port", .warning, text))
+        }
+        if web.port > 0, web.port == web.tlsPort {
+            let text = "\(web.tlsPort) is web.port, too: give two different ones"
+            results.append(CheckResult("web.tlsPort", .failed, text))
+        }
+        results += WebSettingsCheck.problems(web).map { CheckResult("web", .failed, $0) }
+        results += [WebCertificateNotice.check(web)].compactMap(\.self)
+        if !web.accessLog.isEmpty, web.accessLog != "-" {
+            let folder = URL(fileURLWithPath: web.accessLog).deletingLastPathComponent().path
+            let isThere = FileManager.default.fileExists(atPath: web.accessLog)
+            let problem =
+                isThere
+                ? (FileManager.default.isWritableFile(atPath: web.accessLog) ? nil : "it may not be written")
+                : MachineUser.problemOfWriting(into: folder)
+            if let problem {
+                let text =
+                    "\(web.accessLog) cannot be written (\(problem)): give it to the service's user, or name another one"
+                results.append(CheckResult("web.accessLog", .failed, text))
+            }
+        }
+        return results
+    }
+
+    private var files: [CheckResult] {
+        var results: [CheckResult] = []
+        let chain = settings.nmac.relay.trustedCertsChain
+        if !chain.isEmpty {
+            do {
+                try CertificateAuthorities.check(Array(try Data(contentsOf: URL(fileURLWithPath: chain))))
+                let number = try TrustedRoots(file: chain)?.count ?? 0
+                results.append(CheckResult("nmac.relay.trustedCertsChain", .ok, "\(chain): authorities \(number)"))
+            } catch {
+                let text =
+                    "\(chain) cannot be used: \(error). Give a readable PEM file of the authorities that gateways are trusted by"
+                results.append(CheckResult("nmac.relay.trustedCertsChain", .failed, text))
+            }
+        }
+        let program = settings.mta.master.executablePath
+        if !program.isEmpty, !FileManager.default.isExecutableFile(atPath: program) {
+            let text = "\(program) is no program that this user may run: name pushmta's whole path, or leave it empty"
+            results.append(CheckResult("mta.master.executablePath", .failed, text))
+        }
+        return results
+    }
+
+    /// The hard limit is what counts: each process raises its own.
+    private var descriptors: CheckResult {
+        let needed = OpenFiles.supervisor(settings)
+        guard let text = DescriptorLimit.shortage(of: needed, for: "supervisor with these settings") else {
+            return CheckResult("open files", .ok, "\(DescriptorLimit.current) allowed here, \(needed) needed at most")
+        }
+        return CheckResult(
+            "open files",
+            .warning,
+            "\(text) It is the limit of this shell that was looked at; a unit has its own."
+        )
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import MetricsEndpoint
+import Testing
+
+/// `Deploy/guide/metrics.md` says what the declarations say, and alerts and dashboard ask for nothing else.
+@Suite struct MetricsDocumentTests {
+    private func text(_ path: String) throws -> String {
+        try String(contentsOfFile: ProjectFolder.path + "/" + path, encoding: .utf8)
+    }
+
+    @Test func theDocumentIsMadeOfTheDeclarations() throws {
+        #expect(
+            try text("Deploy/guide/metrics.md") == MetricsDocument.text,
+            "Deploy/guide/metrics.md is not what the declarations say: pushmta metrics --markdown > Deploy/guide/metrics.md"
+        )
+    }
+
+    @Test(arguments: ["Deploy/prometheus/pushmta.rules.yml", "Deploy/grafana/pushmta.json"])
+    func nothingElseIsAskedFor(_ file: String) throws {
+        let declared = Set(MetricDefinition.all.map(\.name))
+        // Neither names of alerts nor jobs.
+        let names = try text(file).matches(of: /\b(pushmta|process)_[a-z_]+\b/).map { String($0.output.0) }
+        #expect(names.count > 20)
+        for name in Set(names) {
+            let family = name.replacing(/_(bucket|sum|count)$/, with: "")
+            #expect(declared.contains(name) || declared.contains(family), "\(file) asks for \(name)")
+        }
+    }
+
+    /// What the reference says of runbooks leads somewhere.
+    @Test func runbooksAreThere() throws {
+        let runbooks = try text("Deploy/guide/runbooks.md")
+        let named = MetricDefinition.all.flatMap { $0.action.matches(of: /Pushmta\w+/).map { String($0.output) } }
+        #expect(named.count > 10)
+        for name in named { #expect(runbooks.contains("\n## \(name)\n"), "\(name)") }
+    }
+}

@@ -1,0 +1,139 @@
+import PostgresClient
+import PushCore
+import TestSupport
+import Testing
+
+@testable import Store
+
+/// Each kind of alarm appears when it has a cause, says what and what to do, and goes with its cause.
+@Suite("Alarms")
+struct AlarmTests {
+    @Test("Words and steps of what expires are the same in the schema and in the program")
+    func expiry() async throws {
+        let fixture = try await StoreFixture.make()
+        let connection = try await fixture.database.connect()
+        var samples: [Double] = [-1e12, 1e12]
+        for edge in [0, 3_600, 7_200, 86_400, 172_800, 604_800, 2_592_000] {
+            samples += [-1, -0.001, 0, 0.001, 1].flatMap { [Double(edge) + $0, -Double(edge) + $0] }
+        }
+        for seconds in samples {
+            let row = try await connection.execute(
+                PostgresStatement(
+                    "SELECT pushmta_engine.expiry_step($1), pushmta_engine.expiry_text($1)",
+                    [.double(seconds)]
+                )
+            )
+            #expect(try row.textOrNil(0, 0) == ExpiryNotice(secondsLeft: seconds)?.rawValue, "\(seconds)")
+            #expect(try row.text(0, 1) == ExpiryNotice.text(secondsLeft: seconds), "\(seconds)")
+        }
+        await connection.close()
+    }
+
+    @Test("Every kind of credential has the program's name")
+    func credentials() async throws {
+        let fixture = try await StoreFixture.make()
+        for kind in CredentialKind.allCases {
+            try await fixture.sql(
+                """
+                WITH made AS (INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed, expires_at)
+                    VALUES ('\(kind.rawValue)', '\(kind.rawValue)', 'k', '', now() + interval '5 days 1 hour') RETURNING id)
+                UPDATE pushmta_engine.application SET credential_id = made.id FROM made WHERE name = 'shop-ios'
+                """
+            )
+            let alarm = try required(try await fixture.alarms("credential_expiry").first)
+            #expect(alarm.text == "\(kind.text) expires in 5 days" && alarm.severity == .warning)
+            #expect(alarm.subject == "shop-ios" && alarm.remedy.contains("credential set"))
+        }
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() - interval '3 days'")
+        let over = try required(try await fixture.alarms("credential_expiry").first)
+        #expect(over.severity == .critical && over.text.hasSuffix("has expired 3 days ago"))
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '31 days'")
+        #expect(try await fixture.alarms("credential_expiry").isEmpty)
+        // What belongs to no application any more may expire.
+        try await fixture.sql("UPDATE pushmta_engine.application SET credential_id = NULL")
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now()")
+        #expect(try await fixture.store.alarms().isEmpty)
+    }
+
+    private func statistics(_ fixture: StoreFixture, delivery: Int64, sent: Int, failed: Int, age: String) async throws
+    {
+        try await fixture.sql("TRUNCATE pushmta_engine.delivery_statistic")
+        for (measure, n, reason) in [(1, sent, ""), (2, failed, "BadDeviceToken")] where n > 0 {
+            try await fixture.sql(
+                """
+                INSERT INTO pushmta_engine.delivery_statistic (delivery_id, hour, n, application_id, measure, failure, app_version, locale,
+                    reason)
+                SELECT \(delivery), date_trunc('hour', now()) - interval '\(age)', \(n), id, \(measure), -1, '', '', '\(reason)'
+                FROM pushmta_engine.application WHERE name = 'shop-ios'
+                """
+            )
+        }
+    }
+
+    @Test("More than a fifth of the messages of an hour that fail for one reason are an alarm")
+    func massFailure() async throws {
+        let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
+        try await statistics(fixture, delivery: delivery, sent: 79, failed: 21, age: "1 hour")
+        let alarm = try required(try await fixture.alarms("mass_failure").first)
+        #expect(alarm.text == "21 of the last 100 messages failed for one reason: BadDeviceToken", "\(alarm)")
+        #expect(alarm.subject == "shop-ios" && alarm.remedy.contains("pushmta answers"))
+        for (sent, failed, age) in [(80, 20, "1 hour"), (0, 19, "0 hours"), (0, 1_000, "2 hours")] {
+            try await statistics(fixture, delivery: delivery, sent: sent, failed: failed, age: age)
+            #expect(try await fixture.alarms("mass_failure").isEmpty, "\(sent) \(failed) \(age)")
+        }
+        try await statistics(fixture, delivery: delivery, sent: 0, failed: 20, age: "0 hours")
+        let finish = "UPDATE pushmta_engine.delivery SET state = 'finished', finished_at = now() - interval"
+        try await fixture.sql("\(finish) '119 minutes' WHERE id = \(delivery)")
+        #expect(try await fixture.alarms("mass_failure").count == 1)
+        try await fixture.sql("\(finish) '121 minutes' WHERE id = \(delivery)")
+        #expect(try await fixture.alarms("mass_failure").isEmpty)
+    }
+
+    @Test(
+        "A delivery that a child paused is an alarm, one that a person paused is none; so is a day of a continuous one"
+    )
+    func paused() async throws {
+        let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
+        try await fixture.store.pauseDelivery(delivery)
+        #expect(try await fixture.store.alarms().isEmpty)
+        try await fixture.store.resumeDelivery(delivery)
+        try await fixture.sql("SELECT pushmta_engine.hold_delivery(\(delivery), 'The gateway refuses it.')::int")
+        let alarm = try required(try await fixture.alarms("delivery_paused").first)
+        #expect(alarm.text == "it is paused. The gateway refuses it." && alarm.remedy.contains("resume \(delivery)"))
+        #expect(try await fixture.store.alarms(delivery: delivery) == [alarm])
+    }
+
+    @Test("A look with 2,000 deliveries under way reads no table from its beginning to its end but small ones")
+    func plan() async throws {
+        let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery (label, content, state, log_day, tracking_key_id, prepared, started_at, finished_at)
+            SELECT 'x', d.content, CASE WHEN n > 2000 THEN 'finished' ELSE 'in_progress' END, d.log_day, d.tracking_key_id, true, now(),
+                CASE WHEN n > 2000 THEN now() - interval '1 day' END
+            FROM pushmta_engine.delivery d CROSS JOIN generate_series(1, 8000) n WHERE d.id = \(delivery)
+            """
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_part (delivery_id, application_id, external_account_id, log_day, size, sent, state, counted)
+            SELECT d.id, 1, 1, d.log_day, 10, 10, 'done', true FROM pushmta_engine.delivery d
+            """
+        )
+        try await fixture.sql("ANALYZE")
+        let connection = try await fixture.database.connect()
+        // As the store's own sessions: a table is read whole where no index serves, and nowhere else.
+        try await connection.run(script: "SET enable_seqscan = off")
+        let lines = try await connection.execute(
+            PostgresStatement("EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM pushmta.alarm", prepare: false)
+        )
+        let text = try (0..<lines.rowCount).map { try lines.text($0, 0) }.joined(separator: "\n")
+        await connection.close()
+        for index in ["delivery_open", "delivery_finished", "delivery_part_unloaded", "delivery_part_uncounted"] {
+            #expect(text.contains(index), "\(index): \(text)")
+        }
+        for table in ["delivery_part ", "delivery ", "delivery_statistic "] {
+            #expect(!text.contains("Seq Scan on \(table)"), "\(table): \(text)")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Which limit binds")
+struct ExplanationTests {
+    private func limits(_ fixture: StoreFixture, _ subject: ExplainedSubject) async throws -> [String: LimitRow] {
+        let rows = try await fixture.store.limits(of: subject)
+        return Dictionary(rows.map { ("\($0.subject): \($0.limit)", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test("A delivery's state, the gateway's trouble and a delivery's rate are told with who sets them")
+    func delivery() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        let well = try await limits(fixture, .delivery(id))
+        #expect(well["delivery \(id): state"]?.binds == false)
+        #expect(well["shop-ios over apns: circuit"]?.now == "closed")
+        #expect(well["shop-ios over apns: gateway"]?.now == "well")
+        // Nobody runs yet, and messages wait.
+        #expect(well["shop-ios over apns: children"]?.binds == true)
+        _ = try await fixture.child()
+        #expect(try await limits(fixture, .delivery(id))["shop-ios over apns: children"]?.binds == false)
+
+        try await fixture.store.enterTrouble(
+            application: 1,
+            account: 1,
+            reason: "503 ServiceUnavailable",
+            nextProbeIn: .seconds(3),
+            keepsProber: false
+        )
+        try await fixture.store.setDeliveryRate(id, messagesPerSecond: 20)
+        try await fixture.sql("UPDATE pushmta_engine.rate_limit SET next_at = now() + interval '1 minute'")
+        let ill = try await limits(fixture, .delivery(id))
+        #expect(ill["delivery \(id): state"]?.binds == true)
+        #expect(ill["shop-ios over apns: gateway"]?.binds == true)
+        #expect(ill["shop-ios over apns: gateway"]?.why == "503 ServiceUnavailable")
+        let rate = try #require(ill["delivery \(id): messages a second"])
+        #expect(rate.binds && rate.most == "20.0" && rate.setBy == "pushmta delivery rate \(id)")
+    }
+
+    @Test("What a child chose by itself is told with the setting that bounds it, for its application and its host")
+    func child() async throws {
+        let fixture = try await StoreFixture.make()
+        let child = try await fixture.child()
+        var heartbeat = ChildHeartbeat(childID: child, pid: 7, state: .working)
+        heartbeat.connections = ChildConnections(
+            open: 32,
+            wanted: 32,
+            reason: "grown",
+            streamsInFlight: 32_000,
+            dispatchWindow: 35_000,
+            most: ChildConnections.Most(connections: 32, dispatchWindow: 40_000),
+            limitedBy: .connections
+        )
+        try await fixture.store.recordChildHeartbeat(heartbeat)
+        #expect(try await fixture.store.children().first?.heartbeat.connections == heartbeat.connections)
+        for subject in [ExplainedSubject.application(1), .host(fixture.host)] {
+            let rows = try await limits(fixture, subject)
+            let connections = try #require(rows["child \(child) on one: connections"])
+            #expect(connections.binds && connections.most == "32")
+            #expect(connections.setBy == "mta.child.maxAPNsConnectPerChild")
+            #expect(connections.why.contains("requests waited for a stream"))
+            #expect(rows["child \(child) on one: dispatch window"]?.binds == false)
+        }
+        #expect(
+            try await limits(fixture, .host(fixture.host))["host one: children"]?.setBy == "mta.master.maxSpareServers"
+        )
+        #expect(try await fixture.store.limits(of: .application(2)).allSatisfy { !$0.subject.contains("child") })
+    }
+}

@@ -1,0 +1,93 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+/// What metrics read of the database.
+@Suite struct EngineFigureTests {
+    @Test func queuesAreCountedByLane() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 400)
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare(partSize: 100)
+        var figures = try await fixture.store.engineFigures()
+        #expect(figures.queues.map(\.messages) == [400] && figures.queues.first?.isTransactional == false)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET priority = CASE WHEN id % 2 = 0 THEN 50 ELSE 0 END,
+                not_before = now() - CASE WHEN id % 2 = 0 THEN interval '10 s' ELSE interval '1 hour' END
+            """
+        )
+        figures = try await fixture.store.engineFigures()
+        let urgent = try #require(figures.queues.first { $0.isTransactional })
+        let bulk = try #require(figures.queues.first { !$0.isTransactional })
+        // Parts need not be of one size.
+        let expected = try await fixture.sql(
+            "SELECT sum(size)::bigint FROM pushmta_engine.delivery_part WHERE priority = 50"
+        )
+        #expect(urgent.messages == expected && (9...3_000).contains(urgent.oldestSeconds))
+        #expect(urgent.messages + bulk.messages == 400 && bulk.messages > 0)
+        #expect(bulk.oldestSeconds > 3_590 && bulk.application == "shop-ios")
+        // What is not due does not wait.
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET not_before = now() + interval '1 hour'")
+        #expect(try await fixture.store.engineFigures().queues.isEmpty)
+    }
+
+    @Test func applicationsTellHowTheyStand() async throws {
+        let fixture = try await StoreFixture.make()
+        let application = try await fixture.store.application(named: "shop-ios")
+        let account = try #require(application.accountID)
+        var seen = try #require(
+            try await fixture.store.engineFigures().applications.first { $0.id == application.id }
+        )
+        #expect(seen.name == "shop-ios" && !seen.isCircuitOpen && seen.trouble == .none && seen.connector != nil)
+        try await fixture.store.enterTrouble(
+            application: application.id,
+            account: account,
+            reason: "connection refused",
+            nextProbeIn: .seconds(1),
+            keepsProber: false
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.application_health (application_id, state, next_probe_at)
+            VALUES (\(application.id), 'open', now())
+            ON CONFLICT (application_id) DO UPDATE SET state = 'open', next_probe_at = now()
+            """
+        )
+        seen = try #require(try await fixture.store.engineFigures().applications.first { $0.id == application.id })
+        #expect(seen.isCircuitOpen && seen.trouble == .trouble)
+    }
+
+    @Test func hostsAndTheDatabaseAreCounted() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.mta_host (id, pid, state, last_heartbeat) VALUES
+                ('00000000-0000-4000-8000-000000000001', 1, 'running', now()),
+                ('00000000-0000-4000-8000-000000000002', 1, 'running', now() - interval '16 s'),
+                ('00000000-0000-4000-8000-000000000003', 1, 'stopped', now() - interval '1 day')
+            """
+        )
+        let figures = try await fixture.store.engineFigures()
+        #expect(figures.hosts["gone"] == 1 && figures.hosts["stopped"] == 1 && (figures.hosts["alive"] ?? 0) >= 1)
+        #expect(!figures.isFeedbackActing && figures.retentionHolds == 0)
+        #expect(figures.database.deadRows["delivery_part"] != nil && figures.database.replicas.isEmpty)
+        // Partitions count with their table.
+        #expect(!figures.database.deadRows.keys.contains { $0.contains("_20") }, "\(figures.database.deadRows.keys)")
+    }
+
+    /// Statistics and replication of others need pg_monitor; without it they are left out, and nothing fails.
+    @Test func aRoleWithoutRightsToStatisticsReadsTheRest() async throws {
+        let fixture = try await StoreFixture.make()
+        let role = "figures_\(fixture.database.name)"
+        try await fixture.sql("CREATE ROLE \(role) LOGIN IN ROLE pushmta_runtime")
+        var configuration = fixture.database.configuration()
+        configuration.connectionString += " user=\(role)"
+        let store = try await Store.connect(configuration)
+        let figures = try await store.engineFigures()
+        #expect(figures.applications.contains { $0.name == "shop-ios" })
+        await store.close()
+    }
+}
