@@ -90,6 +90,80 @@ import Testing
         #expect(try await count(connection) == 2)
     }
 
+    /// Columns of every kind, with what is empty, NULL or at its limit.
+    @Test func rowsInBinaryForm() async throws {
+        let connection = try await TestDatabase.create(.empty).connect()
+        try await connection.run(
+            script:
+                "CREATE TABLE t (a bigint, b smallint, c text, d smallint, e int, day date, f text, g bigint, h text)"
+        )
+        var rows = CopyRows()
+        try rows.append(rows: 0, columns: [.int64([])])
+        try rows.append(
+            rows: 3,
+            columns: [
+                .int64([.min, 0, .max]), .int16([.min, 0, .max]), .text(["", nil, "é\t\\"]),
+                .int16OrNull([nil, 1, nil]),
+                .int32([.min, 0, .max]), .int32([0, 9_824, -1]), .same(.text("same")), .same(.int64(7)), .same(.null),
+            ]
+        )
+        #expect(rows.count == 3)
+        let stored = try await connection.copyIn("COPY t FROM STDIN (FORMAT binary)", rows: rows.stream)
+        #expect(stored == 3)
+        let texts = try await connection.execute(PostgresStatement("SELECT t::text FROM t ORDER BY a"))
+        #expect(
+            try (0..<3).map { try texts.text($0, 0) } == [
+                #"(-9223372036854775808,-32768,"",,-2147483648,2000-01-01,same,7,)"#, "(0,0,,1,0,2026-11-24,same,7,)",
+                "(9223372036854775807,32767,\"é\t\\\\\",,2147483647,1999-12-31,same,7,)",
+            ]
+        )
+        #expect(throws: PostgresError.self) { try rows.append(rows: 2, columns: [.int64([1])]) }
+    }
+
+    @Test func betweenStatementsOfOneTransaction() async throws {
+        let connection = try await table()
+        @discardableResult
+        func copy(
+            _ ids: [Int32],
+            first: String = "INSERT INTO t VALUES (0) RETURNING id",
+            last: String = "INSERT INTO t VALUES (9)"
+        )
+            async throws -> Int64
+        {
+            try await connection.copyIn(
+                "COPY t (id) FROM STDIN (FORMAT binary)",
+                after: [PostgresStatement(first)],
+                rows: { answers in
+                    #expect(try answers[0].int32(0, 0) == 0)
+                    var rows = CopyRows()
+                    try rows.append(rows: ids.count, columns: [.int32(ids)])
+                    return rows
+                },
+                then: [PostgresStatement(last)]
+            ).copied
+        }
+        // Whatever fails, nothing is stored and the connection serves the next one.
+        #expect(try await postgresError { try await copy([1, 0]) }.isUniqueViolation)
+        #expect(try await postgresError { try await copy([1, 9]) }.isUniqueViolation)
+        #expect(try await postgresError { try await copy([1], first: "SELECT 1/0") }.sqlState == "22012")
+        #expect(try await postgresError { try await copy([1], last: "SELECT 1/0") }.sqlState == "22012")
+        #expect(try await count(connection) == 0)
+        #expect(try await copy([1, 2, 3]) == 3)
+        #expect(try await count(connection) == 5)
+        try await connection.execute(PostgresStatement("DELETE FROM t"))
+        #expect(try await copy([]) == 0)
+        #expect(try await count(connection) == 2)
+        await #expect(throws: Mistake.self) {
+            try await connection.copyIn(
+                "COPY t (id) FROM STDIN (FORMAT binary)",
+                after: [PostgresStatement("INSERT INTO t VALUES (5)")],
+                rows: { _ in throw Mistake() },
+                then: []
+            )
+        }
+        #expect(try await count(connection) == 2)
+    }
+
     @Test func wrongStatementsAreErrors() async throws {
         let connection = try await table()
         let select = try await postgresError { try await connection.copyIn("SELECT 1", rows: []) }

@@ -308,3 +308,112 @@ struct OutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 }
+
+/// Batches that are copied in place of inserted.
+@Suite("Outcomes of larger batches")
+struct CopiedOutcomeTests {
+    private static let columns = """
+        sequence, subscription_id, part_id, log_day, status, http_status, attempt, failure, reason, gateway_message_id
+        """
+
+    /// Of everything that a row can have: runs with and without gateway's ids, shared reasons, failures, several tries.
+    private func outcomes(_ part: ClaimedPart, _ loaded: LoadedPart, rows: Range<Int>) -> OutcomeBatch {
+        var batch = OutcomeBatch()
+        for row in rows {
+            let kind = row % 5
+            batch.append(
+                part: part.id,
+                token: part.fencingToken,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: [.sent, .sent, .failed, .ignored, .unknown][kind],
+                httpStatus: [200, 200, 410, 0, 0][kind],
+                reason: ["", "", "Unregistered \(row)", "", "no \"answer\"\t\\ \u{1F600}"][kind],
+                gatewayMessageID: kind == 1 ? "0:\(row)%é" : nil,
+                attempt: Int16(1 + row % 2),
+                failure: kind == 2 ? MessageFailure(.hard, .userUnknown) : nil
+            )
+        }
+        return batch
+    }
+
+    /// What FCM accepts.
+    private func accepted(_ part: ClaimedPart, _ loaded: LoadedPart, rows: Range<Int>) -> OutcomeBatch {
+        var batch = OutcomeBatch()
+        for row in rows {
+            batch.append(
+                part: part.id,
+                token: part.fencingToken,
+                sequence: loaded.sequences[row],
+                subscriptionID: loaded.subscriptionIDs[row],
+                status: .sent,
+                httpStatus: 200,
+                gatewayMessageID: "0:\(row)"
+            )
+        }
+        return batch
+    }
+
+    @Test("The rows are those that inserts would have made")
+    func sameRows() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 8_000)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        try #require(loaded.sequences.count == part.size && part.size >= 500)
+        let size = Int(part.size)
+        #expect(try await fixture.store.storeOutcomes(outcomes(part, loaded, rows: 0..<size)).inserted == size)
+        #expect(try await fixture.assertEquation(part.deliveryID))
+        try await fixture.sql("CREATE TABLE copied AS SELECT \(Self.columns) FROM pushmta_engine.broad_log")
+        try await fixture.sql("DELETE FROM pushmta_engine.broad_log")
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET sent = 0, failed = 0, ignored = 0, unknown = 0")
+        for start in stride(from: 0, to: size, by: 100) {
+            _ = try await fixture.store.storeOutcomes(outcomes(part, loaded, rows: start..<min(start + 100, size)))
+        }
+        let inserted = "SELECT \(Self.columns) FROM pushmta_engine.broad_log"
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM (SELECT * FROM copied INTERSECT (\(inserted))) x")
+                == Int64(size)
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.broad_log WHERE logged_at IS NULL") == 0)
+    }
+
+    @Test("A batch that is repeated after a lost COMMIT reply changes nothing")
+    func lostCommit() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 8_000)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        try #require(loaded.sequences.count == part.size && part.size >= 500)
+        let size = Int(part.size)
+        var batch = outcomes(part, loaded, rows: 0..<(size - 1))
+        batch.closing = [
+            ClosingPart(
+                part: part.id,
+                token: 1,
+                retries: [RetrySet(sequences: [loaded.sequences[size - 1]], delayMilliseconds: 0)]
+            )
+        ]
+        let first = try await fixture.store.storeOutcomes(batch)
+        #expect(first.inserted == size - 1 && first.closedParts == [part.id] && first.retryParts == 1)
+        let again = try await fixture.store.storeOutcomes(batch)
+        #expect(again.inserted == 0 && again.existed == size - 1 && again.late == 0 && again.closedParts == [part.id])
+        #expect(try await fixture.assertEquation(part.deliveryID))
+    }
+
+    @Test("Some rows are there already, some parts are lost: the rest is stored, and nothing twice")
+    func fencedAndThere() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 8_000)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        try #require(loaded.sequences.count == part.size && part.size >= 500)
+        let size = Int(part.size)
+        #expect(try await fixture.other.releasePart(PartToken(part: part.id, token: 1), ambiguousThroughMark: true))
+        let second = try required(try await fixture.claim().first)
+        let fresh = accepted(second, loaded, rows: 0..<250)
+        #expect(try await fixture.other.storeOutcomes(fresh).inserted == 250)
+        let stale = accepted(part, loaded, rows: 200..<450)
+        let report = try await fixture.store.storeOutcomes(stale)
+        #expect(report.fencedParts == [part.id] && report.inserted == 200 && report.late == 200 && report.existed == 50)
+        var rest = accepted(second, loaded, rows: 250..<size)
+        rest.closing = [ClosingPart(part: second.id, token: 2)]
+        let end = try await fixture.other.storeOutcomes(rest)
+        #expect(end.inserted == size - 450 && end.existed == 200 && end.closedParts == [second.id])
+        #expect(try await fixture.assertEquation(part.deliveryID))
+    }
+}

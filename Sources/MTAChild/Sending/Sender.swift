@@ -423,7 +423,7 @@ extension Sender {
         if !batch.closing.isEmpty { CrashPoint.beforePartEnd.reached() }
         while !Task.isCancelled {
             do {
-                // The whole transaction travels in one message: just before it nothing is committed.
+                // Before the transaction nothing of it is committed.
                 CrashPoint.beforeCommit.reached()
                 let report = try await measures.time(\.store) { try await store.storeOutcomes(batch) }
                 CrashPoint.afterCommit.reached()

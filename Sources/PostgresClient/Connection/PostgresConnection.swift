@@ -133,10 +133,7 @@ public final class PostgresConnection: Sendable {
     func execute(_ group: [PostgresStatement], session: UInt64?) async throws -> [PostgresResult] {
         guard !group.isEmpty else { return [] }
         try ParameterEncoder.check(group)
-        guard case .results(let results) = try await mailbox.perform(.group(group), session: session),
-            results.count == group.count
-        else { throw PostgresError(code: .connection, message: "the server's answers do not match the statements") }
-        return results
+        return try await mailbox.perform(.group(group), session: session).results(group.count)
     }
 }
 

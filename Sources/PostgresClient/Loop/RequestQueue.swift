@@ -132,6 +132,14 @@ enum Reply: Sendable {
     case notification(PostgresNotification?)
     /// Nothing more to say.
     case done
+
+    /// The results of so many statements.
+    func results(_ count: Int) throws(PostgresError) -> [PostgresResult] {
+        guard case .results(let results) = self, results.count == count else {
+            throw PostgresError(code: .connection, message: "the server's answers do not match the statements")
+        }
+        return results
+    }
 }
 
 /// A first-in, first-out queue whose `popFirst` does not move the rest each time.

@@ -42,28 +42,45 @@ extension Store {
     private func storePlainly(_ batch: OutcomeBatch) async throws -> StoreReport {
         let fences = batch.counts.sorted { ($0.key.part, $0.key.token) < ($1.key.part, $1.key.token) }
         let locks = PartClosing.lock(batch.closing)
-        var statements = locks
-        if !fences.isEmpty { statements.append(PartFence.statement(fences)) }
-        statements += batch.runs.map(BroadLogInsert.run)
-        if !batch.rows.isEmpty { statements.append(BroadLogInsert.rows(batch.rows)) }
-        if !batch.effects.isEmpty { statements.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
-        statements += batch.acceptances.sorted { $0.key < $1.key }.map { SubscriptionAcceptance.noting($1, of: $0) }
-        if !batch.closing.isEmpty { statements += PartClosing.statements(batch.closing) }
-        let results = try await group(statements).dropFirst(locks.count)
+        let fence = fences.isEmpty ? [] : [PartFence.statement(fences)]
+        var last: [PostgresStatement] = []
+        if !batch.effects.isEmpty { last.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
+        last += batch.acceptances.sorted { $0.key < $1.key }.map { SubscriptionAcceptance.noting($1, of: $0) }
+        if !batch.closing.isEmpty { last += PartClosing.statements(batch.closing) }
         var report = StoreReport()
-        let inserts = results.dropFirst(fences.isEmpty ? 0 : 1).prefix(batch.runs.count + (batch.rows.isEmpty ? 0 : 1))
-        report.inserted = inserts.reduce(0) { $0 + $1.affectedRows }
-        if !batch.closing.isEmpty, let closed = results.last { try PartClosing.read(closed, into: &report) }
-        let held = fences.isEmpty ? [] : try results.first.map(PartFence.read) ?? []
+        var held: [PartToken: PartPlacement] = [:]
+        let closed: PostgresResult?
+        if BroadLogCopy.suits(batch) {
+            let results = try await with { connection in
+                try await connection.copyIn(
+                    BroadLogCopy.sql,
+                    after: locks + fence,
+                    rows: { try BroadLogCopy.rows(batch, held: PartFence.read($0.last)) },
+                    then: last
+                )
+            }
+            held = try PartFence.read(results.first.last)
+            report.inserted = Int(results.copied)
+            closed = results.last.last
+        } else {
+            var inserts = batch.runs.map(BroadLogInsert.run)
+            if !batch.rows.isEmpty { inserts.append(BroadLogInsert.rows(batch.rows)) }
+            let results = try await group(locks + fence + inserts + last).dropFirst(locks.count)
+            held = try fence.isEmpty ? [:] : PartFence.read(results.first)
+            report.inserted = results.dropFirst(fence.count).prefix(inserts.count).reduce(0) { $0 + $1.affectedRows }
+            closed = results.last
+        }
+        if !batch.closing.isEmpty, let closed { try PartClosing.read(closed, into: &report) }
         return try await finish(report, batch, held: held)
     }
 
     /// Sees to parts that the plain path could not serve: fenced ones, and those whose end did not add up because a late
     /// fact came in between.
-    private func finish(_ report: StoreReport, _ batch: OutcomeBatch, held: Set<PartToken>) async throws -> StoreReport
+    private func finish(_ report: StoreReport, _ batch: OutcomeBatch, held: [PartToken: PartPlacement]) async throws
+        -> StoreReport
     {
         var report = report
-        let lost = batch.counts.keys.filter { !held.contains($0) }
+        let lost = batch.counts.keys.filter { held[$0] == nil }
         let unclosed = batch.closing.filter { !report.closed.contains($0.claim) }
         guard !lost.isEmpty || !unclosed.isEmpty else { return report }
         var rest = OutcomeBatch()
@@ -112,6 +129,13 @@ public struct StoreReport: Sendable {
     public init() {}
 }
 
+/// What the rows of a part's outcomes take from it.
+struct PartPlacement: Sendable {
+    let delivery: Int64
+    /// In days since 2000-01-01.
+    let logDay: Int32
+}
+
 /// The update that proves, by its row lock, that the owner still holds its parts, and adds to their counters.
 enum PartFence {
     static func statement(_ counts: [(key: PartToken, value: StatusCounts)]) -> PostgresStatement {
@@ -125,10 +149,12 @@ enum PartFence {
     }
 
     /// The claims that stand.
-    static func read(_ result: PostgresResult) throws -> Set<PartToken> {
-        var held: Set<PartToken> = []
+    static func read(_ result: PostgresResult?) throws -> [PartToken: PartPlacement] {
+        guard let result else { return [:] }
+        var held: [PartToken: PartPlacement] = [:]
         for row in 0..<result.rowCount {
-            held.insert(PartToken(part: try result.int64(row, 0), token: try result.int64(row, 1)))
+            let claim = PartToken(part: try result.int64(row, 0), token: try result.int64(row, 1))
+            held[claim] = PartPlacement(delivery: try result.int64(row, 2), logDay: try result.int32(row, 3))
         }
         return held
     }
@@ -139,7 +165,7 @@ enum PartFence {
         SET \(sums)
         WHERE p.id = ANY($1::bigint[]) AND p.fencing_token = ($2::bigint[])[width_bucket(p.id, $1)]
             AND p.state = $\(StatusCounts.columns.count + 3)
-        RETURNING p.id, p.fencing_token
+        RETURNING p.id, p.fencing_token, p.delivery_id, p.log_day - DATE '2000-01-01'
         """
 
     private static let sums = StatusCounts.columns.enumerated().map { place, column in
