@@ -47,6 +47,9 @@ static const char delivery[] = {
 static const char confirm[] = {
 #embed "templates/confirm.mustache" suffix(, 0)
 };
+static const char limit_table[] = {
+#embed "templates/limit-table.mustache" suffix(, 0)
+};
 static const char alarms[] = {
 #embed "templates/alarms.mustache" suffix(, 0)
 };
@@ -78,6 +81,7 @@ static const struct console_file files[] = {
     {"deliveries.mustache", deliveries},
     {"delivery.mustache", delivery},
     {"confirm.mustache", confirm},
+    {"limit-table.mustache", limit_table},
     {"alarms.mustache", alarms},
     {"alarm-list.mustache", alarm_list},
     {"hosts.mustache", hosts},

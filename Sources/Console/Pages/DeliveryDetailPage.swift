@@ -205,14 +205,26 @@ struct DeliveryDetailPage: Sendable {
     }
 
     private func limits(_ facts: DeliveryFacts) -> PageValues {
-        let rows = facts.limits.map { row -> PageValues in
-            [
-                "subject": .text(row.subject), "limit": .text(row.limit), "now": .text(row.now),
-                "most": .text(row.most),
-                "setBy": .text(row.setBy), "why": .text(row.why), "binds": .flag(row.binds),
-            ]
+        func rows(_ limits: [LimitRow]) -> PageValue {
+            .group([
+                "limits": .list(
+                    limits.map { row in
+                        [
+                            "subject": .text(row.subject), "limit": .text(row.limit), "now": .text(row.now),
+                            "most": .text(row.most), "setBy": .text(row.setBy), "why": .text(row.why),
+                            "binds": .flag(row.binds),
+                        ]
+                    }
+                )
+            ])
         }
-        return ["limits": .list(rows), "hasLimits": .flag(!rows.isEmpty)]
+        // Most of them do not bind, and only say so.
+        let binding = facts.limits.filter(\.binds)
+        let others = facts.limits.filter { !$0.binds }
+        var values: PageValues = ["hasLimits": .flag(!facts.limits.isEmpty)]
+        if !binding.isEmpty { values["binding"] = rows(binding) }
+        if !others.isEmpty { values["others"] = rows(others) }
+        return values
     }
 
     private func actions(_ row: DeliveryProgress) -> PageValues {
