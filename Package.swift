@@ -36,6 +36,7 @@ extension Target.Dependency {
     static let collections = product(name: "Collections", package: "swift-collections")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
+    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -64,6 +65,8 @@ let targets: [Target] = [
     .target(name: "ClockShift"),
     // The database's schema. Its source takes the SQL in.
     .target(name: "Schema", exclude: ["version1", "migrations", "rights.sql"]),
+    // What the console's pages are made of. Its source takes the files in.
+    .target(name: "ConsoleFiles", exclude: ["templates", "assets"]),
 
     module("PushCore", [.crypto, .cryptoExtras]),
     module("OperatingSystem", [.system]),
@@ -123,6 +126,14 @@ let targets: [Target] = [
             .serviceLifecycle, .logging,
         ]
     ),
+    module(
+        "Console",
+        [
+            "ConsoleFiles", "ProcessEvents", "Store", "PostgresClient", "PushCore", .hummingbird, .hummingbirdCore,
+            .hummingbirdTLS, .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
+            .serviceLifecycle, .logging,
+        ]
+    ),
     // What apps link: no dependency, and the samples are code of apps.
     .target(name: "MobileSDK", exclude: ["Samples"], swiftSettings: swiftSettings),
     .executableTarget(
@@ -134,8 +145,9 @@ let targets: [Target] = [
     module(
         "Administration",
         [
-            "Supervisor", "WebServer", "TrackingSpools", "Gateways", "Store", "ProcessProtocol", "PostgresClient",
-            "Content", "OperatingSystem", "PushCore", .crypto, .argumentParser, .configuration, .unixSignals, .system,
+            "Supervisor", "WebServer", "Console", "TrackingSpools", "Gateways", "Store", "ProcessProtocol",
+            "PostgresClient", "Content", "OperatingSystem", "PushCore", .crypto, .argumentParser, .configuration,
+            .unixSignals, .system,
             .yams,
         ]
     ),
@@ -150,8 +162,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "MetricsEndpoint",
-            "Gateways",
+            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Console",
+            "MetricsEndpoint", "Gateways",
             "ProcessEvents", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "OperatingSystem",
             "PushCore",
             .argumentParser, .logging, .nioCore, .nioPosix, .unixSignals, .system,
@@ -221,6 +233,13 @@ let targets: [Target] = [
             "WebServer", "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore", "TestSupport",
             .hummingbird,
             .httpTypes, .nioCore, .nioPosix, .nioSSL, .logging,
+        ]
+    ),
+    tests(
+        "ConsoleTests",
+        [
+            "Console", "ConsoleFiles", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird, .httpTypes,
+            .nioCore, .logging,
         ]
     ),
     tests(

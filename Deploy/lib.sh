@@ -37,6 +37,10 @@ missing_test_packages() {
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
+    # The console in a browser.
+    command -v chromium >/dev/null || echo chromium
+    command -v chromedriver >/dev/null || echo chromium-driver
+    /usr/bin/python3 -c 'import selenium' 2>/dev/null || echo python3-selenium
     # Alerts and dashboard, with its promtool.
     command -v promtool >/dev/null || echo prometheus
     # The units and the package, which need Debian.

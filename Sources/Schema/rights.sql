@@ -12,6 +12,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
+        ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_marketing', 'relation', 'SELECT, INSERT, UPDATE, DELETE', 'pushmta.delivery_exclusion pushmta.delivery_target'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
@@ -30,6 +31,14 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
+        -- No subscription, no credential, no key, and nothing of the console's own users.
+        ('pushmta_console', 'relation', 'SELECT',
+            'pushmta.alarm pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress '
+            'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
+            'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
+            'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
+            'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
+            'pushmta_engine.schema_version'),
         -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
@@ -45,6 +54,10 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.set_target pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
             'pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
+        ('pushmta_console', 'function', 'EXECUTE',
+            'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
+            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_refuse '
+            'pushmta_engine.console_session_of pushmta_engine.project_of'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

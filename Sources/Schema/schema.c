@@ -60,8 +60,8 @@ static const char messages[] = {
 static const char tokens[] = {
 #embed "version1/10-tokens.sql" suffix(, 0)
 };
-static const char tracking[] = {
-#embed "version1/11-tracking.sql" suffix(, 0)
+static const char console[] = {
+#embed "version1/11-console.sql" suffix(, 0)
 };
 static const char statistics[] = {
 #embed "version1/12-statistics.sql" suffix(, 0)
@@ -105,7 +105,7 @@ static const struct schema_file files[] = {
     {1, "08-control.sql", control},
     {1, "09-messages.sql", messages},
     {1, "10-tokens.sql", tokens},
-    {1, "11-tracking.sql", tracking},
+    {1, "11-console.sql", console},
     {1, "12-statistics.sql", statistics},
     {1, "13-feedback.sql", feedback},
     {1, "14-retention.sql", retention},

@@ -89,9 +89,9 @@ extension StoreError {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080": .notFound
+            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094": .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
-                "PM083", "PM084":
+                "PM083", "PM084", "PM093":
                 .conflict
             default: .invalid
             }
@@ -124,6 +124,11 @@ extension StoreError {
             "another host's supervisor takes them when nobody has renewed them for a lease, 15 s: start one if none runs, then try again",
         "PM084":
             "start its supervisor once more with that folder, which stores them; if the disk is lost, say so with --journals-lost",
+        "PM090": "sign in again",
+        "PM091": "pushmta console user role gives another one",
+        "PM092": "rows of the audit log are only added",
+        "PM093": "pushmta console user list shows them; password gives one a new password",
+        "PM094": "pushmta console user list shows them",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
         "PM052": NameRule.nameWords,

@@ -5,7 +5,7 @@
 //   command line. One file a noun has its commands; what they do is in the modules.
 //
 // HOW IT IS USED
-//   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web; see Processes. Commands for
+//   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web, console; see Processes. Commands for
 //   people and scripts: migrate, doctor, status, explain, host, config, answers, metrics (Operation); service, account, app,
 //   credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
 //   content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
@@ -63,8 +63,8 @@ struct PushMTA: AsyncParsableCommand {
             """,
         version: ProductVersion.text,
         subcommands: [
-            SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, MTAChildCommand.self, MigrateCommand.self,
-            DoctorCommand.self,
+            SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, ConsoleCommand.self, MTAChildCommand.self,
+            MigrateCommand.self, DoctorCommand.self,
             StatusCommand.self, ExplainCommand.self, HostCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,

@@ -2,7 +2,7 @@ import Testing
 
 /// Imports go one way: down. The table is that of the design, section "Targets".
 @Suite struct ImportDirectionTests {
-    private static let processes: Set<String> = ["Supervisor", "MTAChild", "FeedbackWorker", "WebServer"]
+    private static let processes: Set<String> = ["Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Console"]
 
     /// The own targets that a target may import; nil when the table does not know it.
     private func allowed(_ target: String) -> Set<String>? {
@@ -14,8 +14,8 @@ import Testing
         ]
         switch target {
         // MobileSDKAndroid is Java.
-        case "PushCore", "OperatingSystem", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "CNGHTTP2",
-            "CLibPQ", "CCurl", "COpenSSL":
+        case "PushCore", "OperatingSystem", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "ConsoleFiles",
+            "CNGHTTP2", "CLibPQ", "CCurl", "COpenSSL":
             return []
         case "CPKCS12": return ["COpenSSL"]
         case "Content": return ["PushCore"]
@@ -34,6 +34,7 @@ import Testing
         // It starts the programs, and is no part of any.
         case "Laboratory": return belowProcesses.union(["Administration"])
         case "pushmta": return belowProcesses.union(Self.processes).union(["Administration", "Laboratory"])
+        case "Console": return belowProcesses.union(["ConsoleFiles"])
         default: return Self.processes.contains(target) ? belowProcesses : nil
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Content
 import Foundation
 import PostgresClient
@@ -69,6 +70,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
         case let error as PostgresError: error.code == .pooler ? .configuration : .unavailable
         case let error as SupervisorError: code(of: error.code)
         case let error as WebServerError: error.code == .setting ? .configuration : .unavailable
+        case let error as ConsoleError: error.code == .setting ? .configuration : .unavailable
         case is SpoolError: .configuration
         default: .software
         }

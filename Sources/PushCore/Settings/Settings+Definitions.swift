@@ -1,8 +1,8 @@
 extension Settings {
     /// Every setting, in the order of the file.
     public static let definitions: [SettingDefinition] =
-        generalDefinitions + masterDefinitions + childDefinitions + webDefinitions + feedbackDefinitions
-        + metricsDefinitions
+        generalDefinitions + masterDefinitions + childDefinitions + webDefinitions + consoleDefinitions
+        + feedbackDefinitions + metricsDefinitions
 
     private static let generalDefinitions: [SettingDefinition] = [
         .init("database.url", unit: "libpq connection string or URI", .text(\.database.url), mayHoldSecret: true),

@@ -16,6 +16,8 @@ public struct Settings: Sendable, Equatable {
     public var nmac = NMACSettings()
     /// The web process: registration and tracking of devices.
     public var web = WebSettings()
+    /// The console: pages for people.
+    public var console = ConsoleSettings()
     /// The feedback worker: token events, statistics, retention.
     public var feedback = FeedbackSettings()
     /// Where the processes serve their metrics.

@@ -60,11 +60,10 @@ extension Store {
             WHERE c.host_id = $3::uuid AND c.exited_at IS NULL
         ), named AS MATERIALIZED (
             SELECT p.application_id, p.external_account_id, e.active, a.name AS application, e.name AS account,
-                format('%s over %s', a.name, e.name) AS subject, e.connector, k.attributes ->> 'project_id' AS project
+                format('%s over %s', a.name, e.name) AS subject, e.connector, pushmta_engine.project_of(a.id) AS project
             FROM pair p
             JOIN pushmta_engine.application a ON a.id = p.application_id
             JOIN pushmta_engine.external_account e ON e.id = p.external_account_id
-            LEFT JOIN pushmta_engine.credential k ON k.id = a.credential_id
         )
         SELECT subject, "limit", now, most, set_by, binds, why FROM (
             \(deliveryStateSQL) UNION ALL \(applicationLimitsSQL) UNION ALL \(rateLimitsExplainedSQL)

@@ -8,6 +8,7 @@ enum SchemaRoles {
     /// Their names, in the order in which they are made.
     static let names = [
         "pushmta_runtime", "pushmta_marketing", "pushmta_monitoring", "pushmta_raw_sql", Store.webRole,
+        Store.consoleRole,
     ]
 
     /// Those that the cluster has not.

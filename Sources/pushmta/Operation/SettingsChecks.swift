@@ -1,4 +1,5 @@
 import Administration
+import Console
 import Foundation
 import Gateways
 import OperatingSystem
@@ -15,7 +16,7 @@ struct SettingsChecks: Sendable {
 
     /// One result for each thing that was looked at.
     var results: [CheckResult] {
-        [file] + [user].compactMap(\.self) + connectionStrings + [key] + folders + web + files + [descriptors]
+        [file] + [user].compactMap(\.self) + connectionStrings + [key] + folders + web + console + files + [descriptors]
     }
 
     private var file: CheckResult {
@@ -46,9 +47,10 @@ struct SettingsChecks: Sendable {
     }
 
     private var connectionStrings: [CheckResult] {
-        [("database.url", settings.database.url), ("web.databaseUrl", settings.web.databaseUrl)].compactMap {
-            key,
-            text in
+        [
+            ("database.url", settings.database.url), ("web.databaseUrl", settings.web.databaseUrl),
+            ("console.databaseUrl", settings.console.databaseUrl),
+        ].compactMap { key, text in
             var configuration = StoreSession.configuration(settings, role: "config")
             configuration.connectionString = text
             return configuration.formProblem.map {
@@ -123,6 +125,11 @@ struct SettingsChecks: Sendable {
             }
         }
         return results
+    }
+
+    private var console: [CheckResult] {
+        let problems = settings.console.problems + [ConsoleCertificate.problem(settings.console)].compactMap(\.self)
+        return problems.map { CheckResult("console", .failed, $0) }
     }
 
     private var files: [CheckResult] {

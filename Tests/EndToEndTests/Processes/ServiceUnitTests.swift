@@ -11,7 +11,7 @@ import Testing
 /// The units of systemd and the processes that they start, with the socket and the folder that systemd hands over.
 @Suite struct ServiceUnitTests {
     static let folder = ProjectFolder.path + "/Deploy/systemd"
-    static let units = ["pushmta-supervisor", "pushmta-web", "pushmta-feedback"]
+    static let units = ["pushmta-supervisor", "pushmta-web", "pushmta-feedback", "pushmta-console"]
 
     /// The values of a key of a unit.
     private func values(_ key: String, of unit: String) throws -> [String] {
@@ -46,7 +46,7 @@ import Testing
                 "NOTIFY_SOCKET=\(socket.path)", "WATCHDOG_USEC=400000", "CREDENTIALS_DIRECTORY=\(credentials)",
                 "PUSHMTA_DATABASE_URL=host=\(folder.path)", "PUSHMTA_MTA_WORKING_PATH=\(folder.path)/mta",
                 "PUSHMTA_WEB_WORKING_PATH=\(folder.path)/web", "PUSHMTA_WEB_PORT=\(try await FreePort.any())",
-                "PUSHMTA_LOG_FORMAT=json",
+                "PUSHMTA_CONSOLE_PORT=\(try await FreePort.any())", "PUSHMTA_LOG_FORMAT=json",
                 try Program.pushmta().path,
             ] + words.dropFirst()
         )

@@ -1,0 +1,373 @@
+"""The console in a real browser, over a real site: test-console.py FOLDER-OF-PROGRAMS [FOLDER-FOR-PICTURES]
+
+Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
+and finds all of it in the audit log. Of every page: each control has a name, each text a contrast of 4.5, and nothing is wider than the
+window. With a second folder it keeps a picture of each page there.
+"""
+
+import base64
+import json
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+# Text that is large needs 3, all other 4.5 (WCAG 2.2, 1.4.3); here all of it has 4.5.
+CONTRAST = 4.5
+WIDTHS = (360, 768, 1440)
+DEADLINE = 30
+
+# What a page is judged by, in the page itself: controls without a name, texts without contrast, what is wider than the window.
+JUDGE = r"""
+const problems = [];
+const visible = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== "hidden";
+const name = (e) => (e.getAttribute("aria-label") || (e.labels && [...e.labels].map((l) => l.textContent).join(" "))
+    || e.textContent || e.value || "").trim();
+for (const e of document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, nav, [role=search]"))
+    if (visible(e) && !name(e)) problems.push(`no name: ${e.outerHTML.slice(0, 120)}`);
+if (document.querySelectorAll("h1").length !== 1) problems.push("not one h1");
+if (document.querySelectorAll("main").length !== 1) problems.push("not one main");
+if (!document.documentElement.lang || !document.title) problems.push("no language or no title");
+let level = 1;
+for (const e of document.querySelectorAll("h1, h2, h3, h4")) {
+    const own = Number(e.tagName[1]);
+    if (own > level + 1) problems.push(`heading ${e.textContent} skips a level`);
+    level = own;
+}
+const parse = (text) => {
+    const m = text.match(/rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)/);
+    return m ? [Number(m[1]), Number(m[2]), Number(m[3]), m[4] === undefined ? 1 : Number(m[4])] : null;
+};
+const over = (top, ground) => [0, 1, 2].map((i) => top[i] * top[3] + ground[i] * (1 - top[3])).concat(1);
+const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = (e) => {
+    const layers = [];
+    for (let at = e; at; at = at.parentElement) {
+        const style = getComputedStyle(at);
+        const image = style.backgroundImage.match(/rgba?\([^)]*\)/);
+        if (image) layers.push(parse(image[0]));
+        const colour = parse(style.backgroundColor);
+        if (colour && colour[3] > 0) layers.push(colour);
+        if (layers.length && layers[layers.length - 1][3] === 1) break;
+    }
+    let result = matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18, 1] : [255, 255, 255, 1];
+    for (const layer of layers.reverse()) result = over(layer, result);
+    return result;
+};
+let texts = 0;
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const e = node.parentElement;
+    if (!node.textContent.trim() || !visible(e) || e.closest(".hidden, .skip, script, noscript, title")) continue;
+    const back = ground(e);
+    const front = over(parse(getComputedStyle(e).color), back);
+    const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+    const contrast = (a + 0.05) / (b + 0.05);
+    texts += 1;
+    if (contrast < arguments[0]) problems.push(`contrast ${contrast.toFixed(2)}: ${node.textContent.trim().slice(0, 60)}`);
+}
+if (texts < 3) problems.push(`only ${texts} texts were looked at`);
+const wide = document.documentElement.scrollWidth;
+if (wide > window.innerWidth) {
+    problems.push(`${wide} pixels wide, and the window ${window.innerWidth}`);
+    for (const e of document.querySelectorAll("main *"))
+        if (e.getBoundingClientRect().right > window.innerWidth + 1) { problems.push(`too wide: ${e.outerHTML.slice(0, 100)}`); break; }
+}
+return problems;
+"""
+
+
+def run(*command, text=None):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, input=text)
+    if result.returncode != 0:
+        raise SystemExit(f"{command[0]} {command[1]} ended with {result.returncode}: {result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def check(condition, words):
+    if not condition:
+        raise SystemExit(f"console: {words}")
+
+
+def until(what, condition, deadline=DEADLINE):
+    """Waits until a condition gives something true, and returns that."""
+    end = time.monotonic() + deadline
+    while time.monotonic() < end:
+        try:
+            found = condition()
+            if found:
+                return found
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise SystemExit(f"{what}: not within {deadline} s")
+
+
+class Site:
+    """A site of quickstart with what pages have to show, and a console over it."""
+
+    def __init__(self, programs, folder):
+        self.pushmta, self.folder = programs / "pushmta", folder
+        words = run(self.pushmta, "quickstart", "run", "--folder", folder, "--messages", 2000, "--json", "--fresh", "--detach")
+        self.database = json.loads(words.splitlines()[-1])["database"]
+        self.settings = folder / "pushmta.yaml"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.passwords = {}
+        self.console = None
+        self.fill()
+        self.start()
+
+    def command(self, *words, text=None):
+        return run(self.pushmta, *words, "--config", self.settings, text=text)
+
+    def sql(self, statement):
+        return run("psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", self.database, "-c", statement)
+
+    def fill(self):
+        self.applications = json.loads(self.command("app", "list", "--json"))
+        names = ",".join(f"'{row['name']}'" for row in self.applications)
+        content = '{"ios": {"title": "Hello"}, "android": {"title": "Hello"}}'
+        made = []
+        for label in ("Winter sale, first wave", "Cart reminder", "<b>Bold</b> & \u201cquoted\u201d"):
+            made.append(
+                self.sql(
+                    f"SELECT pushmta.create_delivery(label => '{label}', applications => ARRAY[{names}], content => '{content}')"
+                ).strip()
+            )
+        self.paused, self.open, self.hostile = made
+        # So slow that it is under way as long as the test.
+        self.sql(f"SELECT pushmta.set_delivery_rate({self.open}, 2)")
+        for delivery in (self.paused, self.open):
+            self.sql(f"SELECT pushmta.start_delivery({delivery})")
+        self.sql(f"SELECT pushmta.pause_delivery({self.paused})")
+        for role in ("read", "operate", "admin"):
+            self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
+
+    def start(self):
+        log = open(self.folder / "log/console.log", "ab")
+        settings = ["--set", f"console.port={self.port}", "--set", "console.signInFailures=3"]
+        self.console = subprocess.Popen(
+            [str(self.pushmta), "console", "--config", str(self.settings), *settings], stdout=log, stderr=log
+        )
+        until("the console serves", lambda: urllib.request.urlopen(self.base + "/sign-in", timeout=5).status == 200)
+
+    def state(self, delivery):
+        return self.sql(f"SELECT state FROM pushmta.delivery_progress WHERE id = {delivery}").strip()
+
+    def stop(self):
+        if self.console:
+            self.console.send_signal(signal.SIGTERM)
+            status = self.console.wait(timeout=DEADLINE)
+            check(status == 0, f"it ended with {status}")
+        run(self.pushmta, "quickstart", "stop", "--folder", self.folder)
+
+
+class Browser:
+    def __init__(self, site, pictures):
+        self.site, self.pictures = site, pictures
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        # As root, and in containers, there is no sandbox and little shared memory; scroll bars would take from the width.
+        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = webdriver.chrome.service.Service(shutil.which("chromedriver"))
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self.driver.set_page_load_timeout(DEADLINE)
+
+    def open(self, path):
+        self.driver.get(self.site.base + path)
+
+    def find(self, selector):
+        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
+        check(found, f"{self.driver.current_url} has no {selector}: {self.text()[:300]}")
+        return found[0]
+
+    def text(self):
+        return self.driver.find_element(By.TAG_NAME, "body").text
+
+    def has(self, words):
+        until(f"{self.driver.current_url} says {words!r}", lambda: words in self.text())
+
+    def sign_in(self, user, password):
+        self.driver.delete_all_cookies()
+        self.open("/sign-in")
+        self.find("#user").send_keys(user)
+        self.find("#password").send_keys(password)
+        self.find("button[type=submit]").click()
+
+    def look(self, width, scheme):
+        """A window of this width, in light or dark."""
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def judge(self, name, path):
+        """The page in both schemes and all widths."""
+        self.open(path)
+        for scheme in ("light", "dark"):
+            for width in WIDTHS:
+                self.look(width, scheme)
+                problems = self.driver.execute_script(JUDGE, CONTRAST)
+                check(not problems, f"{name}, {scheme}, {width} pixels: " + "; ".join(problems[:8]))
+                if self.pictures and width != 768:
+                    size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+                    clip = {"x": 0, "y": 0, "width": width, "height": min(size["height"], 4000), "scale": 1}
+                    words = {"clip": clip, "captureBeyondViewport": True}
+                    data = self.driver.execute_cdp_cmd("Page.captureScreenshot", words)["data"]
+                    (self.pictures / f"{name}-{width}-{scheme}.png").write_bytes(base64.b64decode(data))
+        self.look(1440, "light")
+
+
+def test_doors(site, browser):
+    """Who has not signed in, or may not, sees nothing and changes nothing."""
+    browser.open(f"/deliveries/{site.open}")
+    browser.has("Your session is over, or you have not signed in yet")
+    browser.judge("sign-in", "/sign-in")
+    for _ in range(3):
+        browser.sign_in("nobody", "not a password")
+        browser.has("Name or password is wrong")
+    browser.sign_in("nobody", "not a password")
+    browser.has("There were too many failures")
+    browser.sign_in("read", site.passwords["read"])
+    browser.has("Sending")
+    check("Audit" not in browser.find("header").text, "a reader is shown the audit log")
+    browser.open("/audit")
+    browser.has("Your role may not do this")
+    browser.open(f"/deliveries/{site.open}")
+    check("Stop for good" not in browser.text(), "a reader is shown how to stop a delivery")
+    browser.open(f"/deliveries/{site.open}/stop")
+    browser.has("Your role may not do this")
+
+
+def test_forms(site, browser):
+    """A form counts with the token of its session only."""
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{site.open}")
+    browser.driver.execute_script(
+        "document.querySelector('form[action$=\"/pause\"] input[name=token]').value = '0'.repeat(64)"
+    )
+    browser.find("form[action$='/pause'] button").click()
+    browser.has("This form is not valid any more")
+    check(site.state(site.open) == "in_progress", f"it was changed: {site.state(site.open)}")
+    cookies = {row["name"]: row for row in browser.driver.get_cookies()}
+    session = cookies["pushmta-session"]
+    check(session["httpOnly"] and session["sameSite"] == "Strict", f"the cookie is open: {session}")
+
+
+def test_work(site, browser):
+    """Finding a delivery, pausing, resuming and stopping it."""
+    browser.open("/deliveries")
+    browser.find("#text").send_keys("cart")
+    browser.find("form[role=search] button").click()
+    browser.has("Cart reminder")
+    check("Winter sale" not in browser.text(), "the filter shows more")
+    browser.find("tbody th a").click()
+    browser.has("From target to click")
+    browser.find("form[action$='/pause'] button").click()
+    browser.has("The delivery is paused")
+    check(site.state(site.open) == "paused", "it is not paused")
+    browser.find("form[action$='/resume'] button").click()
+    browser.has("The delivery goes on")
+    browser.find("a.danger").click()
+    browser.has("Stop this delivery for good?")
+    browser.find("form.actions a").click()
+    browser.has("From target to click")
+    browser.find("a.danger").click()
+    browser.find("form.actions button").click()
+    browser.has("The delivery is stopped")
+    check(site.state(site.open) == "stopped", "it is not stopped")
+
+
+def test_live(site, browser):
+    """The live part follows what happens, until it is paused."""
+    browser.open("/")
+    browser.has("Updates every 2 seconds")
+    browser.has("Winter sale")
+    button = browser.find("#live-button")
+    button.click()
+    browser.has("Updates are paused")
+    button.click()
+    site.sql(f"SELECT pushmta.stop_delivery({site.paused})")
+    until("a stopped delivery leaves the page", lambda: "Winter sale" not in browser.text())
+
+
+def test_pages(site, browser):
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    first = site.sql("SELECT min(id) FROM pushmta_engine.delivery").strip()
+    host = site.sql("SELECT id FROM pushmta.mta_host WHERE state = 'running' LIMIT 1").strip()
+    pages = {
+        "now": "/", "deliveries": "/deliveries", "filtered": "/deliveries?state=paused&text=nothing", "delivery": f"/deliveries/{first}",
+        "delivery-open": f"/deliveries/{site.open}", "delivery-paused": f"/deliveries/{site.paused}",
+        "delivery-hostile": f"/deliveries/{site.hostile}", "stop": f"/deliveries/{site.paused}/stop", "alarms": "/alarms",
+        "hosts": "/hosts", "drain": f"/hosts/{host}/drain", "audit": "/audit", "not-found": "/nothing",
+    }
+    for name, path in pages.items():
+        browser.judge(name, path)
+    browser.open(f"/deliveries/{site.hostile}")
+    check("<b>Bold</b>" in browser.find("h1").text, "a name became markup")
+
+
+def test_end(site, browser):
+    """The audit log has all of it; a session ends by its button, and by time."""
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.open("/audit")
+    for words in ("paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user"):
+        browser.has(words)
+    browser.find("form.who button").click()
+    browser.has("Sign in")
+    browser.open("/audit")
+    browser.has("Your session is over")
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    site.sql("UPDATE pushmta_engine.console_session SET seen_at = seen_at - interval '31 minutes'")
+    browser.open("/hosts")
+    browser.has("Your session is over")
+    # What the browser itself has to complain of: refused files, code or style against the policy, errors of the script.
+    serious = [
+        row["message"] for row in browser.driver.get_log("browser")
+        if row["level"] == "SEVERE" and not re.search(r"status of (401|403|404|409)", row["message"])
+    ]
+    check(not serious, f"the browser says: {serious[:3]}")
+
+
+def main():
+    programs = pathlib.Path(sys.argv[1]).resolve()
+    pictures = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="pushmta-console-"))
+    started = time.monotonic()
+    site = browser = None
+    try:
+        site = Site(programs, folder / "site")
+        browser = Browser(site, pictures)
+        for test in (test_doors, test_forms, test_pages, test_work, test_live, test_end):
+            test(site, browser)
+            print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)
+    finally:
+        if browser:
+            browser.driver.quit()
+        if site:
+            site.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+import Foundation
+import Store
+
+/// A bar of some parts, each a share of the whole; what is left is empty. It says nothing that does not stand beside it in words.
+enum Bar {
+    static func markup(_ parts: [(share: Double, style: String)]) -> Markup {
+        var left = 0.0
+        var rects = ""
+        for (share, style) in parts {
+            // What is there at all is seen.
+            let width = share > 0 ? min(max(share.isFinite ? share * 100 : 0, 0.6), 100 - left) : 0
+            guard width > 0 else { continue }
+            rects += "<rect class=\"\(style)\" x=\"\(number(left))\" width=\"\(number(width))\" height=\"8\"/>"
+            left += width
+        }
+        return Markup(
+            trusted:
+                "<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\(rects)</svg>"
+        )
+    }
+
+    static func number(_ value: Double) -> String { String((value * 100).rounded() / 100) }
+}
+
+/// The outcomes of the last hour, a bar a minute.
+struct OutcomeChart {
+    let hour: OutcomeHour
+    let now: Date
+    let catalogue: Catalogue
+
+    private static let minutes = 60
+    private static let height = 100.0
+    private static let step = 12.0
+
+    /// The top of its scale.
+    var top: Int64 {
+        let most = hour.minutes.map { $0.sent + $0.failed + $0.other }.max() ?? 0
+        var step: Int64 = 1
+        while true {
+            for factor: Int64 in [1, 2, 5] where step * factor >= most { return max(step * factor, 1) }
+            step *= 10
+        }
+    }
+
+    /// The whole of it in a sentence, for those who do not see it.
+    var words: String {
+        let minutes = hour.minutes
+        let busiest = minutes.max { $0.sent + $0.failed + $0.other < $1.sent + $1.failed + $1.other }
+        guard let busiest else { return catalogue[.chartEmpty] }
+        return catalogue.text(
+            .chartWords,
+            Figures.count(busiest.sent + busiest.failed + busiest.other),
+            minute(busiest.age)
+        )
+    }
+
+    var markup: Markup {
+        let scale = Self.height / Double(top)
+        var bars = ""
+        for minute in hour.minutes where (0..<Self.minutes).contains(minute.age) {
+            let x = Double(Self.minutes - 1 - minute.age) * Self.step + 1
+            var y = Self.height
+            let title = catalogue.text(
+                .chartBar,
+                self.minute(minute.age),
+                Figures.count(minute.sent),
+                Figures.count(minute.failed),
+                Figures.count(minute.other)
+            )
+            bars += "<g><title>\(Markup.escaped(title))</title>"
+            for (count, style) in [(minute.sent, "s-sent"), (minute.failed, "s-failed"), (minute.other, "s-other")]
+            where count > 0 {
+                let height = max(Double(count) * scale, 0.8)
+                y -= height
+                bars +=
+                    "<rect class=\"\(style)\" x=\"\(Bar.number(x))\" y=\"\(Bar.number(y))\" width=\"10\" height=\"\(Bar.number(height))\"/>"
+            }
+            bars += "</g>"
+        }
+        let lines = [0.0, 50, 100].map {
+            "<line class=\"grid\" x1=\"0\" x2=\"720\" y1=\"\(Bar.number($0))\" y2=\"\(Bar.number($0))\"/>"
+        }
+        return Markup(
+            trusted:
+                "<svg class=\"chart\" viewBox=\"0 0 720 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(Markup.escaped(words))\">\(lines.joined())\(bars)</svg>"
+        )
+    }
+
+    private func minute(_ age: Int) -> String {
+        String(Figures.clock(now.addingTimeInterval(Double(-age * 60))).prefix(5))
+    }
+}

@@ -1,0 +1,36 @@
+import HTTPTypes
+import Store
+
+/// *Alarms*: what somebody should look at, with what to do.
+struct AlarmsPage: Sendable {
+    let responder: ConsoleResponder
+
+    var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, "/alarms", .role(.read)) { _ in
+                let alarms = try await responder.database.run { try await $0.alarms() }
+                let catalogue = responder.pages.catalogue
+                return .page(
+                    ConsolePage(
+                        "alarms",
+                        title: catalogue[.alarmsTitle],
+                        ["alarms": .list(Self.rows(alarms, catalogue)), "hasAlarms": .flag(!alarms.isEmpty)]
+                    )
+                )
+            }
+        ]
+    }
+
+    /// The values of alarms.
+    static func rows(_ alarms: [AlarmRow], _ catalogue: Catalogue) -> [PageValues] {
+        alarms.map { alarm in
+            [
+                "severity": .text(catalogue[alarm.severity == .critical ? .severityCritical : .severityWarning]),
+                "isCritical": .flag(alarm.severity == .critical), "subject": .text(alarm.fullSubject),
+                "text": .text(alarm.text),
+                "remedy": .text(alarm.remedy), "hasRemedy": .flag(!alarm.remedy.isEmpty),
+                "since": .text(alarm.since.map { Figures.time($0) } ?? ""), "hasSince": .flag(alarm.since != nil),
+            ]
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import HTTPTypes
+import Store
+
+/// The table of all routes: what there is to see and to do, and who may.
+struct ConsoleRoutes: Sendable {
+    /// An entry of the menu.
+    struct MenuItem: Sendable {
+        let path: String
+        let name: Phrase
+        let role: ConsoleRole
+    }
+
+    static let signInPath = "/sign-in"
+    static let livePath = "/live"
+    /// What stands in the menu, for those who may go there.
+    static let menu = [
+        MenuItem(path: "/", name: .menuNow, role: .read),
+        MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
+        MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
+        MenuItem(path: "/hosts", name: .menuHosts, role: .read),
+        MenuItem(path: "/audit", name: .menuAudit, role: .admin),
+    ]
+
+    let all: [ConsoleRoute]
+
+    init(_ responder: ConsoleResponder) {
+        let files = PageRenderer.loaded.sorted { $0.key < $1.key }.map { name, type in
+            ConsoleRoute(.get, "/files/{version}/" + name, .everybody) { _ in
+                guard let text = responder.pages.file(name) else { throw ConsoleProblem.notFound }
+                return .file(text: text, type: type)
+            }
+        }
+        all =
+            SignIn(responder: responder).routes + NowPage(responder: responder).routes
+            + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
+            + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
+            + AuditPage(responder: responder).routes + files
+    }
+}
+
+extension ConsoleCall {
+    /// Who has signed in; routes that ask for a role have somebody.
+    var user: ConsoleSession {
+        get throws(ConsoleProblem) {
+            guard let session else { throw .failed }
+            return session
+        }
+    }
+
+    /// Whether the user may hold and stop things.
+    var mayOperate: Bool { session.map { $0.role >= .operate } ?? false }
+}

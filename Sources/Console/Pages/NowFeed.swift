@@ -1,0 +1,77 @@
+import Foundation
+import PushCore
+import Store
+
+/// What happens now, as the database said at one moment.
+struct NowSnapshot: Sendable {
+    let hosts: [HostRow]
+    let children: [ChildOverview]
+    let alarms: [AlarmRow]
+    let queues: [EngineFigures.Queue]
+    let deliveries: [DeliveryProgress]
+    let hour: OutcomeHour
+    let readAt: Date
+
+    /// So many open deliveries are shown: the list has all.
+    static let mostDeliveries = 8
+}
+
+/// Reads what happens now for all who look at it, however many they are, and only while somebody does.
+actor NowFeed {
+    private let database: ConsoleDatabase
+    private let pages: PageRenderer
+    private var reading: (began: ContinuousClock.Instant, task: Task<NowSnapshot, any Error>)?
+    private var hour: (readAt: ContinuousClock.Instant, value: OutcomeHour)?
+    private var rendered: (readAt: Date, html: String)?
+
+    /// What is younger is not read again.
+    static let pause = Duration.seconds(2)
+    /// A bar is a minute; it costs more than the rest.
+    private static let hourPause = Duration.seconds(10)
+
+    init(database: ConsoleDatabase, pages: PageRenderer) {
+        self.database = database
+        self.pages = pages
+    }
+
+    /// What happens now.
+    func snapshot() async throws -> NowSnapshot {
+        let now = ContinuousClock.now
+        if let reading, reading.began + Self.pause > now { return try await reading.task.value }
+        let known = hour.flatMap { $0.readAt + Self.hourPause > now ? $0.value : nil }
+        let task = Task { [database] in
+            try await database.runLive { try await Self.read($0, hour: known) }
+        }
+        reading = (now, task)
+        do {
+            let snapshot = try await task.value
+            if known == nil { hour = (now, snapshot.hour) }
+            return snapshot
+        } catch {
+            reading = nil
+            throw error
+        }
+    }
+
+    /// The live part of the page, the same for everybody.
+    func html() async throws -> String {
+        let snapshot = try await snapshot()
+        if let rendered, rendered.readAt == snapshot.readAt { return rendered.html }
+        let html = pages.fragment("now-live", NowView(snapshot: snapshot, catalogue: pages.catalogue).values)
+        rendered = (snapshot.readAt, html)
+        return html
+    }
+
+    private static func read(_ store: Store, hour: OutcomeHour?) async throws -> NowSnapshot {
+        NowSnapshot(
+            hosts: try await store.hosts(),
+            children: try await store.children(),
+            alarms: try await store.alarms(),
+            queues: try await store.waitingMessages(),
+            deliveries: try await store.openDeliveries(most: NowSnapshot.mostDeliveries),
+            hour: hour == nil
+                ? try await store.outcomesOfLastHour() : hour ?? OutcomeHour(minutes: [], isPartial: false),
+            readAt: Date()
+        )
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import HTTPTypes
+import PushCore
+import ServiceLifecycle
+import Store
+
+/// *Now*: whether all is well, and what happens.
+struct NowPage: Sendable {
+    let responder: ConsoleResponder
+
+    /// So often a live page asks whether its session is still open, and tells that it is there.
+    private static let ticksPerCheck = 7
+
+    var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, "/", .role(.read)) { _ in
+                let html = try await responder.feed.html()
+                return .page(
+                    ConsolePage(
+                        "now",
+                        title: responder.pages.catalogue[.nowTitle],
+                        ["live": .drawing(Markup(trusted: html))]
+                    )
+                )
+            },
+            ConsoleRoute(.get, ConsoleRoutes.livePath, .role(.read)) { call in
+                .events { send in try await stream(call, send) }
+            },
+        ]
+    }
+
+    private func stream(_ call: ConsoleCall, _ send: (String) async throws -> Void) async throws {
+        var last = ""
+        var tick = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            tick += 1
+            if tick.isMultiple(of: Self.ticksPerCheck) {
+                var actor = call.actor
+                actor.moment = responder.setup.moment()
+                let asked = actor
+                let isOpen = try? await responder.database.run {
+                    try await $0.consoleSession(asked, isUse: false) != nil
+                }
+                if isOpen == false { return }
+                try await send("")
+            }
+            // A database that is away is told by the page that is loaded next.
+            if let html = try? await responder.feed.html(), html != last {
+                try await send(html)
+                last = html
+            }
+            try? await Task.sleep(for: NowFeed.pause)
+        }
+    }
+}
+
+/// The values of *Now*.
+struct NowView {
+    let snapshot: NowSnapshot
+    let catalogue: Catalogue
+
+    private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
+    private var waiting: Int64 { snapshot.queues.reduce(0) { $0 + $1.messages } }
+    private var oldest: Double { snapshot.queues.map(\.oldestSeconds).max() ?? 0 }
+
+    var values: PageValues {
+        let critical = snapshot.alarms.count { $0.severity == .critical }
+        let minutes = snapshot.hour.minutes
+        let sent = minutes.reduce(0) { $0 + $1.sent }
+        let failed = minutes.reduce(0) { $0 + $1.failed }
+        let other = minutes.reduce(0) { $0 + $1.other }
+        let chart = OutcomeChart(hour: snapshot.hour, now: snapshot.readAt, catalogue: catalogue)
+        return [
+            "verdict": .text(verdict(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
+            "isFair": .flag(critical == 0 && !snapshot.alarms.isEmpty && !running.isEmpty),
+            "readAt": .text(Figures.clock(snapshot.readAt)),
+            "figures": .list(figures(sent, failed)), "chart": .drawing(chart.markup),
+            "chartTop": .text(Figures.short(chart.top)), "chartWords": .text(chart.words),
+            "sentTotal": .text(Figures.count(sent)), "failedTotal": .text(Figures.count(failed)),
+            "otherTotal": .text(Figures.count(other)), "isPartial": .flag(snapshot.hour.isPartial),
+            "hasOutcomes": .flag(!minutes.isEmpty),
+            "alarms": .list(AlarmsPage.rows(snapshot.alarms, catalogue)), "hasAlarms": .flag(!snapshot.alarms.isEmpty),
+            "deliveries": .list(snapshot.deliveries.map { DeliveryWords(row: $0, catalogue: catalogue).summary }),
+            "hasDeliveries": .flag(!snapshot.deliveries.isEmpty),
+            "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
+            "hosts": .list(HostsPage.rows(running, snapshot.children, catalogue)), "hasHosts": .flag(!running.isEmpty),
+        ]
+    }
+
+    private func verdict(_ critical: Int) -> String {
+        if running.isEmpty { return catalogue[.verdictNoHost] }
+        switch (critical, snapshot.alarms.count - critical) {
+        case (0, 0): return catalogue[.verdictWell]
+        case (0, let warnings):
+            return catalogue.text(warnings == 1 ? .verdictOneWarning : .verdictWarnings, "\(warnings)")
+        case (1, _): return catalogue[.verdictOneCritical]
+        default: return catalogue.text(.verdictCritical, "\(critical)")
+        }
+    }
+
+    private func figures(_ sent: Int64, _ failed: Int64) -> [PageValues] {
+        let rate = snapshot.children.reduce(0) { $0 + $1.heartbeat.rate }
+        let flight = snapshot.children.reduce(Int64(0)) { $0 + Int64($1.heartbeat.connections.streamsInFlight) }
+        let latency = snapshot.children.filter { $0.heartbeat.rate > 0 }.map(\.heartbeat.latencyP99Milliseconds).max()
+        let ended = sent + failed
+        return [
+            figure(.figureRate, Figures.short(Int64(rate.rounded())), .figureRateUnit),
+            figure(.figureFlight, Figures.short(flight), .figureFlightUnit),
+            figure(.figureWaiting, Figures.short(waiting), .figureWaitingUnit, Figures.duration(oldest)),
+            figure(
+                .figureSent,
+                Figures.short(sent),
+                .figureSentUnit,
+                ended > 0 ? Figures.percent(failed, of: ended) : "0 %"
+            ),
+            figure(.figureLatency, latency.map { Figures.milliseconds($0) } ?? "–", .figureLatencyUnit),
+        ]
+    }
+
+    private func figure(_ name: Phrase, _ value: String, _ unit: Phrase, _ detail: String = "") -> PageValues {
+        ["name": .text(catalogue[name]), "value": .text(value), "unit": .text(catalogue.text(unit, detail))]
+    }
+
+    private var queues: [PageValues] {
+        let longest = max(oldest, 1)
+        return snapshot.queues.sorted { $0.oldestSeconds > $1.oldestSeconds }.map { queue in
+            [
+                "application": .text(queue.application),
+                "lane": .text(catalogue[queue.isTransactional ? .laneSingle : .laneBatch]),
+                "messages": .text(Figures.count(queue.messages)), "age": .text(Figures.duration(queue.oldestSeconds)),
+                "bar": .drawing(Bar.markup([(queue.oldestSeconds / longest, "s-wait")])),
+            ]
+        }
+    }
+}

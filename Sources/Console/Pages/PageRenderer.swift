@@ -1,0 +1,158 @@
+import ConsoleFiles
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Mustache
+import NIOCore
+import Store
+
+/// Who looks at a page, for what stands around it.
+struct PageFrame: Sendable {
+    let session: ConsoleSession
+    let path: String
+}
+
+/// Makes HTML of pages, by the templates of ``ConsoleFiles``.
+struct PageRenderer: Sendable {
+    let catalogue = Catalogue.english
+    private let library: MustacheLibrary
+    private let files: [String: String]
+    private let version: String
+    /// Changes with the files, so that browsers may keep them for good.
+    let filesVersion: String
+
+    /// The files that pages load, with their types.
+    static let loaded = ["console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"]
+
+    /// Reads the templates that are built into the program.
+    init(version: String) throws {
+        self.version = version
+        var files: [String: String] = [:]
+        var index: Int32 = 0
+        while let name = console_file_at(index).name, let text = console_file_at(index).text {
+            files[String(cString: name)] = String(cString: text)
+            index += 1
+        }
+        var library = MustacheLibrary()
+        for (name, text) in files where name.hasSuffix(".mustache") {
+            try library.register(text, named: String(name.dropLast(".mustache".count)))
+        }
+        self.library = library
+        self.files = files
+        let all = files.sorted { $0.key < $1.key }.map(\.value).joined()
+        filesVersion = String(Tokens.hex(Tokens.hash(all)).prefix(12))
+    }
+
+    /// The text of a file that pages load.
+    func file(_ name: String) -> String? { Self.loaded[name] == nil ? nil : files[name] }
+
+    /// All templates, for those who check them.
+    var templates: [String: String] { files.filter { $0.key.hasSuffix(".mustache") } }
+
+    /// A part of a page, without what stands around it.
+    func fragment(_ template: String, _ values: PageValues) -> String {
+        var all = values.rendered
+        all["t"] = catalogue.texts
+        return library.render(all, withTemplate: template) ?? ""
+    }
+
+    /// A whole page.
+    func html(_ page: ConsolePage, frame: PageFrame?) -> String {
+        var values = page.values
+        values["title"] = .text(page.title)
+        values["version"] = .text(version)
+        values["files"] = .text(filesVersion)
+        if let frame {
+            values["frame"] = .group([
+                "user": .text(frame.session.user), "role": .text(catalogue.role(frame.session.role)),
+                "formToken": .text(frame.session.formToken), "links": .list(links(frame)),
+            ])
+        }
+        return fragment(page.template, values)
+    }
+
+    private func links(_ frame: PageFrame) -> [PageValues] {
+        ConsoleRoutes.menu.filter { frame.session.role >= $0.role }.map { item in
+            let isHere = item.path == "/" ? frame.path == "/" : frame.path.hasPrefix(item.path)
+            return ["path": .text(item.path), "name": .text(catalogue[item.name]), "isHere": .flag(isHere)]
+        }
+    }
+}
+
+extension PageRenderer {
+    /// The response of a problem.
+    func response(_ problem: ConsoleProblem, frame: PageFrame?) -> Response {
+        let words = problem.words
+        var text = catalogue[words.text]
+        if case .conflict(let cause) = problem { text = cause + " " + text }
+        let page = ConsolePage(
+            "problem",
+            title: catalogue[words.title],
+            ["text": .text(text)],
+            status: problem.status
+        )
+        var response = response(page, frame: frame)
+        if problem == .databaseAway { response.headers[.retryAfter] = "5" }
+        return response
+    }
+
+    /// The response of a reply.
+    func response(_ reply: ConsoleReply, frame: PageFrame?) throws -> Response {
+        switch reply {
+        case .page(let page): return response(page, frame: frame)
+        case .redirect(let path, let cookies):
+            var response = Response(status: .seeOther, headers: [.location: path])
+            response.headers[values: .setCookie] = cookies
+            return response
+        case .file(let text, let type):
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: type + "; charset=utf-8", .cacheControl: "public, max-age=31536000, immutable",
+                ],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+            )
+        case .events(let run):
+            return Response(
+                status: .ok,
+                headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+                body: ResponseBody { writer in
+                    try await EventWriter.run(&writer, run)
+                    try await writer.finish(nil)
+                }
+            )
+        }
+    }
+
+    private func response(_ page: ConsolePage, frame: PageFrame?) -> Response {
+        var response = Response(
+            status: page.status,
+            headers: [.contentType: "text/html; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: html(page, frame: frame)))
+        )
+        if !page.cookies.isEmpty { response.headers[values: .setCookie] = page.cookies }
+        return response
+    }
+}
+
+/// Writes server-sent events (WHATWG HTML, section 9.2).
+enum EventWriter {
+    static func run(
+        _ writer: inout any ResponseBodyWriter,
+        _ body: (_ send: (String) async throws -> Void) async throws -> Void
+    ) async throws {
+        var current = writer
+        try await body { text in
+            try await current.write(ByteBuffer(string: Self.event(text)))
+        }
+        writer = current
+    }
+
+    /// A text as an event; an empty one as a comment, which only shows that somebody is there.
+    static func event(_ text: String) -> String {
+        guard !text.isEmpty else { return ":\n\n" }
+        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+        return lines.map { "data: \($0)\n" }.joined() + "\n"
+    }
+}

@@ -1,0 +1,96 @@
+import PostgresClient
+import ProcessEvents
+import Store
+import Synchronization
+
+/// The connections of the console: two for pages, one for the live part, so that no slow page keeps another one.
+final class ConsoleDatabase: Sendable {
+    private let pages: [Store]
+    private let live: Store
+    private let calls: Mutex<[Int]>
+
+    /// Whoever looks at a page does not wait longer for a database that is away.
+    private static let connecting = Duration.seconds(3)
+    /// No page needs a tenth of it: one that does would take from those who send.
+    private static let statement = 5_000
+
+    init(_ setup: ConsoleSetup) {
+        var configuration = setup.database
+        configuration.statementTimeoutMilliseconds = Self.statement
+        configuration.lockTimeoutMilliseconds = Store.lockTimeoutMilliseconds
+        let availability = DatabaseAvailability(logger: setup.logger)
+        func store(_ purpose: String) -> Store {
+            Store(configuration: configuration, role: Store.consoleRole, onEvent: availability.observer(purpose))
+        }
+        pages = [store("pages"), store("pages")]
+        live = store("the live page")
+        calls = Mutex([0, 0])
+    }
+
+    /// Runs the work of a page.
+    ///
+    /// - Throws: ``ConsoleProblem`` if the database is away; what the work throws.
+    func run<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws -> Value {
+        let lane = calls.withLock { calls in
+            let lane = calls[0] <= calls[1] ? 0 : 1
+            calls[lane] += 1
+            return lane
+        }
+        defer { calls.withLock { $0[lane] -= 1 } }
+        return try await Self.run(pages[lane], work)
+    }
+
+    /// Runs the work of the live page.
+    func runLive<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws -> Value {
+        try await Self.run(live, work)
+    }
+
+    func close() async {
+        for store in pages + [live] { await store.close() }
+    }
+
+    private static func run<Value: Sendable>(
+        _ store: Store,
+        _ work: @escaping @Sendable (Store) async throws -> Value
+    ) async throws -> Value {
+        if !store.isConnected { try await connect(store) }
+        do {
+            return try await work(store)
+        } catch let error as PostgresError where DatabaseTroubleKind(error) == .away {
+            throw ConsoleProblem.databaseAway
+        }
+    }
+
+    private static func connect(_ store: Store) async throws {
+        let isConnected = await withTaskGroup(of: Bool.self) { group in
+            group.addTask { (try? await store.awaitConnection()) != nil }
+            group.addTask {
+                try? await Task.sleep(for: connecting)
+                return false
+            }
+            let first = await group.next() ?? false
+            group.cancelAll()
+            return first
+        }
+        guard isConnected else { throw ConsoleProblem.databaseAway }
+    }
+}
+
+/// What kind of trouble with the database it is for somebody who looks at a page.
+enum DatabaseTroubleKind {
+    /// It is not there, or takes too long.
+    case away
+    /// It has refused the statement.
+    case refusal
+
+    init(_ error: PostgresError) {
+        // An error of a statement has a state: 57 and 53 are those of a server that ends or has no room, 55P03 that of a lock.
+        guard let state = error.sqlState else {
+            self = .away
+            return
+        }
+        self =
+            state.hasPrefix("57") || state.hasPrefix("53") || state.hasPrefix("08") || state == "55P03"
+            ? .away : .refusal
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PostgresClient
+import ProcessEvents
+import PushCore
+import Store
+
+/// Answers requests: looks at session, role and form token, calls the route, and renders what it says.
+final class ConsoleResponder: Sendable {
+    let setup: ConsoleSetup
+    let database: ConsoleDatabase
+    let pages: PageRenderer
+    let passwords: Passwords
+    let feed: NowFeed
+    private let proxies: Set<IPAddress>
+
+    /// The longest body: forms have a few fields.
+    private static let mostBytes = 8 << 10
+
+    init(setup: ConsoleSetup, database: ConsoleDatabase) throws {
+        self.setup = setup
+        self.database = database
+        pages = try PageRenderer(version: setup.version)
+        passwords = Passwords()
+        feed = NowFeed(database: database, pages: pages)
+        proxies = setup.settings.console.proxies ?? []
+    }
+
+    func close() async {
+        await passwords.close()
+    }
+
+    /// The way of Hummingbird's application to the routes.
+    func router() -> ConsoleEntrance {
+        let router = Router(context: ConsoleContext.self)
+        for route in ConsoleRoutes(self).all {
+            router.on(RouterPath(route.path), method: route.method) { [self] request, context in
+                await answer(route, request, context)
+            }
+        }
+        return ConsoleEntrance(routes: router.buildResponder(), responder: self)
+    }
+
+    /// Answers what no route is for, or what could not be read.
+    func answer(_ problem: ConsoleProblem, _ request: Request) -> Response {
+        finished(pages.response(problem, frame: nil), request)
+    }
+
+    private func answer(_ route: ConsoleRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
+        let origin = origin(request, context)
+        let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: origin.isSecure)
+        let actor = actor(cookies, origin.address)
+        var frame: PageFrame?
+        do {
+            let session = try await session(route, actor)
+            if case .role(let role) = route.access {
+                guard let session else { return finished(signInFirst(route, request), request) }
+                frame = PageFrame(session: session, path: request.uri.path)
+                guard session.role >= role else { throw ConsoleProblem.refusedRole }
+            }
+            let call = try await call(route, request, context, session, actor, cookies)
+            return finished(try pages.response(try await route.handle(call), frame: frame), request)
+        } catch {
+            return finished(response(to: error, frame, request), request)
+        }
+    }
+
+    private func response(to error: any Error, _ frame: PageFrame?, _ request: Request) -> Response {
+        switch error {
+        case let problem as ConsoleProblem: return pages.response(problem, frame: frame)
+        case let error as StoreError where error.sqlState == "PM090":
+            return signInFirst(nil, request)
+        case let error as StoreError where error.sqlState == "PM091": return pages.response(.refusedRole, frame: frame)
+        case let error as StoreError where error.code == .notFound: return pages.response(.notFound, frame: frame)
+        case let error as StoreError where error.code == .conflict || error.code == .invalid:
+            return pages.response(.conflict(error.message), frame: frame)
+        default:
+            setup.logger.failure("A page of the console failed: \(request.uri.path)", of: error, level: .error)
+            return pages.response(.failed, frame: frame)
+        }
+    }
+
+    // A script that reads the live part is no person who uses the page.
+    private func session(_ route: ConsoleRoute, _ actor: ConsoleActor) async throws -> ConsoleSession? {
+        guard route.access != .everybody, !actor.tokenHash.isEmpty else { return nil }
+        let isUse = route.path != ConsoleRoutes.livePath
+        return try await database.run { try await $0.consoleSession(actor, isUse: isUse) }
+    }
+
+    private func call(
+        _ route: ConsoleRoute,
+        _ request: Request,
+        _ context: ConsoleContext,
+        _ session: ConsoleSession?,
+        _ actor: ConsoleActor,
+        _ cookies: ConsoleCookies
+    ) async throws -> ConsoleCall {
+        var query = FormParameters()
+        var form = FormParameters()
+        do {
+            try query.read(Array((request.uri.query ?? "").utf8))
+            if route.method == .post {
+                let body = try await request.body.collect(upTo: Self.mostBytes)
+                try form.read(Array(body.readableBytesView))
+            }
+        } catch {
+            throw ConsoleProblem.malformed
+        }
+        if route.method == .post { try checkForm(request, form, session, cookies) }
+        var parameters: [String: String] = [:]
+        for (name, value) in context.parameters { parameters[String(name)] = String(value) }
+        return ConsoleCall(
+            parameters: parameters,
+            query: query,
+            form: form,
+            session: session,
+            actor: actor,
+            cookies: cookies,
+            path: request.uri.path
+        )
+    }
+
+    /// A form counts only if a page of the same session had it; before there is a session, if the same browser had it.
+    private func checkForm(
+        _ request: Request,
+        _ form: FormParameters,
+        _ session: ConsoleSession?,
+        _ cookies: ConsoleCookies
+    ) throws(ConsoleProblem) {
+        // Browsers say where a form stands; what another site sends needs no further look.
+        if let name = HTTPField.Name("Sec-Fetch-Site"), let site = request.headers[name],
+            site != "same-origin", site != "none"
+        {
+            throw .refusedForm
+        }
+        guard let expected = session?.formToken ?? cookies.formToken, !expected.isEmpty,
+            ConstantTime.areEqual(Array(expected.utf8), Array((form[ConsoleForm.token] ?? "").utf8))
+        else { throw .refusedForm }
+    }
+
+    private func signInFirst(_ route: ConsoleRoute?, _ request: Request) -> Response {
+        // Whoever was sent away from a page comes back to it; what a form wanted to change, its person looks at again.
+        let isPage = route?.method == .get && route?.path != ConsoleRoutes.livePath
+        if route?.path == ConsoleRoutes.livePath { return Response(status: .unauthorized) }
+        let next = isPage ? SignIn.encoded(request.uri.string) : "/"
+        return Response(status: .seeOther, headers: [.location: "\(ConsoleRoutes.signInPath)?next=\(next)&over=1"])
+    }
+
+    private func actor(_ cookies: ConsoleCookies, _ address: String) -> ConsoleActor {
+        ConsoleActor(
+            tokenHash: cookies.sessionToken.map { Tokens.hash($0) } ?? [],
+            idleSeconds: setup.settings.console.idleMinutes * 60,
+            address: address,
+            moment: setup.moment()
+        )
+    }
+
+    /// The client's address, and whether the browser came by HTTPS.
+    private func origin(_ request: Request, _ context: ConsoleContext) -> (address: String, isSecure: Bool) {
+        let isSecure = setup.settings.console.hasTLS
+        guard let peer = context.peer else { return ("", isSecure) }
+        guard proxies.contains(peer) else { return ("\(peer)", isSecure) }
+        let forwarded = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] } ?? ""
+        let client = forwarded.split(separator: ",").reversed()
+            .map { IPAddress($0.filter { !$0.isWhitespace }) }
+            .first { $0.map { !proxies.contains($0) } ?? true }
+        let scheme = HTTPField.Name("X-Forwarded-Proto").flatMap { request.headers[$0] } ?? ""
+        return ("\((client ?? nil) ?? peer)", isSecure || scheme == "https")
+    }
+
+    private func finished(_ response: Response, _ request: Request) -> Response {
+        var response = response
+        for (name, text) in Self.headers { response.headers[name] = text }
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        if setup.settings.console.hasTLS { response.headers[.strictTransportSecurity] = "max-age=31536000" }
+        return response
+    }
+
+    /// Pages load what the console itself serves, and nothing within them runs or is framed by others.
+    private static let headers: [(HTTPField.Name, String)] = {
+        let texts = [
+            "Content-Security-Policy":
+                "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+                + "base-uri 'none'; frame-ancestors 'none'",
+            "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+        ]
+        return texts.sorted { $0.key < $1.key }.compactMap { name, text in HTTPField.Name(name).map { ($0, text) } }
+    }()
+}
+
+/// Takes requests of Hummingbird's connections; what no route is for becomes a page, too.
+struct ConsoleEntrance: HTTPResponder {
+    struct Context: InitializableFromSource {
+        let source: ConsoleSource
+
+        init(source: ApplicationRequestContextSource) {
+            self.source = ConsoleSource(
+                logger: source.logger,
+                peer: source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+            )
+        }
+
+        init(peer: IPAddress?, logger: Logger) {
+            source = ConsoleSource(logger: logger, peer: peer)
+        }
+    }
+
+    let routes: RouterResponder<ConsoleContext>
+    let responder: ConsoleResponder
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        do {
+            let response = try await routes.respond(to: request, context: ConsoleContext(source: context.source))
+            // What no route has answered is the router's own word, without what each of ours has.
+            guard response.headers[.contentSecurityPolicy] == nil else { return response }
+            return responder.answer(.notFound, request)
+        } catch {
+            return responder.answer(.malformed, request)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PushCore
+import Store
+
+/// One path of the console: who may call it, and what it does.
+struct ConsoleRoute: Sendable {
+    /// Who may call a route.
+    enum Access: Sendable, Hashable {
+        /// Anybody: the sign-in page, and the files of the pages.
+        case everybody
+        /// Whoever has signed in with this role or a more powerful one.
+        case role(ConsoleRole)
+    }
+
+    let method: HTTPRequest.Method
+    /// With names in braces, as Hummingbird's router has them.
+    let path: String
+    let access: Access
+    let handle: @Sendable (ConsoleCall) async throws -> ConsoleReply
+
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ access: Access,
+        _ handle: @escaping @Sendable (ConsoleCall) async throws -> ConsoleReply
+    ) {
+        self.method = method
+        self.path = path
+        self.access = access
+        self.handle = handle
+    }
+}
+
+/// A request to a route, with who asks.
+struct ConsoleCall: Sendable {
+    /// What stands in the path, by name.
+    let parameters: [String: String]
+    /// What stands behind the path.
+    let query: FormParameters
+    /// What a form has sent; empty for what is no POST.
+    let form: FormParameters
+    /// Who has signed in; nil for routes that are for everybody.
+    let session: ConsoleSession?
+    /// How the database knows the session.
+    let actor: ConsoleActor
+    /// The cookies.
+    let cookies: ConsoleCookies
+    /// The path itself, for links back to it.
+    let path: String
+
+    /// A number in the path; a page that is not there if it is none.
+    func number(_ name: String) throws(ConsoleProblem) -> Int64 {
+        guard let number = parameters[name].flatMap({ Int64($0) }) else { throw .notFound }
+        return number
+    }
+}
+
+/// What a route answers.
+enum ConsoleReply: Sendable {
+    /// A page: its template, and the values that it shows.
+    case page(ConsolePage)
+    /// Another path, which is fetched with GET.
+    case redirect(String, cookies: [String] = [])
+    /// Bytes that may be kept for good, as their path changes with them.
+    case file(text: String, type: String)
+    /// Events for as long as the page is open.
+    case events(@Sendable (_ send: (String) async throws -> Void) async throws -> Void)
+}
+
+/// A page before it is rendered.
+struct ConsolePage: Sendable {
+    /// The name of its template.
+    var template: String
+    /// Its title, which is its first heading, too.
+    var title: String
+    /// What the template shows.
+    var values: PageValues
+    /// Its status.
+    var status: HTTPResponse.Status
+    /// Cookies that come with it.
+    var cookies: [String]
+
+    init(
+        _ template: String,
+        title: String,
+        _ values: PageValues = [:],
+        status: HTTPResponse.Status = .ok,
+        cookies: [String] = []
+    ) {
+        self.template = template
+        self.title = title
+        self.values = values
+        self.status = status
+        self.cookies = cookies
+    }
+}
+
+/// Why there is no page, in words.
+enum ConsoleProblem: Error, Hashable {
+    /// There is no such page or thing.
+    case notFound
+    /// The role may not do it.
+    case refusedRole
+    /// The form was not made for this session.
+    case refusedForm
+    /// The request cannot be read.
+    case malformed
+    /// The database cannot be reached.
+    case databaseAway
+    /// The thing is in a state that forbids it; the words are the database's.
+    case conflict(String)
+    /// An error of the program.
+    case failed
+
+    var status: HTTPResponse.Status {
+        switch self {
+        case .notFound: .notFound
+        case .refusedRole, .refusedForm: .forbidden
+        case .malformed: .badRequest
+        case .databaseAway: .serviceUnavailable
+        case .conflict: .conflict
+        case .failed: .internalServerError
+        }
+    }
+
+    /// Title, what happened, and what to do.
+    var words: (title: Phrase, text: Phrase) {
+        switch self {
+        case .notFound: (.notFoundTitle, .notFoundText)
+        case .refusedRole: (.refusedRoleTitle, .refusedRoleText)
+        case .refusedForm: (.refusedFormTitle, .refusedFormText)
+        case .malformed: (.malformedTitle, .malformedText)
+        case .databaseAway: (.databaseAwayTitle, .databaseAwayText)
+        case .conflict: (.conflictTitle, .conflictText)
+        case .failed: (.failedTitle, .failedText)
+        }
+    }
+}
+
+/// A request on its way through the router.
+struct ConsoleContext: RequestContext {
+    typealias Source = ConsoleSource
+
+    var coreContext: CoreRequestContextStorage
+    /// The other end of the connection.
+    let peer: IPAddress?
+
+    init(source: ConsoleSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        peer = source.peer
+    }
+}
+
+/// Where a request came from.
+struct ConsoleSource: RequestContextSource {
+    let logger: Logger
+    let peer: IPAddress?
+}

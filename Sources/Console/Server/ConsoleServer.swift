@@ -1,0 +1,245 @@
+// Console: pages in a browser for people who look after deliveries and hosts.
+//
+// WHAT IT DOES
+//   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries and
+//   drains hosts for those whose role may; shows administrators who did what. Everything is HTML that is made here; a script
+//   only exchanges the live part, and without it all works by reloading.
+//
+// HOW IT IS USED
+//   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(). It is a
+//   process of its own, and not part of `pushmta web`, which faces the devices of the world: another role in the database,
+//   another address, and neither falls with the other. Each page is a ConsoleRoute in ConsoleRoutes.all, which says what
+//   method, path and role it has; ConsoleResponder looks at session, role and form token before the route's handler is called.
+//   Templates, style and script are those of ConsoleFiles, words those of Phrase.
+//
+// THREADS AND TASKS
+//   Two event loops; a task a request, on the general pool. Passwords are hashed on one thread of their own, one after the
+//   other. NowFeed reads the database for all live pages together, every two seconds as long as one is open.
+//
+// STATE AND FILES
+//   Users, sessions, failures to sign in and the audit log are in the database; cookies have random tokens of which it keeps
+//   hashes. In memory there is nothing that is missed after a kill.
+//
+// FAILURES
+//   Database away: a page that says so, with status 503. A session that is over: the sign-in page. Too many failures to sign in:
+//   name and address are locked for a while, known or not. An address that other machines reach without TLS: it does not start
+//   (ConsoleError of code setting, exit status 78).
+//
+// SETTINGS
+//   console.*, and database.url where console.databaseUrl is empty.
+//
+// SEE ALSO
+//   Server/ConsoleRoute.swift, Server/ConsoleResponder.swift, Sessions/SignIn.swift, Pages/ConsoleRoutes.swift,
+//   Pages/NowFeed.swift, Words/Phrase.swift, Sources/ConsoleFiles/console_files.c, Sources/Schema/version1/11-console.sql,
+//   Deploy/guide/console.md
+
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PostgresClient
+import ProcessEvents
+import PushCore
+import ServiceLifecycle
+import Store
+import Synchronization
+
+/// What a console is made from.
+public struct ConsoleSetup: Sendable {
+    /// The settings of all processes.
+    public var settings: Settings
+    /// How it connects to the database.
+    public var database: PostgresConfiguration
+    /// The program's version.
+    public var version: String
+    /// What the answers of gateways mean, by their reason.
+    public var meanings: @Sendable (String) -> String?
+    /// Its log.
+    public var logger: Logger
+    /// What time it is for sessions and locks; nil for the database's own time, which is what it is but in tests.
+    public var moment: @Sendable () -> DatabaseTime?
+
+    /// Describes a console.
+    public init(
+        settings: Settings,
+        database: PostgresConfiguration,
+        version: String,
+        meanings: @escaping @Sendable (String) -> String?,
+        logger: Logger,
+        moment: @escaping @Sendable () -> DatabaseTime? = { nil }
+    ) {
+        self.settings = settings
+        self.database = database
+        self.version = version
+        self.meanings = meanings
+        self.logger = logger
+        self.moment = moment
+    }
+}
+
+/// The console: serves until ``drain()``.
+public final class ConsoleServer: Sendable {
+    let setup: ConsoleSetup
+    let database: ConsoleDatabase
+    let responder: ConsoleResponder
+    private let group: MultiThreadedEventLoopGroup
+    private let running = Mutex<ServiceGroup?>(nil)
+    private let isDraining = Mutex(false)
+
+    /// Event loops: they only read and write, and pages are small.
+    private static let threads = 2
+    /// Connections at once: a few hundred people with live pages.
+    private static let connections = 1_000
+    /// A live page sends something every 15 s, so that a silent connection has nobody at its end.
+    private static let idle = TimeAmount.seconds(60)
+    /// What a browser sends in the head of a request; the cookies of the console are small.
+    private static let headerBytes = 16 << 10
+    /// Requests take less; live pages end at once.
+    private static let drainTime = Duration.seconds(10)
+
+    /// Makes a console; nothing is opened.
+    ///
+    /// - Throws: ``ConsoleError`` of code `setting`.
+    public init(_ setup: ConsoleSetup) throws {
+        if let problem = setup.settings.console.problems.first {
+            throw ConsoleError(code: .setting, description: problem + ".")
+        }
+        self.setup = setup
+        database = ConsoleDatabase(setup)
+        responder = try ConsoleResponder(setup: setup, database: database)
+        group = MultiThreadedEventLoopGroup(numberOfThreads: Self.threads)
+    }
+
+    /// Returns when each event loop has had a turn after this call.
+    public func turn() async {
+        for loop in group.makeIterator() { try? await loop.submit {}.get() }
+    }
+
+    /// Serves until ``drain()``, or until an error.
+    ///
+    /// - Parameter onOpen: told of the port as soon as connections are accepted.
+    public func run(onOpen: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        let result: Result<Void, any Error>
+        do {
+            try await serve(onOpen)
+            result = .success(())
+        } catch let error as IOError {
+            let settings = setup.settings.console
+            result = .failure(
+                ConsoleError(
+                    code: .listening,
+                    description:
+                        "Cannot listen on \(settings.address), port \(settings.port): \(error). Is another process there (console.address, console.port)?"
+                )
+            )
+        } catch  where isDraining.withLock({ $0 }) {
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await database.close()
+        await responder.close()
+        try? await group.shutdownGracefully()
+        try result.get()
+    }
+
+    /// Ends the process in good order: requests under way are answered.
+    public func drain() {
+        isDraining.withLock { $0 = true }
+        if let group = running.withLock({ $0 }) { Task { await group.triggerGracefulShutdown() } }
+    }
+
+    private func serve(_ onOpen: @escaping @Sendable (Int) -> Void) async throws {
+        let settings = setup.settings.console
+        let application = Application(
+            responder: responder.router(),
+            server: try builder(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.address, port: settings.port),
+                backlog: 256,
+                reuseAddress: true,
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.connections, logger: setup.logger)
+            ),
+            onServerRunning: { channel in onOpen(channel.localAddress?.port ?? settings.port) },
+            eventLoopGroupProvider: .shared(group),
+            logger: setup.logger
+        )
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: application, successTerminationBehavior: .ignore)],
+            logger: setup.logger
+        )
+        configuration.maximumGracefulShutdownDuration = Self.drainTime
+        let services = ServiceGroup(configuration: configuration)
+        running.withLock { $0 = services }
+        guard !isDraining.withLock({ $0 }) else { return }
+        try await services.run()
+    }
+
+    private func builder() throws -> HTTPServerBuilder {
+        let plain = HTTPServerBuilder.http1(
+            configuration: HTTP1Channel.Configuration(
+                idleTimeout: Self.idle,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: Self.headerBytes,
+                    maxHeaderListSize: Self.headerBytes,
+                    maxHeaderFieldCount: 100
+                )
+            )
+        )
+        guard setup.settings.console.hasTLS else { return plain }
+        return try .tls(plain, tlsConfiguration: ConsoleCertificate.configuration(setup.settings.console))
+    }
+}
+
+/// The certificate of the console.
+public enum ConsoleCertificate {
+    /// Why the files of the settings cannot be used; nil if they can, or if there are none.
+    public static func problem(_ settings: ConsoleSettings) -> String? {
+        guard settings.hasTLS else { return nil }
+        do {
+            _ = try configuration(settings)
+            return nil
+        } catch let error as ConsoleError {
+            return error.description
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    static func configuration(_ settings: ConsoleSettings) throws -> TLSConfiguration {
+        do {
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(settings.certificateFile).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: settings.privateKeyFile, format: .pem))
+            )
+            configuration.minimumTLSVersion = .tlsv12
+            _ = try NIOSSLContext(configuration: configuration)
+            return configuration
+        } catch {
+            throw ConsoleError(
+                code: .setting,
+                description:
+                    "console.certificateFile “\(settings.certificateFile)” and console.privateKeyFile “\(settings.privateKeyFile)” cannot be used: \(error). Give PEM files that belong together."
+            )
+        }
+    }
+}
+
+/// Why the console cannot start.
+public struct ConsoleError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of errors.
+    public enum Code: Sendable, Hashable {
+        /// A setting is wrong, or a file that it names.
+        case setting
+        /// The address or the port cannot be listened on.
+        case listening
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What happened, to which thing, why, and what to do.
+    public let description: String
+}

@@ -1,0 +1,51 @@
+/// The cookies of the console: the session's token, and before there is a session the token of the sign-in form.
+struct ConsoleCookies: Sendable, Hashable {
+    /// Whether the browser speaks HTTPS, so that the cookies go over nothing else and no other host of the domain can set them
+    /// (RFC 6265bis, section 4.1.3.2: the prefix of their names).
+    let isSecure: Bool
+    /// The token of the session.
+    private(set) var sessionToken: String?
+    /// The token that the sign-in form has, too.
+    private(set) var formToken: String?
+
+    private static let session = "pushmta-session"
+    private static let form = "pushmta-form"
+    /// A token in hexadecimal; what is longer was not made here.
+    private static let tokenLength = 64
+
+    /// Reads `Cookie` fields.
+    init(_ fields: [String], isSecure: Bool) {
+        self.isSecure = isSecure
+        for pair in fields.flatMap({ $0.split(separator: ";") }) {
+            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
+            guard parts.count == 2, parts[1].utf8.count == Self.tokenLength else { continue }
+            if parts[0] == name(Self.session) { sessionToken = parts[1] }
+            if parts[0] == name(Self.form) { formToken = parts[1] }
+        }
+    }
+
+    /// The field that gives the browser a session; it ends with the browser, or when the database says so.
+    func opening(session token: String) -> String { cookie(Self.session, token) }
+
+    /// The field that gives the browser the token of a sign-in form.
+    func opening(form token: String) -> String { cookie(Self.form, token) }
+
+    /// The fields that take both away.
+    var closing: [String] { [Self.session, Self.form].map { cookie($0, "") + "; Max-Age=0" } }
+
+    private func name(_ name: String) -> String { (isSecure ? "__Host-" : "") + name }
+
+    private func cookie(_ name: String, _ value: String) -> String {
+        "\(self.name(name))=\(value); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
+    }
+}
+
+/// The names of fields that forms have.
+enum ConsoleForm {
+    /// The form token.
+    static let token = "token"
+    /// Name and password of the sign-in form, and where to go on.
+    static let user = "user"
+    static let password = "password"
+    static let next = "next"
+}

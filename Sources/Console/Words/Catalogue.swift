@@ -1,0 +1,151 @@
+import PushCore
+import Store
+
+/// The texts of one language.
+struct Catalogue: Sendable {
+    /// The language, as HTML names it.
+    let language: String
+    private let phrases: [Phrase: String]
+
+    static let english = Catalogue(language: "en", phrases: English.texts)
+
+    /// The texts by their names, as templates take them.
+    var texts: [String: String] {
+        var texts = Dictionary(uniqueKeysWithValues: phrases.map { ($0.key.rawValue, $0.value) })
+        texts["language"] = language
+        return texts
+    }
+
+    /// A text without values.
+    subscript(_ phrase: Phrase) -> String { phrases[phrase] ?? phrase.rawValue }
+
+    /// A text with values in the places of `{0}`, `{1}` …
+    func text(_ phrase: Phrase, _ values: String...) -> String {
+        var rest = self[phrase][...]
+        var shown = ""
+        // From left to right, so that no value is taken for a place.
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            shown += rest[..<open]
+            let place = Int(rest[rest.index(after: open)..<close]) ?? values.count
+            shown += values.indices.contains(place) ? values[place] : String(rest[open...close])
+            rest = rest[rest.index(after: close)...]
+        }
+        return shown + rest
+    }
+}
+
+extension Catalogue {
+    func role(_ role: ConsoleRole) -> String {
+        switch role {
+        case .read: self[.roleRead]
+        case .marketing: self[.roleMarketing]
+        case .operate: self[.roleOperate]
+        case .admin: self[.roleAdmin]
+        }
+    }
+
+    func state(_ state: DeliveryState) -> String {
+        switch state {
+        case .editing: self[.stateEditing]
+        case .pending: self[.statePending]
+        case .preparing: self[.statePreparing]
+        case .inProgress: self[.stateInProgress]
+        case .paused: self[.statePaused]
+        case .finished: self[.stateFinished]
+        case .failed: self[.stateFailed]
+        case .stopped: self[.stateStopped]
+        }
+    }
+
+    func done(_ action: DeliveryAction) -> String {
+        switch action {
+        case .pause: self[.donePause]
+        case .resume: self[.doneResume]
+        case .stop: self[.doneStop]
+        }
+    }
+
+    /// How messages ended, by the name that the database has for it.
+    func status(_ name: String) -> String {
+        switch name {
+        case "sent": self[.outcomeSent]
+        case "failed": self[.outcomeFailed]
+        case "pending": self[.outcomePending]
+        case "ignored": self[.outcomeIgnored]
+        case "not_applicable": self[.outcomeNotApplicable]
+        case "canceled": self[.outcomeCanceled]
+        case "unknown": self[.outcomeUnknown]
+        default: name
+        }
+    }
+
+    func meaning(_ status: MessageStatus) -> String {
+        switch status {
+        case .sent: self[.outcomeSentMeaning]
+        case .failed: self[.outcomeFailedMeaning]
+        case .pending: self[.outcomePendingMeaning]
+        case .ignored: self[.outcomeIgnoredMeaning]
+        case .notApplicable: self[.outcomeNotApplicableMeaning]
+        case .canceled: self[.outcomeCanceledMeaning]
+        case .unknown: self[.outcomeUnknownMeaning]
+        }
+    }
+
+    /// What a reason of the product's own means; nil for those of gateways.
+    func reason(_ reason: String) -> String? {
+        let phrase: Phrase? =
+            switch reason {
+            case "disabled": .reasonDisabled
+            case "opted_out": .reasonOptedOut
+            case "quarantine": .reasonQuarantine
+            case "duplicate": .reasonDuplicate
+            case "unknown_subscription": .reasonUnknownSubscription
+            case "exclusion_list": .reasonExclusionList
+            case "condition_failed": .reasonConditionFailed
+            case "expired": .reasonExpired
+            case "stopped": .reasonStopped
+            default: nil
+            }
+        return phrase.map { self[$0] }
+    }
+
+    func health(_ health: String) -> String {
+        switch health {
+        case "alive": self[.healthAlive]
+        case "late": self[.healthLate]
+        case "gone": self[.healthGone]
+        case "stopped": self[.healthStopped]
+        default: health
+        }
+    }
+
+    func childState(_ state: ChildHeartbeat.State) -> String {
+        switch state {
+        case .starting: self[.childStarting]
+        case .idle: self[.childIdle]
+        case .working: self[.childWorking]
+        case .draining: self[.childDraining]
+        case .exited: self[.childExited]
+        }
+    }
+
+    /// What was done, by the name that the audit log has for it.
+    func action(_ name: String) -> String {
+        let phrase: Phrase? =
+            switch name {
+            case "sign_in": .auditSignIn
+            case "sign_out": .auditSignOut
+            case "sign_in.refused": .auditRefused
+            case "delivery.pause": .auditPause
+            case "delivery.resume": .auditResume
+            case "delivery.stop": .auditStop
+            case "host.drain": .auditDrain
+            case "user.add": .auditUserAdd
+            case "user.role": .auditUserRole
+            case "user.password": .auditUserPassword
+            case "user.remove": .auditUserRemove
+            default: nil
+            }
+        return phrase.map { self[$0] } ?? name
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Store
+
+/// Numbers and moments as people read them.
+enum Figures {
+    /// All digits, in groups: 1,234,567.
+    static func count(_ value: Int64) -> String {
+        let digits = String(value.magnitude)
+        var shown = ""
+        for (place, digit) in digits.enumerated() {
+            if place > 0, (digits.count - place).isMultiple(of: 3) { shown += "," }
+            shown.append(digit)
+        }
+        return (value < 0 ? "-" : "") + shown
+    }
+
+    /// Three digits that count: 950, 12.3 k, 4.56 M.
+    static func short(_ value: Int64) -> String {
+        guard value.magnitude >= 10_000 else { return count(value) }
+        let (scaled, unit) =
+            value.magnitude >= 1_000_000_000
+            ? (Double(value) / 1e9, "G")
+            : value.magnitude >= 1_000_000 ? (Double(value) / 1e6, "M") : (Double(value) / 1e3, "k")
+        return "\(threeDigits(scaled)) \(unit)"
+    }
+
+    /// A share in percent, never rounded to all or nothing.
+    static func percent(_ part: Int64, of whole: Int64) -> String {
+        guard whole > 0 else { return "–" }
+        let share = Double(part) / Double(whole) * 100
+        if part > 0, share < 0.1 { return "<0.1 %" }
+        if part < whole, share > 99.9 { return ">99.9 %" }
+        return "\(share == share.rounded() ? String(Int(share)) : oneDigit(share)) %"
+    }
+
+    /// A span of time in its two largest units.
+    static func duration(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds < 1e11 else { return "–" }
+        if seconds < 10 { return "\(oneDigit(max(seconds, 0))) s" }
+        let whole = Int(seconds.rounded())
+        switch whole {
+        case ..<60: return "\(whole) s"
+        case ..<3_600: return "\(whole / 60) min \(whole % 60) s"
+        case ..<86_400: return "\(whole / 3_600) h \(whole / 60 % 60) min"
+        default: return "\(whole / 86_400) d \(whole / 3_600 % 24) h"
+        }
+    }
+
+    static func milliseconds(_ value: Double) -> String {
+        guard value.isFinite, value > 0 else { return "–" }
+        return value < 1_000 ? "\(threeDigits(value)) ms" : duration(value / 1_000)
+    }
+
+    static func bytes(_ value: Int64) -> String {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+        var (scaled, unit) = (Double(value), 0)
+        while scaled >= 1_000, unit < units.count - 1 {
+            scaled /= 1_024
+            unit += 1
+        }
+        return "\(unit == 0 ? String(value) : threeDigits(scaled)) \(units[unit])"
+    }
+
+    static func oneDigit(_ value: Double) -> String { String(format: "%.1f", value) }
+
+    private static func threeDigits(_ value: Double) -> String {
+        String(format: abs(value) >= 100 ? "%.0f" : abs(value) >= 10 ? "%.1f" : "%.2f", value)
+    }
+
+    /// A moment of the database: 2026-11-24 16:20:05 UTC.
+    static func time(_ time: DatabaseTime) -> String {
+        let text = time.internetText
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " UTC"
+    }
+
+    /// A moment to the minute, for lists.
+    static func minute(_ time: DatabaseTime) -> String {
+        let text = time.internetText
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
+    }
+
+    /// The time of day, UTC.
+    static func clock(_ date: Date) -> String {
+        let microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded())
+        return String(DatabaseTime(microsecondsSince1970: microseconds).internetText.dropFirst(11).prefix(8))
+    }
+}

@@ -1,0 +1,60 @@
+/// Each text of the pages, by name: templates say `{{t.name}}`, and `{0}` in a text stands for a value.
+///
+/// A language is a table of all of them; a test looks for those that no page uses, and those that a page asks for in vain.
+enum Phrase: String, Sendable, CaseIterable {
+    // What stands around every page.
+    case skip, menuLabel, menuNow, menuDeliveries, menuAlarms, menuHosts, menuAudit, signedInAs, signOut, reload
+    // Signing in.
+    case signInTitle, signInUser, signInPassword, signInButton, signInHint, signInRefused, signInLocked, sessionOver
+    // Problems, each with what to do.
+    case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
+        malformedTitle, malformedText, databaseAwayTitle, databaseAwayText, conflictTitle, conflictText, failedTitle,
+        failedText, backToNow
+    // Now.
+    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, verdictWell, verdictOneWarning,
+        verdictWarnings, verdictOneCritical, verdictCritical, verdictNoHost, figuresTitle, figureRate,
+        figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
+        figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
+        perMinute, legendSent, legendFailed, legendOther, underWay, nothingUnderWay, allDeliveries, queueTitle,
+        queueEmpty, queueLane, laneSingle, laneBatch, columnMessages, columnOldest, hostsNow, noHosts
+    // The list of deliveries.
+    case deliveriesTitle, filterLabel, filterText, filterState, filterApplication, filterAny, filterButton,
+        filterClear, columnDelivery, columnState, columnApplications, columnTarget, columnSent, columnFailed,
+        columnStarted, columnProgress, noDeliveries, noDeliveriesYet, listCut, older, lookOn, newest,
+        unnamedDelivery, notStarted, pagesLabel
+    // States of deliveries.
+    case stateEditing, statePending, statePreparing, stateInProgress, statePaused, stateFinished, stateFailed,
+        stateStopped
+    // One delivery.
+    case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
+        dayOf, daysTitle, columnDay, waitsBecause, stateBecause, actionsTitle, pauseButton, resumeButton, stopButton,
+        stopTitle, stopText,
+        cancelButton, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
+        funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
+        columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
+        failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
+        limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
+        otherLimits
+    // How messages end.
+    case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
+        outcomeIgnored, outcomeIgnoredMeaning, outcomeNotApplicable, outcomeNotApplicableMeaning, outcomeCanceled,
+        outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
+    // Reasons that are the product's own.
+    case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
+        reasonExclusionList, reasonConditionFailed, reasonExpired, reasonStopped
+    // Alarms.
+    case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
+    // Hosts and children.
+    case hostsTitle, columnHost, columnHealth, columnRate, columnChildren, columnLoad, columnMemory, columnDisk,
+        columnVersion, childrenOf, columnAccount, columnDoes, columnFlight, columnConnections, columnLatency,
+        drainButton, drainTitle, drainText, doneDrain, heardLabel, healthAlive, healthLate, healthGone,
+        healthStopped, healthDraining, noChildren, childStarting, childIdle, childWorking, childDraining,
+        childExited, lastError
+    // The audit log.
+    case auditTitle, auditNote, columnWhen, columnWho, columnWhat, columnSubject, columnFrom, noAudit, auditOlder,
+        nobody,
+        auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
+        auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
+    // Roles.
+    case roleRead, roleMarketing, roleOperate, roleAdmin
+}

@@ -1,0 +1,46 @@
+"use strict";
+// The live part of the page is exchanged as the server sends it. Without this script the page is read by loading it again.
+(() => {
+    const live = document.getElementById("live");
+    const control = document.getElementById("live-control");
+    const words = document.getElementById("live-words");
+    const button = document.getElementById("live-button");
+    if (!live || !control || !words || !button || !window.EventSource) return;
+    let source = null;
+
+    // Who is on a link of the live part with the keyboard stays on it.
+    function exchange(html) {
+        const path = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        live.innerHTML = html;
+        if (path) live.querySelector(`a[href="${CSS.escape(path)}"]`)?.focus({ preventScroll: true });
+    }
+
+    function open() {
+        source = new EventSource("/live");
+        source.onopen = () => { words.textContent = control.dataset.on; };
+        source.onmessage = (event) => exchange(event.data);
+        source.onerror = () => {
+            words.textContent = control.dataset.lost;
+            // The session is over: the page itself leads to the sign-in.
+            if (source && source.readyState === EventSource.CLOSED) location.reload();
+        };
+        words.textContent = control.dataset.on;
+        button.textContent = control.dataset.pause;
+    }
+
+    function close() {
+        source.close();
+        source = null;
+        words.textContent = control.dataset.paused;
+        button.textContent = control.dataset.resume;
+    }
+
+    button.addEventListener("click", () => { if (source) close(); else open(); });
+    // A page that nobody sees asks for nothing.
+    document.addEventListener("visibilitychange", () => {
+        if (!source && !document.hidden && control.dataset.hiddenBefore) { delete control.dataset.hiddenBefore; open(); }
+        else if (source && document.hidden) { close(); control.dataset.hiddenBefore = "yes"; }
+    });
+    control.hidden = false;
+    open();
+})();

@@ -1,0 +1,98 @@
+// ConsoleFiles: templates, style, script and icon of the console, built into the program.
+//
+// WHAT IT DOES
+//   Holds the files of templates/ and assets/ word for word, as they were when the program was built, so that a console needs
+//   no files beside the program and loads nothing from elsewhere.
+//
+// HOW IT IS USED
+//   Console alone imports it: console_file_at(index) gives name and text of each file, and a null name behind the last. The
+//   templates are Mustache; PageRenderer knows them by their names. {{t.name}} is a text of the catalogue (Phrase).
+//
+// HOW A FILE IS ADDED
+//   It gets two entries here: its text (#embed) and its place in the list.
+//
+// FAILURES
+//   It cannot fail: an index outside of the list gives its end. A file that is missing is an error of the build.
+//
+// SEE ALSO
+//   include/ConsoleFiles.h, templates/layout.mustache, assets/console.css, assets/console.js,
+//   Sources/Console/Pages/PageRenderer.swift, Sources/Console/Words/Phrase.swift
+
+#include "ConsoleFiles.h"
+
+// clang takes #embed, which is C23, in every mode, and says so.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char layout[] = {
+#embed "templates/layout.mustache" suffix(, 0)
+};
+static const char sign_in[] = {
+#embed "templates/sign-in.mustache" suffix(, 0)
+};
+static const char problem[] = {
+#embed "templates/problem.mustache" suffix(, 0)
+};
+static const char now[] = {
+#embed "templates/now.mustache" suffix(, 0)
+};
+static const char now_live[] = {
+#embed "templates/now-live.mustache" suffix(, 0)
+};
+static const char deliveries[] = {
+#embed "templates/deliveries.mustache" suffix(, 0)
+};
+static const char delivery[] = {
+#embed "templates/delivery.mustache" suffix(, 0)
+};
+static const char confirm[] = {
+#embed "templates/confirm.mustache" suffix(, 0)
+};
+static const char limit_table[] = {
+#embed "templates/limit-table.mustache" suffix(, 0)
+};
+static const char alarms[] = {
+#embed "templates/alarms.mustache" suffix(, 0)
+};
+static const char alarm_list[] = {
+#embed "templates/alarm-list.mustache" suffix(, 0)
+};
+static const char hosts[] = {
+#embed "templates/hosts.mustache" suffix(, 0)
+};
+static const char audit[] = {
+#embed "templates/audit.mustache" suffix(, 0)
+};
+static const char console_css[] = {
+#embed "assets/console.css" suffix(, 0)
+};
+static const char console_js[] = {
+#embed "assets/console.js" suffix(, 0)
+};
+static const char icon_svg[] = {
+#embed "assets/icon.svg" suffix(, 0)
+};
+
+static const struct console_file files[] = {
+    {"layout.mustache", layout},
+    {"sign-in.mustache", sign_in},
+    {"problem.mustache", problem},
+    {"now.mustache", now},
+    {"now-live.mustache", now_live},
+    {"deliveries.mustache", deliveries},
+    {"delivery.mustache", delivery},
+    {"confirm.mustache", confirm},
+    {"limit-table.mustache", limit_table},
+    {"alarms.mustache", alarms},
+    {"alarm-list.mustache", alarm_list},
+    {"hosts.mustache", hosts},
+    {"audit.mustache", audit},
+    {"console.css", console_css},
+    {"console.js", console_js},
+    {"icon.svg", icon_svg},
+    {0, 0},
+};
+
+struct console_file console_file_at(int index) {
+    const int last = sizeof files / sizeof *files - 1;
+    return files[index < 0 || index > last ? last : index];
+}

@@ -1,0 +1,333 @@
+import PostgresClient
+import PushCore
+
+/// Outcomes of one minute.
+public struct OutcomeMinute: Sendable, Hashable {
+    /// Minutes before now: 0 is the one that has just begun.
+    public let age: Int
+    /// Messages that the gateway accepted.
+    public let sent: Int64
+    /// Messages refused for good.
+    public let failed: Int64
+    /// All others: ignored, not applicable, canceled, unknown.
+    public let other: Int64
+
+    /// A minute.
+    public init(age: Int, sent: Int64, failed: Int64, other: Int64) {
+        self.age = age
+        self.sent = sent
+        self.failed = failed
+        self.other = other
+    }
+}
+
+/// Outcomes of the last hour, by the minute in which their part ended.
+public struct OutcomeHour: Sendable, Hashable {
+    /// Minutes that have any, the newest first.
+    public let minutes: [OutcomeMinute]
+    /// Whether there were more parts than are counted.
+    public let isPartial: Bool
+
+    /// An hour.
+    public init(minutes: [OutcomeMinute], isPartial: Bool) {
+        self.minutes = minutes
+        self.isPartial = isPartial
+    }
+}
+
+/// Which deliveries a list shows.
+public struct DeliveryFilter: Sendable, Hashable {
+    /// Those of one state; nil for all.
+    public var state: DeliveryState?
+    /// Those to one application, by its name; "" for all.
+    public var application: String
+    /// Those whose label has this text, in capitals or not; "" for all.
+    public var text: String
+    /// Those with a lower id.
+    public var below: Int64
+
+    /// A filter.
+    public init(state: DeliveryState? = nil, application: String = "", text: String = "", below: Int64 = .max) {
+        self.state = state
+        self.application = application
+        self.text = text
+        self.below = below
+    }
+}
+
+/// A page of a list of deliveries.
+public struct DeliveryPage: Sendable {
+    /// The deliveries, the newest first.
+    public let rows: [DeliveryProgress]
+    /// The names of the applications of each.
+    public let applications: [Int64: [String]]
+    /// Where to look on: below this id; nil if nothing older is left.
+    public let next: Int64?
+    /// Whether the page is short only because enough was looked at for once.
+    public let isCut: Bool
+}
+
+/// How often something was counted, and whether counting was stopped there.
+public struct BoundedCount: Sendable, Hashable {
+    /// What was counted.
+    public let name: String
+    /// How many, at least.
+    public let count: Int64
+}
+
+/// What devices told of a delivery's messages.
+public struct DeliveryFunnel: Sendable, Hashable {
+    /// Messages that a device has received, as far as it said so.
+    public let received: Int64
+    /// Messages that somebody has clicked on.
+    public let clicked: Int64
+}
+
+/// How the messages of a delivery to one application ended, and what its devices told.
+public struct ApplicationOutcomes: Sendable, Hashable {
+    /// The application's name; "" where it is not known any more.
+    public let application: String
+    /// Messages that the gateway accepted.
+    public let sent: Int64
+    /// Messages refused for good.
+    public let failed: Int64
+    /// All others that have ended.
+    public let other: Int64
+    /// Messages that a device has received.
+    public let received: Int64
+    /// Messages that somebody has clicked on.
+    public let clicked: Int64
+}
+
+/// Messages of a delivery that ended in the same way for the same reason.
+public struct FailureCount: Sendable, Hashable {
+    /// The application's name; "" where it is not known any more.
+    public let application: String
+    /// How they ended.
+    public let status: String
+    /// The kind of failure, in Adobe Campaign's words; "" for what is none.
+    public let kind: String
+    /// The reason, word for word; "" if none was given.
+    public let reason: String
+    /// How many.
+    public let count: Int64
+}
+
+extension Store {
+    /// So many parts are counted for the chart, at most: some 50 milliseconds.
+    private static let mostParts: Int64 = 100_000
+    /// So many deliveries are looked at for one page, at most: some 50 milliseconds where nothing fits.
+    private static let mostDeliveries: Int64 = 20_000
+    /// So many people that were left out are counted, at most: some 20 milliseconds.
+    private static let mostExclusions: Int64 = 50_000
+
+    /// The outcomes of the last hour, of deliveries that are open or ended in it.
+    public func outcomesOfLastHour() async throws -> OutcomeHour {
+        let result = try await query(
+            """
+            SELECT (extract(epoch FROM now() - c.finished_at) / 60)::integer, coalesce(sum(c.sent), 0)::bigint,
+                coalesce(sum(c.failed), 0)::bigint, coalesce(sum(c.other), 0)::bigint, count(*)
+            FROM (
+                SELECT p.finished_at, p.sent, p.failed + CASE WHEN p.rest_status = 2 THEN p.size - p.handed_over - p.sent - p.failed
+                        - p.ignored - p.not_applicable - p.canceled - p.unknown ELSE 0 END AS failed,
+                    p.ignored + p.not_applicable + p.canceled + p.unknown + CASE WHEN p.rest_status IN (0, 7, 8, 9) THEN p.size
+                        - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown ELSE 0 END AS other
+                FROM (
+                    SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('preparing', 'in_progress', 'paused')
+                    UNION
+                    SELECT d.id FROM pushmta_engine.delivery d WHERE d.finished_at > now() - interval '1 hour'
+                ) d
+                JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id AND p.state = 'done'
+                    AND p.finished_at > now() - interval '1 hour' AND NOT p.folded
+                LIMIT $1
+            ) c
+            GROUP BY 1 ORDER BY 1
+            """,
+            [.int64(Self.mostParts)]
+        )
+        var parts: Int64 = 0
+        let minutes = try all(result) { rows, row in
+            parts += try rows.int64(row, 4)
+            return OutcomeMinute(
+                age: Int(try rows.int32(row, 0)),
+                sent: try rows.int64(row, 1),
+                failed: try rows.int64(row, 2),
+                other: try rows.int64(row, 3)
+            )
+        }
+        return OutcomeHour(minutes: minutes, isPartial: parts >= Self.mostParts)
+    }
+
+    /// Messages that are due and wait, by application, with the oldest of them; counted as far as it costs nothing.
+    public func waitingMessages() async throws -> [EngineFigures.Queue] {
+        try await queueFigures(countingAtMost: 1_000)
+    }
+
+    /// Deliveries that were started and have not ended, those first that go first.
+    public func openDeliveries(most: Int) async throws -> [DeliveryProgress] {
+        let found = try await query(
+            """
+            SELECT d.id FROM pushmta_engine.delivery d
+            WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND d.parent_delivery_id IS NULL
+            ORDER BY d.priority DESC, d.start_at, d.id LIMIT $1
+            """,
+            [.int64(Int64(most))]
+        )
+        return try await pageRows(try all(found) { rows, row in try rows.int64(row, 0) }).rows
+    }
+
+    /// A page of the list of deliveries, days of continuous ones left out, the newest first.
+    public func deliveryPage(_ filter: DeliveryFilter, most: Int) async throws -> DeliveryPage {
+        // One more than asked for tells whether there are more. The window ends the search of what hardly fits.
+        let found = try await query(
+            """
+            WITH looked AS MATERIALIZED (
+                SELECT d.id, d.label, d.state, d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL AS is_day
+                FROM pushmta_engine.delivery d WHERE d.id < $1 ORDER BY d.id DESC LIMIT $5
+            )
+            SELECT l.id, (SELECT CASE WHEN count(*) = $5 THEN min(m.id) END FROM looked m) FROM looked l
+            WHERE NOT l.is_day AND ($2::text IS NULL OR l.state = $2)
+                AND ($3 = '' OR strpos(lower(l.label), lower($3)) > 0)
+                AND ($4 = '' OR EXISTS (SELECT FROM pushmta_engine.delivery_application x
+                    JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = l.id AND a.name = $4))
+            UNION ALL SELECT NULL, (SELECT CASE WHEN count(*) = $5 THEN min(m.id) END FROM looked m)
+            ORDER BY 1 DESC NULLS LAST LIMIT $6
+            """,
+            [
+                .int64(filter.below), .textOrNull(filter.state?.rawValue), .text(filter.text),
+                .text(filter.application),
+                .int64(Self.windowSize(filter, most)), .int64(Int64(most) + 1),
+            ]
+        )
+        var ids = try all(found) { rows, row in try rows.int64OrNil(row, 0) }.compactMap(\.self)
+        let lowest = found.rowCount > 0 ? try found.int64OrNil(0, 1) : nil
+        let isFull = ids.count > most
+        if isFull { ids.removeLast(ids.count - most) }
+        let page = try await pageRows(ids)
+        return DeliveryPage(
+            rows: page.rows,
+            applications: page.applications,
+            next: isFull ? ids.last : lowest,
+            isCut: !isFull && lowest != nil
+        )
+    }
+
+    /// Without conditions a page needs no more rows than it shows, and the days between them.
+    private static func windowSize(_ filter: DeliveryFilter, _ most: Int) -> Int64 {
+        let isOpen = filter.state == nil && filter.text.isEmpty && filter.application.isEmpty
+        return isOpen ? Int64(most) * 20 : mostDeliveries
+    }
+
+    private func pageRows(_ ids: [Int64]) async throws -> (rows: [DeliveryProgress], applications: [Int64: [String]]) {
+        let rows = try await query(
+            "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p WHERE p.id = ANY($1) ORDER BY p.id DESC",
+            [.int64Array(ids)]
+        )
+        return (try all(rows, Self.progress), try await applicationNames(ofDeliveries: ids))
+    }
+
+    /// The names of the applications that each of some deliveries goes to.
+    public func applicationNames(ofDeliveries ids: [Int64]) async throws -> [Int64: [String]] {
+        let result = try await query(
+            """
+            SELECT x.delivery_id, a.name FROM pushmta_engine.delivery_application x
+            JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = ANY($1) ORDER BY 1, 2
+            """,
+            [.int64Array(ids)]
+        )
+        var names: [Int64: [String]] = [:]
+        for row in 0..<result.rowCount { names[try result.int64(row, 0), default: []].append(try result.text(row, 1)) }
+        return names
+    }
+
+    /// The names of all applications.
+    public func applicationNames() async throws -> [String] {
+        try all(try await query("SELECT a.name FROM pushmta_engine.application a ORDER BY a.name")) { rows, row in
+            try rows.text(row, 0)
+        }
+    }
+
+    /// Why people were left out of a delivery, the most frequent first; counted to a limit.
+    ///
+    /// - Returns: the counts, and whether there may be more.
+    public func boundedExclusions(delivery id: Int64) async throws -> (counts: [BoundedCount], isPartial: Bool) {
+        let result = try await query(
+            """
+            SELECT c.reason, count(*) FROM (
+                SELECT e.reason FROM pushmta_engine.delivery d
+                JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id WHERE d.id = $1 LIMIT $2
+            ) c GROUP BY 1 ORDER BY 2 DESC, 1
+            """,
+            [.int64(id), .int64(Self.mostExclusions)]
+        )
+        let counts = try all(result) { rows, row in
+            BoundedCount(name: try rows.text(row, 0), count: try rows.int64(row, 1))
+        }
+        return (counts, counts.reduce(0) { $0 + $1.count } >= Self.mostExclusions)
+    }
+}
+
+extension Store {
+    /// What devices told of a delivery, with its days if it is continuous.
+    public func funnel(delivery id: Int64) async throws -> DeliveryFunnel {
+        let result = try await query(
+            """
+            SELECT coalesce(sum(s.received_unique), 0)::bigint, coalesce(sum(s.clicked_unique), 0)::bigint
+            FROM pushmta.delivery_statistics s WHERE s.delivery_id = ANY(\(Self.withDaysSQL))
+            """,
+            [.int64(id)]
+        )
+        return DeliveryFunnel(received: try result.int64(0, 0), clicked: try result.int64(0, 1))
+    }
+
+    /// How a delivery's messages to each application ended, by name.
+    public func outcomesByApplication(delivery id: Int64) async throws -> [ApplicationOutcomes] {
+        let result = try await query(
+            """
+            SELECT coalesce(s.application, ''), sum(s.sent)::bigint, sum(s.failed)::bigint,
+                sum(s.ignored + s.not_applicable + s.canceled + s.unknown)::bigint, sum(s.received_unique)::bigint,
+                sum(s.clicked_unique)::bigint
+            FROM pushmta.delivery_statistics_by_application s WHERE s.delivery_id = ANY(\(Self.withDaysSQL)) GROUP BY 1 ORDER BY 1
+            """,
+            [.int64(id)]
+        )
+        return try all(result) { rows, row in
+            ApplicationOutcomes(
+                application: try rows.text(row, 0),
+                sent: try rows.int64(row, 1),
+                failed: try rows.int64(row, 2),
+                other: try rows.int64(row, 3),
+                received: try rows.int64(row, 4),
+                clicked: try rows.int64(row, 5)
+            )
+        }
+    }
+
+    /// Why messages of a delivery did not arrive, the most frequent first; those of parts that are done.
+    public func failureCounts(delivery id: Int64, most: Int) async throws -> [FailureCount] {
+        let result = try await query(
+            """
+            SELECT coalesce(f.application, ''), f.status, concat_ws(', ', f.failure_type, f.failure_reason), f.reason,
+                sum(f.messages)::bigint
+            FROM pushmta.delivery_failures f WHERE f.delivery_id = ANY(\(Self.withDaysSQL))
+            GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT $2
+            """,
+            [.int64(id), .int64(Int64(most))]
+        )
+        return try all(result) { rows, row in
+            FailureCount(
+                application: try rows.text(row, 0),
+                status: try rows.text(row, 1),
+                kind: try rows.text(row, 2),
+                reason: try rows.text(row, 3),
+                count: try rows.int64(row, 4)
+            )
+        }
+    }
+
+    /// A delivery, and its days if it is continuous.
+    private static let withDaysSQL = """
+        ARRAY(SELECT $1::bigint UNION ALL SELECT d.id FROM pushmta_engine.delivery d
+            WHERE d.kind = 'continuous' AND d.parent_delivery_id = $1)
+        """
+}

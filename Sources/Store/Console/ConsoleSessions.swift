@@ -1,0 +1,239 @@
+import PostgresClient
+
+/// What a user of the console may do; each role may do what the one before may.
+public enum ConsoleRole: String, Sendable, CaseIterable, Comparable {
+    /// Look at everything but the audit log.
+    case read
+    /// Make deliveries.
+    case marketing
+    /// Hold and stop deliveries, drain hosts.
+    case operate
+    /// Read who did what.
+    case admin
+
+    /// The less powerful role sorts first.
+    public static func < (left: ConsoleRole, right: ConsoleRole) -> Bool { left.rank < right.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// Who has signed in, as the database knows it at this moment.
+public struct ConsoleSession: Sendable, Hashable {
+    /// The user's name.
+    public let user: String
+    /// What the user may do.
+    public let role: ConsoleRole
+    /// What each form of the session carries.
+    public let formToken: String
+
+    /// A session.
+    public init(user: String, role: ConsoleRole, formToken: String) {
+        self.user = user
+        self.role = role
+        self.formToken = formToken
+    }
+}
+
+/// How many attempts to sign in may fail, and for how long a name or an address is locked then.
+public struct ConsoleLock: Sendable, Hashable {
+    /// Failures in a row of one name.
+    public var failures: Int
+    /// How long it is locked, in seconds; failures that are older do not count.
+    public var seconds: Int
+
+    /// An address may be that of an office, so that it has several people's tries.
+    static let usersOfAddress = 4
+
+    /// A lock.
+    public init(failures: Int, seconds: Int) {
+        self.failures = failures
+        self.seconds = seconds
+    }
+}
+
+/// A session as its browser names it, for what it changes.
+public struct ConsoleActor: Sendable, Hashable {
+    /// SHA-256 of the session's token.
+    public var tokenHash: [UInt8]
+    /// After how many seconds without use the session is over.
+    public var idleSeconds: Int
+    /// Where the request came from, for the audit log.
+    public var address: String
+    /// The moment; nil for the database's own, which is what it is but in tests.
+    public var moment: DatabaseTime?
+
+    /// Names a session.
+    public init(tokenHash: [UInt8], idleSeconds: Int, address: String, moment: DatabaseTime? = nil) {
+        self.tokenHash = tokenHash
+        self.idleSeconds = idleSeconds
+        self.address = address
+        self.moment = moment
+    }
+
+    /// Token, moment and idle time, the first three values of each function.
+    fileprivate var values: [PostgresValue] {
+        [.bytes(tokenHash), Store.moment(moment), .double(Double(idleSeconds))]
+    }
+}
+
+extension Store {
+    /// The role that the console takes on; migrations make it.
+    public static let consoleRole = "pushmta_console"
+
+    /// A moment as a parameter of a statement, null for the database's own.
+    fileprivate static func moment(_ moment: DatabaseTime?) -> PostgresValue {
+        moment.map { .timestamp(microsecondsSince2000: $0.microsecondsSince2000) } ?? .null
+    }
+
+    private static let momentAndIdle = "coalesce($2::timestamptz, now()), make_interval(secs => $3)"
+
+    /// Counts an attempt to sign in as failed, until ``beginConsoleSession(user:address:tokenHash:formToken:lastsSeconds:at:)`` takes it
+    /// back.
+    ///
+    /// - Returns: the hash of the user's password, nil if nobody has the name; and for how many seconds name or address are locked.
+    public func consoleAttempt(user: String, address: String, lock: ConsoleLock, at moment: DatabaseTime? = nil)
+        async throws -> (hash: String?, secondsLocked: Double)
+    {
+        let result = try await query(
+            """
+            SELECT a.password_hash, a.seconds_locked FROM pushmta_engine.console_attempt($1, $2, coalesce($3::timestamptz, now()), $4, $5,
+                make_interval(secs => $6)) a
+            """,
+            [
+                .text(user), .text(address), Self.moment(moment), .int32(Int32(clamping: lock.failures)),
+                .int32(Int32(clamping: lock.failures * ConsoleLock.usersOfAddress)), .double(Double(lock.seconds)),
+            ]
+        )
+        return (try result.textOrNil(0, 0), try result.double(0, 1))
+    }
+
+    /// Puts a refused attempt to sign in on record; one that a lock refuses is not.
+    public func refuseConsoleAttempt(user: String, address: String) async throws {
+        try await query("SELECT pushmta_engine.console_refuse($1, $2)", [.text(user), .text(address)])
+    }
+
+    /// Opens a session for somebody whose password was right.
+    ///
+    /// - Returns: false if the user was removed in the meantime.
+    public func beginConsoleSession(
+        user: String,
+        address: String,
+        tokenHash: [UInt8],
+        formToken: String,
+        lastsSeconds: Int,
+        at moment: DatabaseTime? = nil
+    ) async throws -> Bool {
+        try await query(
+            "SELECT pushmta_engine.console_begin($1, $2, coalesce($3::timestamptz, now()), $4, $5, make_interval(secs => $6))",
+            [
+                .text(user), .text(address), Self.moment(moment), .bytes(tokenHash), .text(formToken),
+                .double(Double(lastsSeconds)),
+            ]
+        ).bool(0, 0)
+    }
+
+    /// Who has signed in; nil if the session is over or was never there.
+    ///
+    /// - Parameter isUse: whether a person asks, which keeps the session open.
+    public func consoleSession(_ actor: ConsoleActor, isUse: Bool) async throws -> ConsoleSession? {
+        let result = try await query(
+            """
+            SELECT s.user_name, s.user_role, s.form_token
+            FROM pushmta_engine.console_session_of($1, \(Self.momentAndIdle), $4) s
+            """,
+            actor.values + [.bool(isUse)]
+        )
+        guard result.rowCount > 0 else { return nil }
+        return ConsoleSession(
+            user: try result.text(0, 0),
+            role: try choice(result, 0, 1),
+            formToken: try result.text(0, 2)
+        )
+    }
+
+    /// Ends a session.
+    public func endConsoleSession(_ actor: ConsoleActor) async throws {
+        try await query("SELECT pushmta_engine.console_end($1, $2)", [.bytes(actor.tokenHash), .text(actor.address)])
+    }
+}
+
+/// What may be done to a delivery that was started.
+public enum DeliveryAction: String, Sendable, CaseIterable {
+    /// Nothing new leaves until it is resumed.
+    case pause
+    /// It goes on where it was.
+    case resume
+    /// Nothing new leaves ever.
+    case stop
+}
+
+/// A row of the audit log.
+public struct AuditRow: Sendable, Hashable {
+    /// Counts up.
+    public let id: Int64
+    /// When it was done.
+    public let at: DatabaseTime
+    /// Who did it; "" where nobody of that name is known.
+    public let who: String
+    /// What was done, such as `delivery.stop`.
+    public let action: String
+    /// To which thing.
+    public let subject: String
+    /// What there is to say of it.
+    public let detail: String
+    /// From which address or machine.
+    public let origin: String
+}
+
+extension Store {
+    /// Pauses, resumes or stops a delivery for somebody who has signed in; it is on record in the same transaction.
+    ///
+    /// Throws ``StoreError`` with `sqlState` `PM090` if the session is over, `PM091` if its role may not, else as the action does.
+    public func control(_ action: DeliveryAction, delivery id: Int64, by actor: ConsoleActor) async throws {
+        try await breakingCircles(
+            "SELECT pushmta_engine.console_control($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .text(action.rawValue), .int64(id)]
+        )
+    }
+
+    /// Asks the supervisor of a host to drain, for somebody who has signed in; it is on record in the same transaction.
+    ///
+    /// - Parameter id: a UUID; what is none is refused by the database.
+    public func drain(host id: String, by actor: ConsoleActor) async throws {
+        try await breakingCircles(
+            "SELECT pushmta_engine.console_drain($1, \(Self.momentAndIdle), $4, $5::uuid)",
+            actor.values + [.text(actor.address), .text(id)]
+        )
+    }
+
+    /// As for ``pauseDelivery(_:)``: PostgreSQL may have to break a circle with a program of an older version.
+    private func breakingCircles(_ sql: String, _ values: [PostgresValue], attempts: Int = 4) async throws {
+        do {
+            try await query(sql, values)
+        } catch let error as PostgresError where error.sqlState == "40P01" && attempts > 1 {
+            try await breakingCircles(sql, values, attempts: attempts - 1)
+        }
+    }
+
+    /// The newest rows of the audit log below an id, for an administrator who has signed in.
+    public func auditLog(below id: Int64 = .max, most: Int, by actor: ConsoleActor) async throws -> [AuditRow] {
+        let result = try await query(
+            """
+            SELECT a.id, a.at, a.who, a.action, a.subject, a.detail, a.origin
+            FROM pushmta_engine.console_audit($1, \(Self.momentAndIdle), $4, $5) a ORDER BY a.id DESC
+            """,
+            actor.values + [.int64(id), .int32(Int32(clamping: most))]
+        )
+        return try all(result) { rows, row in
+            AuditRow(
+                id: try rows.int64(row, 0),
+                at: try rows.time(row, 1),
+                who: try rows.text(row, 2),
+                action: try rows.text(row, 3),
+                subject: try rows.text(row, 4),
+                detail: try rows.text(row, 5),
+                origin: try rows.text(row, 6)
+            )
+        }
+    }
+}

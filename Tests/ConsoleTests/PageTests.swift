@@ -1,0 +1,177 @@
+import Foundation
+import HTTPTypes
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// What pages show and do, with a real database.
+@Suite struct PageTests {
+    /// What would be markup if it were not escaped.
+    private static let hostile = #"<script>alert("1")</script>'&{{title}}<img src=x onerror=alert(1)>"#
+
+    @Test func namesOfOthersAreTextOnEveryPage() async throws {
+        let site = try await ConsoleSite.start()
+        let hostile = Self.hostile
+        let admin = try await site.session(.admin, name: String(hostile.prefix(190)))
+        let delivery = try await site.delivery(hostile)
+        try await site.admin.registerHost(
+            HostReport(
+                id: "6f9619ff-8b86-4011-b42d-00cf4fc964ff",
+                name: hostile,
+                pid: 1,
+                version: hostile,
+                schemaVersion: Store.schemaVersion,
+                state: .running,
+                journalFolder: "/",
+                alarm: hostile
+            )
+        )
+        try await site.admin.holdDelivery(delivery, reason: hostile)
+        let paths = [
+            "/", "/deliveries", "/deliveries?text=\(SignIn.encoded(hostile))&application=\(SignIn.encoded(hostile))",
+            "/deliveries/\(delivery)", "/deliveries/\(delivery)/stop", "/alarms", "/hosts",
+            "/hosts/6f9619ff-8b86-4011-b42d-00cf4fc964ff/drain", "/audit",
+        ]
+        var seen = 0
+        for path in paths {
+            let page = try await admin.get(path)
+            #expect(page.status == .ok, "\(path)")
+            #expect(!page.text.contains("<script>") && !page.text.contains("<img"), "\(path)")
+            seen += page.text.contains("&lt;script&gt;") ? 1 : 0
+        }
+        #expect(seen == paths.count)
+        let door = try await site.signIn(hostile, password: hostile)
+        #expect(door.status == .unauthorized && !door.text.contains("<script>") && !door.text.contains(hostile))
+        await site.close()
+    }
+
+    @Test func aDeliveryIsPausedResumedAndStoppedOnRecord() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        let oda = try await site.session(.operate, name: "oda")
+        let steps: [(String, DeliveryState)] = [("pause", .paused), ("resume", .pending), ("stop", .stopped)]
+        for (action, state) in steps {
+            let answer = try await oda.post("/deliveries/\(delivery)/\(action)")
+            #expect(answer.status == .seeOther && answer.headers[.location] == "/deliveries/\(delivery)?done=\(action)")
+            #expect(try await site.admin.deliveryProgress(delivery).state == state)
+            #expect(try await oda.get("/deliveries/\(delivery)?done=\(action)").text.contains("role=\"status\""))
+        }
+        // It is at its end: the database says no, and the page what to do.
+        let late = try await oda.post("/deliveries/\(delivery)/pause")
+        #expect(late.status == .conflict && late.text.contains("cannot be paused"))
+        let admin = try await site.session(.admin)
+        let audit = try await admin.get("/audit").text
+        for words in [
+            "paused a delivery", "resumed a delivery", "stopped a delivery", "signed in", "added a user", "oda",
+        ] {
+            #expect(audit.contains(words), "\(words)")
+        }
+        #expect(audit.contains("Autumn sale") && audit.contains("192.0.2.1"))
+        await #expect(throws: (any Error).self) {
+            let connection = try await site.database.connect()
+            try await connection.run(script: "DELETE FROM pushmta_engine.audit_log")
+        }
+        await site.close()
+    }
+
+    @Test func readersSeeNoButtonsAndHostsDrain() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        let host = "6f9619ff-8b86-4011-b42d-00cf4fc964ff"
+        try await site.admin.registerHost(
+            HostReport(
+                id: host,
+                name: "push-1",
+                pid: 1,
+                version: "1",
+                schemaVersion: Store.schemaVersion,
+                state: .running,
+                journalFolder: "/"
+            )
+        )
+        let reader = try await site.session(.read)
+        #expect(try await !reader.get("/deliveries/\(delivery)").text.contains("/pause"))
+        #expect(try await !reader.get("/hosts").text.contains("/drain"))
+        #expect(try await !reader.get("/").text.contains("/audit"))
+        let oda = try await site.session(.operate)
+        #expect(try await oda.get("/deliveries/\(delivery)").text.contains("action=\"/deliveries/\(delivery)/pause\""))
+        #expect(try await oda.get("/hosts").text.contains("/hosts/\(host)/drain"))
+        #expect(try await oda.post("/hosts/\(host)/drain").headers[.location] == "/hosts?done=drain")
+        #expect(try await site.admin.hosts().first?.isDrainRequested == true)
+        #expect(try await oda.post("/hosts/00000000-0000-0000-0000-000000000000/drain").status == .notFound)
+        await site.close()
+    }
+
+    @Test func theListIsFilteredAndGoesOnByKeys() async throws {
+        let site = try await ConsoleSite.start()
+        var ids: [Int64] = []
+        for number in 0..<30 { ids.append(try await site.delivery("Sale \(number)")) }
+        try await site.admin.pauseDelivery(ids[3])
+        let reader = try await site.session(.read)
+        func shown(_ text: String) -> [Int64] {
+            text.matches(of: /<th scope="row"><a href="\/deliveries\/(\d+)"/).compactMap { Int64($0.1) }
+        }
+        let first = try await reader.get("/deliveries").text
+        #expect(shown(first) == Array(ids.reversed().prefix(25)))
+        let next = try #require(first.firstMatch(of: /href="(\/deliveries\?below=\d+)"/)).1
+        #expect(try await shown(reader.get(String(next)).text) == Array(ids.prefix(5).reversed()))
+        #expect(try await shown(reader.get("/deliveries?state=paused").text) == [ids[3]])
+        #expect(try await shown(reader.get("/deliveries?text=SALE%2017").text) == [ids[17]])
+        #expect(try await shown(reader.get("/deliveries?application=shop-ios&text=sale%205").text) == [ids[5]])
+        #expect(try await shown(reader.get("/deliveries?application=none").text) == [])
+        await site.close()
+    }
+
+    @Test func theRoleReadsNoSecretAndWritesNoTable() async throws {
+        let site = try await ConsoleSite.start()
+        let connection = try await site.database.connect()
+        try await connection.run(script: "SET ROLE pushmta_console")
+        for table in [
+            "credential", "console_user", "console_session", "audit_log", "subscription", "tracking_key", "api_key",
+        ] {
+            await #expect(throws: (any Error).self, "\(table)") {
+                try await connection.run(script: "TABLE pushmta_engine.\(table)")
+            }
+        }
+        for statement in ["UPDATE pushmta_engine.delivery SET priority = 1", "CREATE TABLE pushmta_engine.x ()"] {
+            await #expect(throws: (any Error).self) { try await connection.run(script: statement) }
+        }
+        await connection.close()
+        await site.close()
+    }
+
+    @Test func figuresAreReadByPeople() {
+        #expect(Figures.count(1_234_567) == "1,234,567" && Figures.count(-1_000) == "-1,000" && Figures.count(0) == "0")
+        #expect(
+            Figures.short(9_999) == "9,999" && Figures.short(12_345) == "12.3 k" && Figures.short(4_560_000) == "4.56 M"
+        )
+        #expect(Figures.percent(1, of: 100_000) == "<0.1 %" && Figures.percent(99_999, of: 100_000) == ">99.9 %")
+        #expect(Figures.percent(1, of: 2) == "50 %" && Figures.percent(1, of: 0) == "–")
+        #expect(Figures.duration(3_725) == "1 h 2 min" && Figures.duration(61) == "1 min 1 s")
+        #expect(Figures.bytes(1_536) == "1.50 KiB")
+    }
+
+    @Test func theChartSaysInWordsWhatItShows() {
+        let hour = OutcomeHour(
+            minutes: [
+                OutcomeMinute(age: 0, sent: 10, failed: 1, other: 0),
+                OutcomeMinute(age: 59, sent: 1_900, failed: 0, other: 3),
+            ],
+            isPartial: false
+        )
+        let chart = OutcomeChart(hour: hour, now: Date(timeIntervalSince1970: 3_600), catalogue: .english)
+        #expect(chart.top == 2_000)
+        #expect(chart.words.contains("00:01 UTC, with 1,903 messages"))
+        #expect(chart.markup.text.matches(of: /<rect/).count == 4)
+        #expect(!chart.markup.text.contains("style="))
+    }
+
+    @Test func eventsHaveALineForEachLine() {
+        #expect(EventWriter.event("a\nb") == "data: a\ndata: b\n\n")
+        #expect(EventWriter.event("") == ":\n\n")
+    }
+}

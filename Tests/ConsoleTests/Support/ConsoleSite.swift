@@ -1,0 +1,239 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PostgresClient
+import PushCore
+import Store
+import Synchronization
+import TestSupport
+
+@testable import Console
+
+/// A console in this process with a database of its own, asked without a network: what the router gets is what a connection would give.
+final class ConsoleSite: Sendable {
+    let database: TestDatabase
+    let admin: Store
+    let responder: ConsoleResponder
+    let server: ConsoleServer
+    private let entrance: ConsoleEntrance
+    /// What time it is for sessions and locks, beyond the database's own.
+    private let ahead = Mutex<Int64>(0)
+
+    static let password = "correct horse battery"
+    /// Its hash, made once: each costs what guesses are to cost.
+    private static let hash = Task { try await Passwords().hash(password) }
+
+    private init(database: TestDatabase, admin: Store, change: (inout ConsoleSettings) -> Void) throws {
+        self.database = database
+        self.admin = admin
+        var settings = Settings()
+        change(&settings.console)
+        let box = Mutex<@Sendable () -> DatabaseTime?>({ nil })
+        let moment = Moment(box)
+        var logger = Logger(label: "console") { _ in SwiftLogNoOpLogHandler() }
+        logger.logLevel = .critical
+        server = try ConsoleServer(
+            ConsoleSetup(
+                settings: settings,
+                database: database.configuration(role: "console"),
+                version: "1.0",
+                meanings: { $0 == "BadDeviceToken" ? "the token is none of this app" : nil },
+                logger: logger,
+                moment: { moment.now() }
+            )
+        )
+        responder = server.responder
+        entrance = responder.router()
+        moment.set { [weak self] in self?.moment() }
+    }
+
+    static func start(_ change: (inout ConsoleSettings) -> Void = { _ in }) async throws -> ConsoleSite {
+        let database = try await TestDatabase.create()
+        let site = try ConsoleSite(
+            database: database,
+            admin: Store(configuration: database.configuration()),
+            change: change
+        )
+        try await site.fill()
+        return site
+    }
+
+    private func fill() async throws {
+        try await admin.createService(name: "shop", label: "Shop")
+        try await admin.createAccount(name: "apns", connector: .iosHTTP2, host: "localhost", port: 443)
+        try await admin.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-ios",
+                platform: .ios,
+                integrationKey: "ios-key",
+                bundleID: "com.shop",
+                account: "apns"
+            )
+        )
+    }
+
+    func user(_ name: String, _ role: ConsoleRole) async throws {
+        let author = AuditAuthor(name: "test", origin: "here")
+        try await admin.addConsoleUser(name, role: role, passwordHash: try await Self.hash.value, by: author)
+    }
+
+    /// A started delivery.
+    func delivery(_ label: String = "Autumn sale") async throws -> Int64 {
+        let id = try await admin.createDelivery(
+            NewDelivery(label: label, applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        try await admin.startDelivery(id)
+        return id
+    }
+
+    func pass(minutes: Int64) { ahead.withLock { $0 += minutes * 60_000 } }
+
+    private func moment() -> DatabaseTime? {
+        let seconds = Date().timeIntervalSince1970
+        return DatabaseTime(microsecondsSince1970: Int64(seconds * 1e6)).advanced(byMilliseconds: ahead.withLock { $0 })
+    }
+
+    /// Asks for a path, as a browser with these cookies would.
+    func ask(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        form: [String: String]? = nil,
+        cookies: String = "",
+        headers: [String: String] = [:],
+        peer: String = "192.0.2.1"
+    ) async throws -> ConsoleAnswer {
+        var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        if !cookies.isEmpty { head.headerFields[.cookie] = cookies }
+        for (name, value) in headers {
+            if let field = HTTPField.Name(name) { head.headerFields[field] = value }
+        }
+        let body = (form ?? [:]).map { "\(Self.encoded($0.key))=\(Self.encoded($0.value))" }.joined(separator: "&")
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
+        let context = ConsoleEntrance.Context(peer: IPAddress(peer), logger: Logger(label: "test"))
+        let response = try await entrance.respond(to: request, context: context)
+        return try await ConsoleAnswer(response)
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+
+    /// Signs in; the answer is a redirection if it went well.
+    func signIn(
+        _ name: String,
+        password: String = ConsoleSite.password,
+        peer: String = "192.0.2.1",
+        headers: [String: String] = [:],
+        next: String = ""
+    ) async throws -> ConsoleAnswer {
+        let page = try await ask(.get, "/sign-in", headers: headers, peer: peer)
+        return try await ask(
+            .post,
+            "/sign-in",
+            form: ["token": page.formToken, "user": name, "password": password, "next": next],
+            cookies: page.cookies,
+            headers: headers,
+            peer: peer
+        )
+    }
+
+    /// A session of a new user with a role.
+    func session(_ role: ConsoleRole, name: String? = nil) async throws -> ConsoleBrowser {
+        let name = name ?? role.rawValue
+        try await user(name, role)
+        return try await browser(name)
+    }
+
+    /// A session of a user.
+    func browser(_ name: String) async throws -> ConsoleBrowser {
+        let answer = try await signIn(name)
+        guard answer.status == .seeOther else { throw Refused(name: name, status: answer.status) }
+        let browser = ConsoleBrowser(site: self, cookies: answer.cookies)
+        let page = try await browser.get("/alarms")
+        return ConsoleBrowser(site: self, cookies: answer.cookies, token: page.formToken)
+    }
+
+    func close() async {
+        await server.database.close()
+        await responder.close()
+        await admin.close()
+    }
+}
+
+/// Lets the clock of a site be set after the site has been made.
+private final class Moment: Sendable {
+    private let source: Mutex<@Sendable () -> DatabaseTime?>
+
+    init(_ source: consuming Mutex<@Sendable () -> DatabaseTime?>) {
+        self.source = source
+    }
+
+    func set(_ source: @escaping @Sendable () -> DatabaseTime?) { self.source.withLock { $0 = source } }
+    func now() -> DatabaseTime? { source.withLock { $0 }() }
+}
+
+/// Somebody who has signed in.
+struct ConsoleBrowser: Sendable {
+    let site: ConsoleSite
+    let cookies: String
+    var token = ""
+
+    func get(_ path: String) async throws -> ConsoleAnswer {
+        try await site.ask(.get, path, cookies: cookies)
+    }
+
+    func post(_ path: String, token given: String? = nil, headers: [String: String] = [:]) async throws -> ConsoleAnswer
+    {
+        try await site.ask(.post, path, form: ["token": given ?? token], cookies: cookies, headers: headers)
+    }
+}
+
+/// What the console answered.
+struct ConsoleAnswer: Sendable {
+    let status: HTTPResponse.Status
+    let headers: HTTPFields
+    let text: String
+
+    init(_ response: Response) async throws {
+        status = response.status
+        headers = response.headers
+        // A live page has no end.
+        guard response.headers[.contentType] != "text/event-stream" else {
+            text = ""
+            return
+        }
+        let sink = Sink()
+        try await response.body.write(sink)
+        text = sink.text.withLock { $0 }
+    }
+
+    /// The cookies that a browser has after it.
+    var cookies: String {
+        headers[values: .setCookie].filter { !$0.contains("Max-Age=0") }
+            .compactMap { $0.split(separator: ";").first.map(String.init) }.joined(separator: "; ")
+    }
+
+    /// The token of its first form.
+    var formToken: String {
+        text.firstMatch(of: /name="token" value="([0-9a-f]{64})"/).map { String($0.1) } ?? ""
+    }
+
+    private final class Sink: ResponseBodyWriter {
+        let text = Mutex("")
+
+        func write(_ buffer: ByteBuffer) async throws {
+            text.withLock { $0 += String(buffer: buffer) }
+        }
+
+        func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+}
+
+/// Somebody who could not sign in.
+struct Refused: Error {
+    let name: String
+    let status: HTTPResponse.Status
+}
