@@ -80,12 +80,32 @@ struct PatroniCluster: Sendable {
         if patroni[server].running == nil { try await startPatroni(server) }
     }
 
-    /// Makes the database, whose owner is the engine's role.
+    /// Makes the database, whose owner is the engine's role, and waits until every server has it: libpq asks a replica first, perhaps, and one
+    /// that does not know the database yet is no reason for it to ask the next server.
     func createDatabase(_ name: String) async throws {
         let server = try await primary()
+        try await run("createdb", on: server, [name])
+        let deadline = ContinuousClock.now.advanced(by: Self.databaseLimit)
+        for server in 0..<Self.serverCount {
+            while true {
+                do {
+                    try await run("psql", on: server, ["-d", name, "-c", ""])
+                    break
+                } catch {
+                    guard ContinuousClock.now < deadline else { throw error }
+                    try await Task.sleep(for: Self.lookInterval)
+                }
+            }
+        }
+    }
+
+    /// How long replicas may take until they have replayed what made the database.
+    private static let databaseLimit = Duration.seconds(60)
+
+    private func run(_ program: String, on server: Int, _ arguments: [String]) async throws {
         try await ToolRun.run(
-            try PrivateCluster.program("createdb"),
-            ["-h", values.servers[server], "-U", PrivateCluster.role, name],
+            try PrivateCluster.program(program),
+            ["-h", values.servers[server], "-U", PrivateCluster.role] + arguments,
             environment: ["PGPASSWORD": values.password, "PGDATABASE": "postgres"]
         )
     }
