@@ -49,6 +49,27 @@ import Testing
         await site.close()
     }
 
+    /// Marks that make one character of themselves and HTML's.
+    @Test func marksThatJoinDoNotHideMarkup() throws {
+        for hostile in ["\u{600}<b>\u{301}", "\"\u{301} autofocus", "<\u{200D}b>\u{FE0F}", "&\u{308}'\u{20DD}"] {
+            let separated = Markup.separated(hostile)
+            #expect(
+                separated.allSatisfy {
+                    $0.unicodeScalars.count == 1 || !$0.unicodeScalars.contains { "&<>\"'".unicodeScalars.contains($0) }
+                }
+            )
+            let pages = try PageRenderer(version: "1")
+            let values: PageValues = ["title": .text(hostile), "text": .text(hostile)]
+            let shown = pages.fragment("problem", values).unicodeScalars
+            let plain = pages.fragment("problem", ["title": "", "text": ""]).unicodeScalars
+            for scalar in "<>\"".unicodeScalars {
+                #expect(shown.count { $0 == scalar } == plain.count { $0 == scalar }, "\(scalar)")
+            }
+            #expect(!Markup.escaped(hostile).unicodeScalars.contains { "<>\"'".unicodeScalars.contains($0) })
+        }
+        #expect(Markup.separated("a < b & 👩‍👩‍👧 é") == "a < b & 👩‍👩‍👧 é")
+    }
+
     @Test func aDeliveryIsPausedResumedAndStoppedOnRecord() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()

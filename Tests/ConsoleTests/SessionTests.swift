@@ -85,8 +85,51 @@ import Testing
         // The address has four times as many, over all names.
         for number in 0..<12 { _ = try await site.signIn("guess \(number)", password: "wrong", peer: "192.0.2.77") }
         #expect(try await site.signIn("bob", peer: "192.0.2.77").text.contains("too many failures"))
+        // What a locked address tries counts for no name.
+        for _ in 0..<5 { _ = try await site.signIn("bob", password: "wrong", peer: "192.0.2.77") }
         #expect(try await site.signIn("bob").status == .seeOther)
         await site.close()
+    }
+
+    @Test func aPasswordThatWasChangedMeanwhileOpensNothing() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.user("ada", .read)
+        let lock = ConsoleLock(failures: 5, seconds: 900)
+        let attempt = try await site.admin.consoleAttempt(user: "ada", address: "192.0.2.1", lock: lock)
+        let old = try #require(attempt.hash)
+        let hash = try await Passwords().hash("another password")
+        try await site.admin.changeConsoleUser("ada", passwordHash: hash, by: AuditAuthor(name: "test", origin: "here"))
+        for (compared, isOpen) in [(old, false), (hash, true)] {
+            let begun = try await site.admin.beginConsoleSession(
+                user: "ada",
+                hash: compared,
+                address: "192.0.2.1",
+                tokenHash: Tokens.hash(compared),
+                formToken: "form",
+                lastsSeconds: 60
+            )
+            #expect(begun == isOpen)
+        }
+        await site.close()
+    }
+
+    @Test func manyWhoSignInAtOnceKeepNobodyWaiting() async throws {
+        let passwords = Passwords()
+        let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<60 {
+                group.addTask {
+                    do {
+                        return try await passwords.isRight("a password", hash: nil)
+                    } catch ConsoleProblem.busy {
+                        return true
+                    }
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(refused > 0 && refused <= 40)
+        #expect(try await passwords.isRight("a password", hash: nil) == false, "and then it goes on")
+        await passwords.close()
     }
 
     @Test func aNewPasswordEndsSessionsAndTheLock() async throws {

@@ -25,8 +25,10 @@ struct ConsoleRoutes: Sendable {
 
     init(_ responder: ConsoleResponder) {
         let files = PageRenderer.loaded.sorted { $0.key < $1.key }.map { name, type in
-            ConsoleRoute(.get, "/files/{version}/" + name, .everybody) { _ in
-                guard let text = responder.pages.file(name) else { throw ConsoleProblem.notFound }
+            ConsoleRoute(.get, "/files/{version}/" + name, .everybody) { call in
+                // Of another version, as during an upgrade, it would be kept for good under the wrong name.
+                guard call.parameters["version"] == responder.pages.filesVersion, let text = responder.pages.file(name)
+                else { throw ConsoleProblem.notFound }
                 return .file(text: text, type: type)
             }
         }

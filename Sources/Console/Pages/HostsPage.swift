@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import PushCore
 import Store
@@ -22,10 +23,8 @@ struct HostsPage: Sendable {
 
     /// The id of a host: a UUID, in letters that the database takes.
     private static func host(_ call: ConsoleCall) throws(ConsoleProblem) -> String {
-        guard let id = call.parameters["id"], id.utf8.count == 36, id.allSatisfy({ $0.isHexDigit || $0 == "-" }) else {
-            throw .notFound
-        }
-        return id.lowercased()
+        guard let id = call.parameters["id"].flatMap({ UUID(uuidString: String($0)) }) else { throw .notFound }
+        return id.uuidString.lowercased()
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -80,7 +79,7 @@ struct HostsPage: Sendable {
                 "load": .text("\(Figures.oneDigit(report.load)) / \(report.cores)"),
                 "memory": .text(Figures.bytes(report.residentBytes)),
                 "disk": .text(Figures.bytes(report.journalFreeBytes)),
-                "rate": .text(Figures.short(Int64(rate.rounded()))),
+                "rate": .text(Figures.rate(rate)),
                 "alarm": .text(report.alarm), "hasAlarm": .flag(!report.alarm.isEmpty),
                 "heard": .text(Figures.duration(host.heartbeatAgeSeconds)),
                 "own": .list(own.map { child($0, catalogue) }),
@@ -94,7 +93,7 @@ struct HostsPage: Sendable {
         return [
             "application": .text(child.applicationName), "account": .text(child.accountName),
             "childState": .text(catalogue.childState(beat.state)),
-            "rate": .text(Figures.short(Int64(beat.rate.rounded()))),
+            "rate": .text(Figures.rate(beat.rate)),
             "flight": .text(Figures.short(Int64(beat.connections.streamsInFlight))),
             "connections": .text("\(beat.connections.open)"),
             "latency": .text(Figures.milliseconds(beat.latencyP50Milliseconds)),

@@ -21,6 +21,7 @@ actor NowFeed {
     private let database: ConsoleDatabase
     private let pages: PageRenderer
     private var reading: (began: ContinuousClock.Instant, task: Task<NowSnapshot, any Error>)?
+    private var isRunning = false
     private var hour: (readAt: ContinuousClock.Instant, value: OutcomeHour)?
     private var rendered: (readAt: Date, html: String)?
 
@@ -37,12 +38,15 @@ actor NowFeed {
     /// What happens now.
     func snapshot() async throws -> NowSnapshot {
         let now = ContinuousClock.now
-        if let reading, reading.began + Self.pause > now { return try await reading.task.value }
+        // Where a read takes longer than the pause, who comes meanwhile shares it: reads never run beside each other.
+        if let reading, isRunning || reading.began + Self.pause > now { return try await reading.task.value }
         let known = hour.flatMap { $0.readAt + Self.hourPause > now ? $0.value : nil }
         let task = Task { [database] in
             try await database.runLive { try await Self.read($0, hour: known) }
         }
         reading = (now, task)
+        isRunning = true
+        defer { isRunning = false }
         do {
             let snapshot = try await task.value
             if known == nil { hour = (now, snapshot.hour) }

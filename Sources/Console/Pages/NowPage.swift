@@ -104,7 +104,7 @@ struct NowView {
         let latency = snapshot.children.filter { $0.heartbeat.rate > 0 }.map(\.heartbeat.latencyP99Milliseconds).max()
         let ended = sent + failed
         return [
-            figure(.figureRate, Figures.short(Int64(rate.rounded())), .figureRateUnit),
+            figure(.figureRate, Figures.rate(rate), .figureRateUnit),
             figure(.figureFlight, Figures.short(flight), .figureFlightUnit),
             figure(.figureWaiting, Figures.short(waiting), .figureWaitingUnit, Figures.duration(oldest)),
             figure(

@@ -19,7 +19,7 @@ enum PageValue: Sendable {
     /// As swift-mustache takes it.
     var rendered: Any {
         switch self {
-        case .text(let text): text
+        case .text(let text): Markup.separated(text)
         case .drawing(let markup): markup.text
         case .flag(let flag): flag
         case .group(let values): values.rendered
@@ -45,15 +45,32 @@ struct Markup: Sendable {
 
     /// Text of others as it may stand within markup.
     static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { shown, character in
-            switch character {
+        // By scalars: of a character, a mark that joins it would make another one.
+        text.unicodeScalars.reduce(into: "") { shown, scalar in
+            switch scalar {
             case "&": shown += "&amp;"
             case "<": shown += "&lt;"
             case ">": shown += "&gt;"
             case "\"": shown += "&quot;"
             case "'": shown += "&#39;"
-            default: shown.append(character)
+            default: shown.unicodeScalars.append(scalar)
             }
+        }
+    }
+
+    private static let special: Set<Unicode.Scalar> = ["&", "<", ">", "\"", "'"]
+
+    /// Text that swift-mustache can escape. It looks for whole characters (`htmlEscape`, 2.1.1), and a mark that joins HTML's, as U+0301 behind
+    /// or U+0600 before it, makes one character of the two: a space of no width keeps them apart.
+    static func separated(_ text: String) -> String {
+        guard
+            text.contains(where: { $0.unicodeScalars.count > 1 && $0.unicodeScalars.contains(where: special.contains) })
+        else { return text }
+        return text.unicodeScalars.reduce(into: "") { shown, scalar in
+            let isSpecial = special.contains(scalar)
+            if isSpecial { shown.unicodeScalars.append("\u{200B}") }
+            shown.unicodeScalars.append(scalar)
+            if isSpecial { shown.unicodeScalars.append("\u{200B}") }
         }
     }
 }

@@ -110,6 +110,8 @@ enum ConsoleProblem: Error, Hashable {
     case malformed
     /// The database cannot be reached.
     case databaseAway
+    /// Many others want the same just now.
+    case busy
     /// The thing is in a state that forbids it; the words are the database's.
     case conflict(String)
     /// An error of the program.
@@ -120,7 +122,7 @@ enum ConsoleProblem: Error, Hashable {
         case .notFound: .notFound
         case .refusedRole, .refusedForm: .forbidden
         case .malformed: .badRequest
-        case .databaseAway: .serviceUnavailable
+        case .databaseAway, .busy: .serviceUnavailable
         case .conflict: .conflict
         case .failed: .internalServerError
         }
@@ -134,6 +136,7 @@ enum ConsoleProblem: Error, Hashable {
         case .refusedForm: (.refusedFormTitle, .refusedFormText)
         case .malformed: (.malformedTitle, .malformedText)
         case .databaseAway: (.databaseAwayTitle, .databaseAwayText)
+        case .busy: (.busyTitle, .busyText)
         case .conflict: (.conflictTitle, .conflictText)
         case .failed: (.failedTitle, .failedText)
         }

@@ -2,11 +2,16 @@ import Crypto
 import CryptoExtras
 import Foundation
 import NIOPosix
+import Synchronization
 
 /// Hashes passwords with scrypt and compares them, one after the other on a thread of its own: each takes 32 MiB and some 100
 /// milliseconds, which is what makes guessing slow.
 public final class Passwords: Sendable {
     private let threads: NIOThreadPool
+    private let waiting = Atomic(0)
+
+    /// So many are compared one after the other within some two seconds; who comes then is told to try again, and keeps nobody waiting.
+    private static let mostWaiting = 20
 
     /// N = 2^15, r = 8, p = 3: as strong as N = 2^17 with p = 1 (OWASP, "Password Storage Cheat Sheet", scrypt), with a quarter of its
     /// memory.
@@ -39,8 +44,12 @@ public final class Passwords: Sendable {
     }
 
     /// Whether a password is that of a hash; with nil it takes as long, and is not.
+    ///
+    /// Throws ``ConsoleProblem/busy`` while many others wait.
     func isRight(_ password: String, hash: String?) async throws -> Bool {
-        try await threads.runIfActive {
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.mostWaiting else { throw ConsoleProblem.busy }
+        return try await threads.runIfActive {
             guard let (form, salt, expected) = ScryptForm.read(hash ?? Self.nobody) else { return false }
             let key = try form.key(String(password.prefix(Self.longest)), salt)
             return ConstantTime.areEqual(key, expected) && hash != nil

@@ -58,15 +58,19 @@ struct SignIn: Sendable {
             try await $0.consoleAttempt(user: user, address: address, lock: lock, at: moment)
         }
         let isLocked = attempt.secondsLocked > 0
-        // Whoever is locked learns nothing of the password, and waits as long as anybody.
-        let isRight = try await responder.passwords.isRight(password, hash: isLocked ? nil : attempt.hash)
+        // Whoever is locked learns nothing of the password, and waits as long as anybody; a locked address says nothing of names, and gets no
+        // work done.
+        let isRight =
+            attempt.isAddressLocked
+            ? false : try await responder.passwords.isRight(password, hash: isLocked ? nil : attempt.hash)
         let (token, formToken) = (Tokens.make(), Tokens.make())
         let hash = Tokens.hash(token)
         var isOpen = false
-        if isRight {
+        if isRight, let compared = attempt.hash {
             isOpen = try await responder.database.run {
                 try await $0.beginConsoleSession(
                     user: user,
+                    hash: compared,
                     address: address,
                     tokenHash: hash,
                     formToken: formToken,

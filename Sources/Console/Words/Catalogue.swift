@@ -38,7 +38,6 @@ extension Catalogue {
     func role(_ role: ConsoleRole) -> String {
         switch role {
         case .read: self[.roleRead]
-        case .marketing: self[.roleMarketing]
         case .operate: self[.roleOperate]
         case .admin: self[.roleAdmin]
         }

@@ -37,6 +37,8 @@ enum English {
         .databaseAwayText:
             "The console shows nothing without it. Nothing is lost: messages wait. Load the page again in a moment; if it "
             + "lasts, look at PostgreSQL and at the console’s log.",
+        .busyTitle: "Many people sign in just now",
+        .busyText: "Nobody was counted as refused for it. Go back and try again in a few seconds.",
         .conflictTitle: "This cannot be done now",
         .conflictText: "Nothing was changed. Load the page again to see how it stands now.",
         .failedTitle: "Something went wrong in the console",
@@ -281,7 +283,6 @@ enum English {
         .auditUserRemove: "removed a user",
         // Roles.
         .roleRead: "read",
-        .roleMarketing: "marketing",
         .roleOperate: "operate",
         .roleAdmin: "admin",
     ]

@@ -24,6 +24,9 @@ enum Figures {
         return "\(threeDigits(scaled)) \(unit)"
     }
 
+    /// Messages a second, as a child has measured them.
+    static func rate(_ value: Double) -> String { Int64(exactly: value.rounded()).map(short) ?? "–" }
+
     /// A share in percent, never rounded to all or nothing.
     static func percent(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0 else { return "–" }

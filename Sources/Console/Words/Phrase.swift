@@ -8,8 +8,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case signInTitle, signInUser, signInPassword, signInButton, signInHint, signInRefused, signInLocked, sessionOver
     // Problems, each with what to do.
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
-        malformedTitle, malformedText, databaseAwayTitle, databaseAwayText, conflictTitle, conflictText, failedTitle,
-        failedText, backToNow
+        malformedTitle, malformedText, databaseAwayTitle, databaseAwayText, busyTitle, busyText, conflictTitle,
+        conflictText, failedTitle, failedText, backToNow
     // Now.
     case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, verdictWell, verdictOneWarning,
         verdictWarnings, verdictOneCritical, verdictCritical, verdictNoHost, figuresTitle, figureRate,
@@ -56,5 +56,5 @@ enum Phrase: String, Sendable, CaseIterable {
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
     // Roles.
-    case roleRead, roleMarketing, roleOperate, roleAdmin
+    case roleRead, roleOperate, roleAdmin
 }

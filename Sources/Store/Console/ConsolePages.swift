@@ -125,7 +125,7 @@ extension Store {
     public func outcomesOfLastHour() async throws -> OutcomeHour {
         let result = try await query(
             """
-            SELECT (extract(epoch FROM now() - c.finished_at) / 60)::integer, coalesce(sum(c.sent), 0)::bigint,
+            SELECT floor(extract(epoch FROM now() - c.finished_at) / 60)::integer, coalesce(sum(c.sent), 0)::bigint,
                 coalesce(sum(c.failed), 0)::bigint, coalesce(sum(c.other), 0)::bigint, count(*)
             FROM (
                 SELECT p.finished_at, p.sent, p.failed + CASE WHEN p.rest_status = 2 THEN p.size - p.handed_over - p.sent - p.failed

@@ -4,8 +4,6 @@ import PostgresClient
 public enum ConsoleRole: String, Sendable, CaseIterable, Comparable {
     /// Look at everything but the audit log.
     case read
-    /// Make deliveries.
-    case marketing
     /// Hold and stop deliveries, drain hosts.
     case operate
     /// Read who did what.
@@ -51,6 +49,16 @@ public struct ConsoleLock: Sendable, Hashable {
     }
 }
 
+/// An attempt to sign in, before the password is compared.
+public struct ConsoleAttempt: Sendable, Hashable {
+    /// The hash of the user's password; nil if nobody has the name.
+    public let hash: String?
+    /// For how many seconds the name or the address is locked; 0 if it is not.
+    public let secondsLocked: Double
+    /// Whether it is the address.
+    public let isAddressLocked: Bool
+}
+
 /// A session as its browser names it, for what it changes.
 public struct ConsoleActor: Sendable, Hashable {
     /// SHA-256 of the session's token.
@@ -87,16 +95,14 @@ extension Store {
 
     private static let momentAndIdle = "coalesce($2::timestamptz, now()), make_interval(secs => $3)"
 
-    /// Counts an attempt to sign in as failed, until ``beginConsoleSession(user:address:tokenHash:formToken:lastsSeconds:at:)`` takes it
-    /// back.
-    ///
-    /// - Returns: the hash of the user's password, nil if nobody has the name; and for how many seconds name or address are locked.
+    /// Counts an attempt to sign in as failed, until ``beginConsoleSession(user:hash:address:tokenHash:formToken:lastsSeconds:at:)``
+    /// takes it back.
     public func consoleAttempt(user: String, address: String, lock: ConsoleLock, at moment: DatabaseTime? = nil)
-        async throws -> (hash: String?, secondsLocked: Double)
+        async throws -> ConsoleAttempt
     {
         let result = try await query(
             """
-            SELECT a.password_hash, a.seconds_locked FROM pushmta_engine.console_attempt($1, $2, coalesce($3::timestamptz, now()), $4, $5,
+            SELECT a.password_hash, a.seconds_locked, a.is_address_locked FROM pushmta_engine.console_attempt($1, $2, coalesce($3::timestamptz, now()), $4, $5,
                 make_interval(secs => $6)) a
             """,
             [
@@ -104,7 +110,11 @@ extension Store {
                 .int32(Int32(clamping: lock.failures * ConsoleLock.usersOfAddress)), .double(Double(lock.seconds)),
             ]
         )
-        return (try result.textOrNil(0, 0), try result.double(0, 1))
+        return ConsoleAttempt(
+            hash: try result.textOrNil(0, 0),
+            secondsLocked: try result.double(0, 1),
+            isAddressLocked: try result.bool(0, 2)
+        )
     }
 
     /// Puts a refused attempt to sign in on record; one that a lock refuses is not.
@@ -114,9 +124,11 @@ extension Store {
 
     /// Opens a session for somebody whose password was right.
     ///
-    /// - Returns: false if the user was removed in the meantime.
+    /// - Parameter hash: the hash that the password was compared with.
+    /// - Returns: false if the user was removed in the meantime, or has another password.
     public func beginConsoleSession(
         user: String,
+        hash: String,
         address: String,
         tokenHash: [UInt8],
         formToken: String,
@@ -124,10 +136,10 @@ extension Store {
         at moment: DatabaseTime? = nil
     ) async throws -> Bool {
         try await query(
-            "SELECT pushmta_engine.console_begin($1, $2, coalesce($3::timestamptz, now()), $4, $5, make_interval(secs => $6))",
+            "SELECT pushmta_engine.console_begin($1, $7, $2, coalesce($3::timestamptz, now()), $4, $5, make_interval(secs => $6))",
             [
                 .text(user), .text(address), Self.moment(moment), .bytes(tokenHash), .text(formToken),
-                .double(Double(lastsSeconds)),
+                .double(Double(lastsSeconds)), .text(hash),
             ]
         ).bool(0, 0)
     }
