@@ -244,6 +244,8 @@ def main():
         declared = {row["name"]: row for row in json.loads(run(site.pushmta, "metrics", "--json"))}
         pages = {name: f"http://127.0.0.1:{port}/metrics" for name, port in site.ports.items()}
         until("figures of the database", lambda: "pushmta_hosts" in get(pages["supervisor"]) and "pushmta_hosts" in get(pages["other"]))
+        # Children tell theirs each second, of their own accord: the first look may be too early.
+        until("figures of children", lambda: "pushmta_messages_total{" in get(pages["supervisor"]) and "pushmta_connections{" in get(pages["supervisor"]))
         for process in ("supervisor", "feedback", "web"):
             check_page(process, get(pages[process]), declared)
         prometheus = Prometheus(folder, site.ports)
