@@ -7,14 +7,12 @@ extension FeedbackWorker {
     /// Serves the page until cancelled, if it is to be served.
     func serveMetrics() async {
         let metrics = setup.settings.metrics
-        guard metrics.feedbackPort > 0 else { return }
-        let server = MetricsServer(
-            address: metrics.address,
+        await MetricsServer.serve(
+            at: metrics.address,
             port: metrics.feedbackPort,
             setting: "metrics.feedbackPort",
             logger: setup.logger
         ) { self.metricsPage() }
-        await server.run()
     }
 
     /// The page.

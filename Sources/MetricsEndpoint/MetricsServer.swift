@@ -74,6 +74,18 @@ public struct MetricsServer: Sendable {
         self.page = page
     }
 
+    /// Serves a process's page until the task is cancelled; returns at once if its port is 0, which turns it off.
+    public static func serve(
+        at address: String,
+        port: Int,
+        setting: String,
+        logger: Logger,
+        page: @escaping @Sendable () -> String
+    ) async {
+        guard port > 0 else { return }
+        await MetricsServer(address: address, port: port, setting: setting, logger: logger, page: page).run()
+    }
+
     /// Serves until the task is cancelled. It never fails: an address that cannot be had is tried again.
     public func run() async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -50,14 +50,12 @@ extension SupervisorLoop {
     /// Serves the page until cancelled, if it is to be served.
     func serveMetrics() async {
         let metrics = settings.withLock(\.metrics)
-        guard metrics.supervisorPort > 0 else { return }
-        let server = MetricsServer(
-            address: metrics.address,
+        await MetricsServer.serve(
+            at: metrics.address,
             port: metrics.supervisorPort,
             setting: "metrics.supervisorPort",
             logger: logger
         ) { self.metricsPage() }
-        await server.run()
     }
 
     /// Reads from the database what metrics say of it.

@@ -66,15 +66,15 @@ actor NowFeed {
         return html
     }
 
-    private static func read(_ store: Store, hour: OutcomeHour?) async throws -> NowSnapshot {
-        NowSnapshot(
+    private static func read(_ store: Store, hour known: OutcomeHour?) async throws -> NowSnapshot {
+        let hour = if let known { known } else { try await store.outcomesOfLastHour() }
+        return NowSnapshot(
             hosts: try await store.hosts(),
             children: try await store.children(),
             alarms: try await store.alarms(),
             queues: try await store.waitingMessages(),
             deliveries: try await store.openDeliveries(most: NowSnapshot.mostDeliveries),
-            hour: hour == nil
-                ? try await store.outcomesOfLastHour() : hour ?? OutcomeHour(minutes: [], isPartial: false),
+            hour: hour,
             readAt: Date()
         )
     }

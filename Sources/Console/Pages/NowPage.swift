@@ -71,7 +71,7 @@ struct NowView {
         let other = minutes.reduce(0) { $0 + $1.other }
         let chart = OutcomeChart(hour: snapshot.hour, now: snapshot.readAt, catalogue: catalogue)
         return [
-            "verdict": .text(verdict(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
+            "summary": .text(summary(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
             "isFair": .flag(critical == 0 && !snapshot.alarms.isEmpty && !running.isEmpty),
             "readAt": .text(Figures.clock(snapshot.readAt)),
             "figures": .list(figures(sent, failed)), "chart": .drawing(chart.markup),
@@ -87,14 +87,14 @@ struct NowView {
         ]
     }
 
-    private func verdict(_ critical: Int) -> String {
-        if running.isEmpty { return catalogue[.verdictNoHost] }
+    private func summary(_ critical: Int) -> String {
+        if running.isEmpty { return catalogue[.summaryNoHost] }
         switch (critical, snapshot.alarms.count - critical) {
-        case (0, 0): return catalogue[.verdictWell]
+        case (0, 0): return catalogue[.summaryWell]
         case (0, let warnings):
-            return catalogue.text(warnings == 1 ? .verdictOneWarning : .verdictWarnings, "\(warnings)")
-        case (1, _): return catalogue[.verdictOneCritical]
-        default: return catalogue.text(.verdictCritical, "\(critical)")
+            return catalogue.text(warnings == 1 ? .summaryOneWarning : .summaryWarnings, "\(warnings)")
+        case (1, _): return catalogue[.summaryOneCritical]
+        default: return catalogue.text(.summaryCritical, "\(critical)")
         }
     }
 

@@ -11,8 +11,8 @@ enum Phrase: String, Sendable, CaseIterable {
         malformedTitle, malformedText, databaseAwayTitle, databaseAwayText, busyTitle, busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow
     // Now.
-    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, verdictWell, verdictOneWarning,
-        verdictWarnings, verdictOneCritical, verdictCritical, verdictNoHost, figuresTitle, figureRate,
+    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell, summaryOneWarning,
+        summaryWarnings, summaryOneCritical, summaryCritical, summaryNoHost, figuresTitle, figureRate,
         figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
         figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
         perMinute, legendSent, legendFailed, legendOther, underWay, nothingUnderWay, allDeliveries, queueTitle,

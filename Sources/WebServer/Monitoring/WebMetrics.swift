@@ -7,14 +7,12 @@ extension WebServer {
     /// Serves the page until cancelled, if it is to be served; never on a port of the devices.
     func serveMetrics() async {
         let metrics = setup.settings.metrics
-        guard metrics.webPort > 0 else { return }
-        let server = MetricsServer(
-            address: metrics.address,
+        await MetricsServer.serve(
+            at: metrics.address,
             port: metrics.webPort,
             setting: "metrics.webPort",
             logger: setup.logger
         ) { self.metricsPage() }
-        await server.run()
     }
 
     /// The page.
