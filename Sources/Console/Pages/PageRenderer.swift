@@ -11,11 +11,14 @@ import Store
 struct PageFrame: Sendable {
     let session: ConsoleSession
     let path: String
+    /// The path to come back to when something beside the page was changed, such as its language.
+    let back: String
 }
 
 /// Makes HTML of pages, by the templates of ``ConsoleFiles``.
 struct PageRenderer: Sendable {
-    let catalogue = Catalogue.english
+    /// The texts of the page that is being made.
+    var catalogue: Catalogue { .current }
     private let library: MustacheLibrary
     private let files: [String: String]
     private let version: String
@@ -68,6 +71,11 @@ struct PageRenderer: Sendable {
                 "user": .text(frame.session.user), "role": .text(catalogue.role(frame.session.role)),
                 "formToken": .text(frame.session.formToken), "links": .list(links(frame)),
             ])
+            values["languageMenu"] = LanguageMenu.values(
+                path: LanguageMenu.path,
+                formToken: frame.session.formToken,
+                next: frame.back
+            )
         }
         return fragment(page.template, values)
     }

@@ -46,19 +46,40 @@ final class ConsoleResponder: Sendable {
 
     /// Answers what no route is for, or what could not be read.
     func answer(_ problem: ConsoleProblem, _ request: Request) -> Response {
-        finished(pages.response(problem, frame: nil), request)
+        let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: false)
+        return Language.$current.withValue(language(cookies, request)) {
+            finished(pages.response(problem, frame: nil), request)
+        }
+    }
+
+    /// What the person has chosen, else what the browser asks for.
+    private func language(_ cookies: ConsoleCookies, _ request: Request) -> Language {
+        cookies.language ?? Language(accepted: request.headers[.acceptLanguage])
     }
 
     private func answer(_ route: ConsoleRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         let origin = origin(request, context)
         let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: origin.isSecure)
-        let actor = actor(cookies, origin.address)
+        return await Language.$current.withValue(language(cookies, request)) {
+            await answer(route, request, context, cookies, actor(cookies, origin.address))
+        }
+    }
+
+    private func answer(
+        _ route: ConsoleRoute,
+        _ request: Request,
+        _ context: ConsoleContext,
+        _ cookies: ConsoleCookies,
+        _ actor: ConsoleActor
+    ) async -> Response {
         var frame: PageFrame?
         do {
             let session = try await session(route, actor)
             if case .role(let role) = route.access {
                 guard let session else { return finished(signInFirst(route, request), request) }
-                frame = PageFrame(session: session, path: request.uri.path)
+                // What was asked for with a form is not asked for again.
+                let back = route.method == .get ? request.uri.string : "/"
+                frame = PageFrame(session: session, path: request.uri.path, back: back)
                 guard session.role >= role else { throw ConsoleProblem.refusedRole }
             }
             let call = try await call(route, request, context, session, actor, cookies)
