@@ -23,7 +23,7 @@ actor NowFeed {
     private var reading: (began: ContinuousClock.Instant, task: Task<NowSnapshot, any Error>)?
     private var isRunning = false
     private var hour: (readAt: ContinuousClock.Instant, value: OutcomeHour)?
-    private var rendered: (readAt: Date, html: String)?
+    private var rendered: [Language: (readAt: Date, html: String)] = [:]
 
     /// What is younger is not read again.
     static let pause = Duration.seconds(2)
@@ -57,12 +57,13 @@ actor NowFeed {
         }
     }
 
-    /// The live part of the page, the same for everybody.
+    /// The live part of the page, the same for everybody who reads the same language.
     func html() async throws -> String {
         let snapshot = try await snapshot()
-        if let rendered, rendered.readAt == snapshot.readAt { return rendered.html }
+        let language = Language.current
+        if let known = rendered[language], known.readAt == snapshot.readAt { return known.html }
         let html = pages.fragment("now-live", NowView(snapshot: snapshot, catalogue: pages.catalogue).values)
-        rendered = (snapshot.readAt, html)
+        rendered[language] = (snapshot.readAt, html)
         return html
     }
 

@@ -24,12 +24,20 @@ struct NowPage: Sendable {
                 )
             },
             ConsoleRoute(.get, ConsoleRoutes.livePath, .role(.read)) { call in
-                .events { send in try await stream(call, send) }
+                .events { send in
+                    guard responder.streams.enter(call.actor.tokenHash) else {
+                        return try await send(.refused(responder.pages.catalogue[.liveFull]))
+                    }
+                    defer { responder.streams.leave(call.actor.tokenHash) }
+                    try await stream(call) { event in
+                        try await SendDeadline.within(hangUp: call.hangUp) { try await send(event) }
+                    }
+                }
             },
         ]
     }
 
-    private func stream(_ call: ConsoleCall, _ send: (String) async throws -> Void) async throws {
+    private func stream(_ call: ConsoleCall, _ send: (LiveEvent) async throws -> Void) async throws {
         var last = ""
         var tick = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -42,11 +50,11 @@ struct NowPage: Sendable {
                     try await $0.consoleSession(asked, isUse: false) != nil
                 }
                 if isOpen == false { return }
-                try await send("")
+                try await send(.alive)
             }
             // A database that is away is told by the page that is loaded next.
             if let html = try? await responder.feed.html(), html != last {
-                try await send(html)
+                try await send(.html(html))
                 last = html
             }
             try? await Task.sleep(for: NowFeed.pause)
@@ -106,7 +114,12 @@ struct NowView {
         return [
             figure(.figureRate, Figures.rate(rate), .figureRateUnit),
             figure(.figureFlight, Figures.short(flight), .figureFlightUnit),
-            figure(.figureWaiting, Figures.short(waiting), .figureWaitingUnit, Figures.duration(oldest)),
+            figure(
+                .figureWaiting,
+                atLeast(Figures.short(waiting), snapshot.queues.contains(where: \.isPartial)),
+                .figureWaitingUnit,
+                Figures.duration(oldest)
+            ),
             figure(
                 .figureSent,
                 Figures.short(sent),
@@ -121,13 +134,18 @@ struct NowView {
         ["name": .text(catalogue[name]), "value": .text(value), "unit": .text(catalogue.text(unit, detail))]
     }
 
+    private func atLeast(_ count: String, _ isPartial: Bool) -> String {
+        isPartial ? catalogue.text(.atLeast, count) : count
+    }
+
     private var queues: [PageValues] {
         let longest = max(oldest, 1)
         return snapshot.queues.sorted { $0.oldestSeconds > $1.oldestSeconds }.map { queue in
             [
                 "application": .text(queue.application),
                 "lane": .text(catalogue[queue.isTransactional ? .laneSingle : .laneBatch]),
-                "messages": .text(Figures.count(queue.messages)), "age": .text(Figures.duration(queue.oldestSeconds)),
+                "messages": .text(atLeast(Figures.count(queue.messages), queue.isPartial)),
+                "age": .text(Figures.duration(queue.oldestSeconds)),
                 "bar": .drawing(Bar.markup([(queue.oldestSeconds / longest, "s-wait")])),
             ]
         }

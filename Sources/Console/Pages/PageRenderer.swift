@@ -122,11 +122,15 @@ extension PageRenderer {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text))
             )
         case .events(let run):
+            // What is written later is written in the language of now.
+            let language = Language.current
             return Response(
                 status: .ok,
                 headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
                 body: ResponseBody { writer in
-                    try await EventWriter.run(&writer, run)
+                    try await Language.$current.withValue(language) {
+                        try await EventWriter.run(&writer, run)
+                    }
                     try await writer.finish(nil)
                 }
             )
@@ -141,26 +145,5 @@ extension PageRenderer {
         )
         if !page.cookies.isEmpty { response.headers[values: .setCookie] = page.cookies }
         return response
-    }
-}
-
-/// Writes server-sent events (WHATWG HTML, section 9.2).
-enum EventWriter {
-    static func run(
-        _ writer: inout any ResponseBodyWriter,
-        _ body: (_ send: (String) async throws -> Void) async throws -> Void
-    ) async throws {
-        var current = writer
-        try await body { text in
-            try await current.write(ByteBuffer(string: Self.event(text)))
-        }
-        writer = current
-    }
-
-    /// A text as an event; an empty one as a comment, which only shows that somebody is there.
-    static func event(_ text: String) -> String {
-        guard !text.isEmpty else { return ":\n\n" }
-        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-        return lines.map { "data: \($0)\n" }.joined() + "\n"
     }
 }

@@ -15,6 +15,7 @@ final class ConsoleResponder: Sendable {
     let pages: PageRenderer
     let passwords: Passwords
     let feed: NowFeed
+    let streams = LiveStreams()
     private let proxies: Set<IPAddress>
 
     /// The longest body: forms have a few fields.
@@ -140,7 +141,8 @@ final class ConsoleResponder: Sendable {
             session: session,
             actor: actor,
             cookies: cookies,
-            path: request.uri.path
+            path: request.uri.path,
+            hangUp: context.hangUp
         )
     }
 
@@ -219,14 +221,16 @@ struct ConsoleEntrance: HTTPResponder {
         let source: ConsoleSource
 
         init(source: ApplicationRequestContextSource) {
+            let channel = source.channel
             self.source = ConsoleSource(
                 logger: source.logger,
-                peer: source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+                peer: channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) },
+                hangUp: { channel.close(promise: nil) }
             )
         }
 
-        init(peer: IPAddress?, logger: Logger) {
-            source = ConsoleSource(logger: logger, peer: peer)
+        init(peer: IPAddress?, logger: Logger, hangUp: @escaping @Sendable () -> Void = {}) {
+            source = ConsoleSource(logger: logger, peer: peer, hangUp: hangUp)
         }
     }
 
