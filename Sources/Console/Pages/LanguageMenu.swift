@@ -1,4 +1,5 @@
 import HTTPTypes
+import PushCore
 import Store
 
 /// The menu of languages in the foot of each page, and what it does.

@@ -23,6 +23,7 @@ actor NowFeed {
     private var reading: (began: ContinuousClock.Instant, task: Task<NowSnapshot, any Error>)?
     private var isRunning = false
     private var hour: (readAt: ContinuousClock.Instant, value: OutcomeHour)?
+    private var history = RateHistory()
     private var rendered: [Language: (readAt: Date, html: String)] = [:]
 
     /// What is younger is not read again.
@@ -50,6 +51,7 @@ actor NowFeed {
         do {
             let snapshot = try await task.value
             if known == nil { hour = (now, snapshot.hour) }
+            history.note(snapshot.hosts, snapshot.children, at: snapshot.readAt)
             return snapshot
         } catch {
             reading = nil
@@ -62,9 +64,16 @@ actor NowFeed {
         let snapshot = try await snapshot()
         let language = Language.current
         if let known = rendered[language], known.readAt == snapshot.readAt { return known.html }
-        let html = pages.fragment("now-live", NowView(snapshot: snapshot, catalogue: pages.catalogue).values)
+        let view = NowView(snapshot: snapshot, history: history, catalogue: pages.catalogue)
+        let html = pages.fragment("now-live", view.values)
         rendered[language] = (snapshot.readAt, html)
         return html
+    }
+
+    /// The rates of the last minutes, with what another page has read.
+    func history(with hosts: [HostRow], _ children: [ChildOverview], at date: Date = Date()) -> RateHistory {
+        history.note(hosts, children, at: date)
+        return history
     }
 
     private static func read(_ store: Store, hour known: OutcomeHour?) async throws -> NowSnapshot {

@@ -65,7 +65,11 @@ struct NowPage: Sendable {
 /// The values of *Now*.
 struct NowView {
     let snapshot: NowSnapshot
+    let history: RateHistory
     let catalogue: Catalogue
+
+    /// Children that are shown, those that send most: the page of hosts has all.
+    private static let mostChildren = 12
 
     private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
     private var waiting: Int64 { snapshot.queues.reduce(0) { $0 + $1.messages } }
@@ -78,6 +82,7 @@ struct NowView {
         let failed = minutes.reduce(0) { $0 + $1.failed }
         let other = minutes.reduce(0) { $0 + $1.other }
         let chart = OutcomeChart(hour: snapshot.hour, now: snapshot.readAt, catalogue: catalogue)
+        let rows = HostRows(children: snapshot.children, history: history, catalogue: catalogue)
         return [
             "summary": .text(summary(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
             "isFair": .flag(critical == 0 && !snapshot.alarms.isEmpty && !running.isEmpty),
@@ -91,8 +96,25 @@ struct NowView {
             "deliveries": .list(snapshot.deliveries.map { DeliveryWords(row: $0, catalogue: catalogue).summary }),
             "hasDeliveries": .flag(!snapshot.deliveries.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
-            "hosts": .list(HostsPage.rows(running, snapshot.children, catalogue)), "hasHosts": .flag(!running.isEmpty),
+            "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
+            "children": .list(rows.children(children)), "hasChildren": .flag(!children.isEmpty),
+            "isChildrenCut": .flag(children.count < snapshot.children.count),
+            "childrenCut": .text(
+                catalogue.text(
+                    .childrenCut,
+                    Figures.count(Int64(children.count)),
+                    Figures.count(Int64(snapshot.children.count))
+                )
+            ),
         ]
+    }
+
+    private var children: [ChildOverview] {
+        let sorted = snapshot.children.sorted {
+            ($1.heartbeat.rate, $0.applicationName, $0.heartbeat.childID)
+                < ($0.heartbeat.rate, $1.applicationName, $1.heartbeat.childID)
+        }
+        return Array(sorted.prefix(Self.mostChildren))
     }
 
     private func summary(_ critical: Int) -> String {

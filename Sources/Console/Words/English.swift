@@ -303,6 +303,7 @@ enum English {
         .trendEmpty: "no values yet",
         .childrenTitle: "Children",
         .childrenCut: "The {0} fastest of {1} children.",
+        .allHosts: "All hosts",
         // Recycling a child.
         .recycleButton: "Recycle",
         .recycleTitle: "Recycle this child?",

@@ -310,6 +310,7 @@ enum French {
         .trendEmpty: "pas encore de valeurs",
         .childrenTitle: "Processus enfants",
         .childrenCut: "Les {0} plus rapides de {1} processus enfants.",
+        .allHosts: "Tous les hôtes",
         // Recycling a child.
         .recycleButton: "Remplacer",
         .recycleTitle: "Remplacer ce processus enfant ?",

@@ -313,6 +313,7 @@ enum German {
         .trendEmpty: "noch keine Werte",
         .childrenTitle: "Kindprozesse",
         .childrenCut: "Die {0} schnellsten von {1} Kindprozessen.",
+        .allHosts: "Alle Hosts",
         // Recycling a child.
         .recycleButton: "Ersetzen",
         .recycleTitle: "Diesen Kindprozess ersetzen?",

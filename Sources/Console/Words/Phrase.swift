@@ -63,7 +63,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // What takes too long, and who has too many pages open.
     case tooSlowTitle, tooSlowText, liveFull
     // Rates of the last minutes.
-    case columnTrend, trendWords, trendEmpty, childrenTitle, childrenCut
+    case columnTrend, trendWords, trendEmpty, childrenTitle, childrenCut, allHosts
     // Recycling a child.
     case recycleButton, recycleTitle, recycleText, doneRecycle, recycleAsked, auditRecycle
 }

@@ -313,6 +313,25 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drain(bytea, timestamptz, interval, text, uuid) IS
     'Asks the supervisor of a host to drain, for somebody who has signed in.';
 
+CREATE FUNCTION pushmta_engine.console_recycle(token bytea, moment timestamptz, idle interval, address text, child bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    detail text;
+BEGIN
+    UPDATE mta_child c SET recycle_requested = true FROM mta_host h WHERE c.id = child AND c.exited_at IS NULL AND h.id = c.host_id
+    RETURNING concat_ws(', ', (SELECT a.name FROM application a WHERE a.id = c.application_id), h.name) INTO detail;
+    IF detail IS NULL THEN
+        RAISE EXCEPTION 'There is no child % that runs.', child
+            USING ERRCODE = 'PM080', HINT = 'pushmta status shows the children.';
+    END IF;
+    PERFORM pg_notify('pushmta_wake', 'control');
+    PERFORM note_audit(who, 'child.recycle', child::text, detail, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_recycle(bytea, timestamptz, interval, text, bigint) IS
+    'Asks for another child in the place of one, for somebody who has signed in. The request ends with the child.';
+
 CREATE FUNCTION pushmta_engine.console_audit(token bytea, moment timestamptz, idle interval, below bigint, most integer)
     RETURNS SETOF pushmta_engine.audit_log LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
