@@ -57,8 +57,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
-            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_refuse '
-            'pushmta_engine.console_session_of pushmta_engine.project_of'),
+            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '
+            'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
