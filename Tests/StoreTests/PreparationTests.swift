@@ -99,7 +99,7 @@ struct PreparationTests {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery()
         await #expect {
-            _ = try await fixture.store.query("SELECT pushmta.set_delivery_weight(\(id), \(weight))")
+            try await fixture.sql("SELECT pushmta.set_delivery_weight(\(id), \(weight))")
         } throws: { error in
             "\(error)".contains("1 to 10")
         }
