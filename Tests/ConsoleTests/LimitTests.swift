@@ -1,4 +1,5 @@
 import HTTPTypes
+import Hummingbird
 import PostgresClient
 import PushCore
 import Store
