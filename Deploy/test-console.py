@@ -1,8 +1,8 @@
 """The console in a real browser, over a real site: test-console.py FOLDER-OF-PROGRAMS [FOLDER-FOR-PICTURES]
 
 Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
-and finds all of it in the audit log. Of every page: each control has a name, each text a contrast of 4.5, and nothing is wider than the
-window. With a second folder it keeps a picture of each page there.
+and finds all of it in the audit log. Of every page: each control has a role and a name and is reached with the keyboard in the order of the
+page, each text has a contrast of 4.5, and nothing is wider than the window; so it is in German and French, too. With a second folder it keeps a picture of each page there.
 """
 
 import base64
@@ -19,12 +19,31 @@ import time
 import urllib.request
 
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 # Text that is large needs 3, all other 4.5 (WCAG 2.2, 1.4.3); here all of it has 4.5.
 CONTRAST = 4.5
 WIDTHS = (360, 768, 1440)
 DEADLINE = 30
+
+# What may have the focus, as assistive software is told; all of it has a name.
+ROLES = {"link", "button", "textbox", "searchbox", "combobox", "listbox", "checkbox", "radio", "spinbutton", "DisclosureTriangle",
+    "navigation", "region", "Date", "DateTime"}
+# Controls that are reached with the keyboard, numbered in the order of the page.
+CONTROLS = r"""
+const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")];
+const shown = all.filter((e) => !e.disabled && e.checkVisibility() && e.tabIndex >= 0);
+shown.forEach((e, i) => { e.dataset.place = i; });
+return [shown.length, Number(document.activeElement.dataset.place ?? -1)];
+"""
+# What has the focus now: its number, and whether one sees that it has it.
+FOCUS = r"""
+const e = document.activeElement;
+const style = getComputedStyle(e);
+return [Number(e.dataset.place ?? -1), style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2, e.outerHTML.slice(0, 100)];
+"""
 
 # What a page is judged by, in the page itself: controls without a name, texts without contrast, what is wider than the window.
 JUDGE = r"""
@@ -231,6 +250,52 @@ class Browser:
                     data = self.driver.execute_cdp_cmd("Page.captureScreenshot", words)["data"]
                     (self.pictures / f"{name}-{width}-{scheme}.png").write_bytes(base64.b64decode(data))
         self.look(1440, "light")
+        self.listen(name)
+        self.walk(name)
+
+    def listen(self, name):
+        """What assistive software is told of all that can have the focus: a role that it knows, and a name."""
+        for node in self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]:
+            traits = {row["name"]: row["value"].get("value") for row in node.get("properties", [])}
+            role = node.get("role", {}).get("value")
+            if node.get("ignored") or not traits.get("focusable") or role in ("RootWebArea", "main"):
+                continue
+            check(role in ROLES, f"{name}: something of role {role} has the focus")
+            check(node.get("name", {}).get("value", "").strip(), f"{name}: a {role} without a name")
+
+    def walk(self, name):
+        """With the keyboard alone each control is reached, in the order of the page, is seen to be, and lets go."""
+        count, place = self.driver.execute_script(CONTROLS)
+        check(count > 0, f"{name}: nothing can be reached with the keyboard")
+        while place + 1 < count:
+            ActionChains(self.driver).send_keys(Keys.TAB).perform()
+            found, is_seen, markup = self.driver.execute_script(FOCUS)
+            check(found == place + 1, f"{name}: after control {place} comes {found}: {markup}")
+            check(is_seen, f"{name}: one does not see that this has the focus: {markup}")
+            place = found
+
+
+def pages(site):
+    """Every page that there is, by name, for an administrator: what a page is judged by, a new one is judged by with its line here."""
+    first = site.sql("SELECT min(id) FROM pushmta_engine.delivery").strip()
+    host = site.sql("SELECT id FROM pushmta.mta_host WHERE state = 'running' LIMIT 1").strip()
+    child = site.sql("SELECT min(id) FROM pushmta.mta_child WHERE exited_at IS NULL").strip()
+    return {
+        "now": "/",
+        "deliveries": "/deliveries",
+        "filtered": "/deliveries?state=paused&text=nothing",
+        "delivery": f"/deliveries/{first}",
+        "delivery-open": f"/deliveries/{site.open}",
+        "delivery-paused": f"/deliveries/{site.paused}",
+        "delivery-hostile": f"/deliveries/{site.hostile}",
+        "stop": f"/deliveries/{site.paused}/stop",
+        "alarms": "/alarms",
+        "hosts": "/hosts",
+        "drain": f"/hosts/{host}/drain",
+        "recycle": f"/children/{child}/recycle",
+        "audit": "/audit",
+        "not-found": "/nothing",
+    }
 
 
 def test_doors(site, browser):
@@ -310,25 +375,43 @@ def test_live(site, browser):
 def test_pages(site, browser):
     browser.sign_in("admin", site.passwords["admin"])
     browser.has("Sending")
-    first = site.sql("SELECT min(id) FROM pushmta_engine.delivery").strip()
-    host = site.sql("SELECT id FROM pushmta.mta_host WHERE state = 'running' LIMIT 1").strip()
-    pages = {
-        "now": "/", "deliveries": "/deliveries", "filtered": "/deliveries?state=paused&text=nothing", "delivery": f"/deliveries/{first}",
-        "delivery-open": f"/deliveries/{site.open}", "delivery-paused": f"/deliveries/{site.paused}",
-        "delivery-hostile": f"/deliveries/{site.hostile}", "stop": f"/deliveries/{site.paused}/stop", "alarms": "/alarms",
-        "hosts": "/hosts", "drain": f"/hosts/{host}/drain", "audit": "/audit", "not-found": "/nothing",
-    }
-    for name, path in pages.items():
+    for name, path in pages(site).items():
         browser.judge(name, path)
     browser.open(f"/deliveries/{site.hostile}")
     check("<b>Bold</b>" in browser.find("h1").text, "a name became markup")
+
+
+def test_languages(site, browser):
+    """A person chooses a language in the foot of a page, comes back to that page, and texts that are longer still fit."""
+    browser.open("/hosts")
+    for code, words in (("de", "Kindprozesse"), ("fr", "Processus enfants")):
+        browser.find(f"form.languages button[value={code}]").click()
+        browser.has(words)
+        check(browser.driver.current_url == site.base + "/hosts", f"it came to {browser.driver.current_url}")
+        check(browser.find("html").get_attribute("lang") == code, "the page does not say its language")
+        for name in ("now", "deliveries", "delivery-open", "hosts", "stop", "recycle"):
+            browser.judge(f"{name}-{code}", pages(site)[name])
+        browser.open("/hosts")
+    browser.find("form.languages button[value=en]").click()
+    browser.has("Children")
+
+
+def test_recycle(site, browser):
+    """A child is recycled beside drain: another one comes, then it leaves."""
+    browser.open("/hosts")
+    child = re.search(r"/children/(\d+)/recycle", browser.find("a[href$='/recycle']").get_attribute("href")).group(1)
+    browser.find(f"a[href='/children/{child}/recycle']").click()
+    browser.has("Recycle this child?")
+    browser.find("form.actions button").click()
+    browser.has("The child was asked to leave")
+    until("the child has left", lambda: site.sql(f"SELECT exit_reason FROM pushmta.mta_child WHERE id = {child}").strip() == "drained")
 
 
 def test_end(site, browser):
     """The audit log has all of it; a session ends by its button, and by time."""
     browser.sign_in("admin", site.passwords["admin"])
     browser.open("/audit")
-    for words in ("paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user"):
+    for words in ("paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user", "had a child recycled"):
         browser.has(words)
     browser.find("form.who button").click()
     browser.has("Sign in")
@@ -358,7 +441,7 @@ def main():
     try:
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
-        for test in (test_doors, test_forms, test_pages, test_work, test_live, test_end):
+        for test in (test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_live, test_end):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)
     finally:

@@ -4,8 +4,21 @@ import Testing
 
 /// Texts and templates fit together.
 @Suite struct CatalogueTests {
-    @Test func everyLanguageHasAllTexts() {
-        for phrase in Phrase.allCases { #expect(English.texts[phrase]?.isEmpty == false, "\(phrase)") }
+    /// A language that lacks a text would show it in English, and a value without a place would not be shown at all.
+    @Test(arguments: Language.allCases)
+    func everyLanguageHasAllTextsWithTheSamePlaces(language: Language) {
+        func places(_ text: String?) -> [Substring] { (text ?? "").matches(of: /\{\d\}/).map(\.output).sorted() }
+        for phrase in Phrase.allCases {
+            let text = language.texts[phrase]
+            #expect(text?.isEmpty == false, "\(language) has no \(phrase)")
+            #expect(places(text) == places(English.texts[phrase]), "\(language) \(phrase)")
+        }
+    }
+
+    @Test func frenchSignsKeepTheirSpace() {
+        let colon = French.texts[.waitsBecause] ?? ""
+        #expect(colon.hasSuffix("\u{202F}:"), "\(colon)")
+        #expect(French.texts.values.allSatisfy { !$0.contains(" :") && !$0.contains(" ?") && !$0.contains(" ;") })
     }
 
     @Test func templatesAskForTextsThatThereAre() throws {

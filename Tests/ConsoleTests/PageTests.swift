@@ -127,6 +127,42 @@ import Testing
         await site.close()
     }
 
+    @Test func aChildIsRecycledOnRecord() async throws {
+        let site = try await ConsoleSite.start()
+        let host = "6f9619ff-8b86-4011-b42d-00cf4fc964ff"
+        let report = HostReport(
+            id: host,
+            name: "push-1",
+            pid: 1,
+            version: "1",
+            schemaVersion: Store.schemaVersion,
+            state: .running,
+            journalFolder: "/"
+        )
+        try await site.admin.registerHost(report)
+        let child = try await site.admin.insertChild(
+            ChildRow(hostID: host, generation: 1, applicationID: 1, accountID: 1, connector: .iosHTTP2)
+        )
+        let path = "/children/\(child)/recycle"
+        let reader = try await site.session(.read)
+        #expect(try await !reader.get("/hosts").text.contains(path))
+        #expect(try await reader.get("/hosts").text.contains("class=\"spark\""))
+        let oda = try await site.session(.operate)
+        #expect(try await oda.get("/hosts").text.contains(path))
+        #expect(try await oda.get(path).text.contains("Recycle this child?"))
+        #expect(try await oda.post(path).headers[.location] == "/hosts?done=recycle")
+        #expect(try await site.admin.recordHostHeartbeat(report).recycledChildren == [child])
+        let page = try await oda.get("/hosts?done=recycle").text
+        #expect(page.contains("leaves soon") && page.contains("role=\"status\"") && !page.contains(path))
+        #expect(try await site.session(.admin).get("/audit").text.contains("had a child recycled"))
+        // Its end is the end of the request, and nobody can ask any more.
+        try await site.admin.childExited(child, reason: "drained")
+        #expect(try await site.admin.recordHostHeartbeat(report).recycledChildren.isEmpty)
+        #expect(try await oda.post(path).status == .notFound)
+        #expect(try await oda.post("/children/x/recycle").status == .notFound)
+        await site.close()
+    }
+
     @Test func theListIsFilteredAndGoesOnByKeys() async throws {
         let site = try await ConsoleSite.start()
         var ids: [Int64] = []
@@ -189,6 +225,47 @@ import Testing
         #expect(chart.words.contains("00:01 UTC, with 1,903 messages"))
         #expect(chart.markup.text.matches(of: /<rect/).count == 4)
         #expect(!chart.markup.text.contains("style="))
+    }
+
+    @Test func ratesAreKeptForFiveMinutesWithGapsWhereNobodyLooked() {
+        func child(_ id: Int64, _ rate: Double) -> ChildOverview {
+            var beat = ChildHeartbeat(childID: id, pid: 1, state: .working)
+            beat.rate = rate
+            return ChildOverview(
+                heartbeat: beat,
+                row: ChildRow(hostID: "a", generation: 1, applicationID: 1, accountID: 1, connector: .iosHTTP2),
+                startedAt: DatabaseTime(microsecondsSince1970: 0),
+                heartbeatAgeSeconds: 0,
+                exitReason: nil,
+                exitDetail: "",
+                stderrTail: ""
+            )
+        }
+        let report = HostReport(
+            id: "a",
+            name: "push-1",
+            pid: 1,
+            version: "1",
+            schemaVersion: 1,
+            state: .running,
+            journalFolder: "/"
+        )
+        let host = HostRow(report: report, startedAt: DatabaseTime(microsecondsSince1970: 0), heartbeatAgeSeconds: 0)
+        var history = RateHistory()
+        let start = Date(timeIntervalSince1970: 1_000_000)
+        history.note([host], [child(1, 100), child(2, 50)], at: start)
+        history.note([host], [child(1, .nan), child(2, 20)], at: start.addingTimeInterval(20))
+        #expect(history.rates(of: .host("a")).suffix(3) == [150, nil, 20])
+        #expect(history.rates(of: .child(1)).suffix(3) == [100, nil, nil])
+        #expect(history.rates(of: .child(2)).count == RateHistory.steps)
+        let line = Sparkline(rates: history.rates(of: .host("a")), catalogue: .english)
+        #expect(line.words == "Messages a second in the last 5 minutes: 20 to 150, now 20")
+        #expect(line.markup.text.matches(of: /<rect/).count == 2)
+        // What is older goes, and so do children that have ended.
+        history.note([host], [child(2, 1)], at: start.addingTimeInterval(300))
+        #expect(history.rates(of: .child(1)).allSatisfy { $0 == nil })
+        #expect(history.rates(of: .child(2)).compactMap(\.self) == [20, 1])
+        #expect(Sparkline(rates: history.rates(of: .child(1)), catalogue: .english).words == "no values yet")
     }
 
     @Test func eventsHaveALineForEachLine() {

@@ -37,16 +37,14 @@ private struct DeliveryFacts: Sendable {
 
     /// Reasons that are shown; the rest is seldom.
     private static let mostReasons = 30
-    /// Days of a page: a month. A delivery may go on for years, and each day has its sums.
-    static let mostDays = 31
-
     static func read(_ store: Store, _ id: Int64, daysBelow: Int64) async throws -> DeliveryFacts {
         let progress = try await store.deliveryProgress(id)
         let isContinuous = progress.kind == .continuous && progress.parentID == nil
         // One more tells whether there are more.
         let days =
-            isContinuous ? try await store.days(ofDelivery: id, below: daysBelow, most: mostDays + 1) : []
-        let shown = Array(days.prefix(mostDays))
+            isContinuous
+            ? try await store.days(ofDelivery: id, below: daysBelow, most: DeliveryDetailPage.mostDays + 1) : []
+        let shown = Array(days.prefix(DeliveryDetailPage.mostDays))
         let all = [id] + shown.map(\.id)
         return DeliveryFacts(
             progress: progress,
@@ -58,7 +56,7 @@ private struct DeliveryFacts: Sendable {
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(id)),
             days: shown,
-            hasOlderDays: days.count > mostDays
+            hasOlderDays: days.count > DeliveryDetailPage.mostDays
         )
     }
 }
@@ -66,6 +64,9 @@ private struct DeliveryFacts: Sendable {
 /// One delivery: what became of it, what it waits for, and what may be done.
 struct DeliveryDetailPage: Sendable {
     let responder: ConsoleResponder
+
+    /// Days of a page: a month. A delivery may go on for years, and each day has its sums.
+    static let mostDays = 31
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -189,7 +190,7 @@ struct DeliveryDetailPage: Sendable {
                 catalogue.text(
                     .daysNote,
                     Figures.count(Int64(facts.days.count)),
-                    Figures.count(Int64(DeliveryFacts.mostDays))
+                    Figures.count(Int64(Self.mostDays))
                 )
             ),
         ]

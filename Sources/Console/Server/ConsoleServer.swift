@@ -1,8 +1,8 @@
 // Console: pages in a browser for people who look after deliveries and hosts.
 //
 // WHAT IT DOES
-//   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries and
-//   drains hosts for those whose role may; shows administrators who did what. Everything is HTML that is made here; a script
+//   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries,
+//   drains hosts and recycles children for those whose role may; shows administrators who did what. Everything is HTML that is made here; a script
 //   only exchanges the live part, and without it all works by reloading.
 //
 // HOW IT IS USED
@@ -18,7 +18,7 @@
 //
 // STATE AND FILES
 //   Users, sessions, failures to sign in and the audit log are in the database; cookies have random tokens of which it keeps
-//   hashes. In memory there is nothing that is missed after a kill.
+//   hashes. In memory are rates of the last minutes, which are not missed after a kill.
 //
 // FAILURES
 //   Database away: a page that says so, with status 503. A session that is over: the sign-in page. Too many failures to sign in:

@@ -187,7 +187,8 @@ DECLARE
     recent bigint;
 BEGIN
     DELETE FROM audit_log a WHERE a.id IN (SELECT o.id FROM audit_log o
-        WHERE o.action = 'sign_in.refused' AND o.at < clock_timestamp() - interval '90 days' ORDER BY o.at LIMIT 100 FOR UPDATE SKIP LOCKED);
+        WHERE o.action = 'sign_in.refused' AND o.at < clock_timestamp() - interval '90 days' ORDER BY o.at LIMIT 100
+        FOR UPDATE SKIP LOCKED);
     SELECT count(*) INTO recent FROM (SELECT FROM audit_log a
         WHERE a.action = 'sign_in.refused' AND a.at > clock_timestamp() - interval '24 hours' LIMIT most) c;
     IF recent < most THEN

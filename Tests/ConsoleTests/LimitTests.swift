@@ -1,0 +1,159 @@
+import HTTPTypes
+import Hummingbird
+import PostgresClient
+import PushCore
+import Store
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// What strangers and slow readers can cost, and what pages read at most.
+@Suite struct LimitTests {
+    @Test func failuresOfAnIPv6NetworkCountTogether() async throws {
+        let site = try await ConsoleSite.start { $0.signInFailures = 3 }
+        try await site.user("ada", .read)
+        for number in 0..<12 {
+            _ = try await site.signIn("guess \(number)", password: "wrong", peer: "2001:db8:0:7::\(number)")
+        }
+        let neighbour = try await site.signIn("ada", peer: "2001:db8:0:7:ffff::1")
+        #expect(neighbour.status == .unauthorized && neighbour.text.contains("too many failures"))
+        #expect(try await site.signIn("ada", peer: "2001:db8:0:8::1").status == .seeOther)
+        await site.close()
+    }
+
+    @Test func refusedSignInsAreBoundedAndGoWithAge() async throws {
+        let site = try await ConsoleSite.start()
+        let connection = try await site.database.connect()
+        func count(_ condition: String) async throws -> Int64 {
+            let sql = "SELECT count(*) FROM pushmta_engine.audit_log WHERE \(condition)"
+            return try await connection.execute(.init(sql, prepare: false)).int64(0, 0)
+        }
+        try await connection.run(
+            script: """
+                INSERT INTO pushmta_engine.audit_log (at, who, action)
+                SELECT now() - interval '91 days', '', a FROM unnest(ARRAY['sign_in.refused', 'host.drain']) a;
+                INSERT INTO pushmta_engine.audit_log (at, who, action)
+                SELECT now() - interval '1 hour', '', 'sign_in.refused' FROM generate_series(1, 999)
+                """
+        )
+        _ = try await site.signIn("nobody", password: "wrong")
+        #expect(try await count("action = 'host.drain'") == 1, "what was done stays")
+        #expect(try await count("at < now() - interval '90 days' AND action = 'sign_in.refused'") == 0)
+        #expect(
+            try await count("action = 'sign_in.refused' AND detail = 'the last of 24 hours that is on record'") == 1
+        )
+        _ = try await site.signIn("nobody", password: "wrong")
+        #expect(try await count("action = 'sign_in.refused'") == 1_000, "no more in a day")
+        await #expect(throws: PostgresError.self) {
+            try await connection.run(script: "DELETE FROM pushmta_engine.audit_log WHERE action = 'sign_in.refused'")
+        }
+        await connection.close()
+        await site.close()
+    }
+
+    @Test func aSessionHasAFewLivePages() {
+        let streams = LiveStreams()
+        for _ in 0..<LiveStreams.mostOfSession { #expect(streams.enter([1])) }
+        #expect(!streams.enter([1]))
+        #expect(streams.enter([2]), "another session has its own")
+        streams.leave([1])
+        #expect(streams.enter([1]))
+        #expect(!streams.enter([1]))
+    }
+
+    /// A reader who takes nothing: the sending waits until the connection is closed.
+    @Test func aReaderWhoTakesNothingLosesTheConnection() async throws {
+        let (closed, close) = AsyncStream<Void>.makeStream()
+        let hangUp: @Sendable () -> Void = { close.finish() }
+        await #expect(throws: CancellationError.self) {
+            try await SendDeadline.within(.milliseconds(1), hangUp: hangUp) {
+                for await _ in closed {}
+                throw CancellationError()
+            }
+        }
+        let isClosed = Mutex(false)
+        let quick: @Sendable () -> Void = { isClosed.withLock { $0 = true } }
+        try await SendDeadline.within(.seconds(3_600), hangUp: quick) {}
+        #expect(!isClosed.withLock { $0 })
+    }
+
+    @Test func aPageThatTakesTooLongSaysSo() async throws {
+        let site = try await ConsoleSite.start()
+        let connection = try await site.database.connect()
+        let slow = ConsoleDatabase(site.responder.setup)
+        for (state, problem) in [("57014", ConsoleProblem.tooSlow), ("57P01", .databaseAway), ("55P03", .databaseAway)]
+        {
+            let error = await #expect(throws: ConsoleProblem.self) {
+                try await slow.run { _ in
+                    try await connection.run(
+                        script: "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '\(state)'; END $$"
+                    )
+                }
+            }
+            #expect(error == problem, "\(state)")
+        }
+        let page = site.responder.pages.response(.tooSlow, frame: nil)
+        #expect(page.status == .serviceUnavailable && page.headers[.retryAfter] == nil)
+        await slow.close()
+        await connection.close()
+        await site.close()
+    }
+
+    @Test func aContinuousDeliveryShowsAMonthAndGoesOn() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.admin.createDelivery(
+            NewDelivery(label: "Cart", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        try await site.admin.makeContinuous(delivery)
+        let connection = try await site.database.connect()
+        // Days as they are made, one for each of the last 40.
+        try await connection.run(
+            script: """
+                INSERT INTO pushmta_engine.delivery (parent_delivery_id, kind, label, state, log_day, content, target)
+                SELECT d.id, 'continuous', d.label, 'stopped', current_date - n, d.content, 1
+                FROM pushmta_engine.delivery d, generate_series(40, 1, -1) n WHERE d.id = \(delivery)
+                """
+        )
+        let reader = try await site.session(.read)
+        func days(_ text: String) -> Int {
+            text.matches(of: /<th scope="row"><a href="\/deliveries\/\d+">\d{4}-/).count
+        }
+        let first = try await reader.get("/deliveries/\(delivery)").text
+        #expect(days(first) == DeliveryDetailPage.mostDays)
+        let next = try #require(first.firstMatch(of: /href="(\/deliveries\/\d+\?below=\d+)"/)).1
+        let second = try await reader.get(String(next)).text
+        #expect(days(second) == 40 - DeliveryDetailPage.mostDays)
+        #expect(!second.contains("?below=") && second.contains("Back to the newest days"))
+        await connection.close()
+        await site.close()
+    }
+
+    @Test func waitingIsAtLeastWhereCountingWasStopped() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        let connection = try await site.database.connect()
+        try await connection.run(
+            script: "UPDATE pushmta_engine.delivery SET state = 'in_progress' WHERE id = \(delivery)"
+        )
+        func waiting(_ parts: Int) async throws -> EngineFigures.Queue? {
+            try await connection.run(
+                script: """
+                    INSERT INTO pushmta_engine.delivery_part (delivery_id, log_day, application_id, external_account_id, priority, state,
+                        not_before, size)
+                    SELECT d.id, current_date, a.id, a.external_account_id, 0, 'ready', now() - interval '1 minute', 2
+                    FROM pushmta_engine.delivery d, pushmta_engine.application a, generate_series(1, \(parts)) WHERE d.id = \(delivery)
+                    """
+            )
+            return try await site.admin.waitingMessages().first
+        }
+        let few = try #require(try await waiting(999))
+        #expect(few.messages == 1_998 && !few.isPartial)
+        let many = try #require(try await waiting(500))
+        #expect(many.messages == 2_000 && many.isPartial)
+        #expect(try await site.session(.read).get("/").text.contains("at least 2,000"))
+        await connection.close()
+        await site.close()
+    }
+}
