@@ -54,7 +54,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.send_messages pushmta.set_opt_out '
             'pushmta.set_target pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
             'pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
+        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '

@@ -94,7 +94,9 @@ package struct DeliveryWatch: Sendable {
 
     /// Waits until the delivery is over, or paused for what the gateway says of it, and returns its last counts; with a timeout,
     /// also when nothing has changed for so long.
-    package func untilOver(_ look: (DeliveryProgress) -> Void = { _ in }) async throws -> DeliveryProgress {
+    package func untilOver(
+        _ look: (DeliveryProgress) async throws -> Void = { _ in }
+    ) async throws -> DeliveryProgress {
         var display = ProgressDisplay(isQuiet: isQuiet)
         var resolved: Int64 = -1
         var changed = ContinuousClock.now
@@ -103,7 +105,7 @@ package struct DeliveryWatch: Sendable {
             let progress = try await store.deliveryProgress(id)
             let now = ContinuousClock.now
             display.show(progress, at: now)
-            look(progress)
+            try await look(progress)
             if progress.target - progress.pending != resolved {
                 resolved = progress.target - progress.pending
                 changed = now

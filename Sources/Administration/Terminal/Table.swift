@@ -47,9 +47,9 @@ package struct Table: Sendable {
                     )
                 }
             }
-        let widths = columns.indices.map { column in shown.map { $0[column].count }.max() ?? 0 }
+        let widths = columns.indices.map { column in shown.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
         let lines = shown.map { row in
-            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+            zip(row, widths).map { DisplayWidth.padded($0, to: $1) }.joined(separator: "  ")
         }
         return lines.map(Self.withoutTrailingSpaces).joined(separator: "\n")
     }

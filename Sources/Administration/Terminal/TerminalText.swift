@@ -75,9 +75,24 @@ package enum StandardError {
         // The escape clears what a longer line left behind.
         try? FileHandle.standardError.write(contentsOf: Data("\r\(TerminalText.line(text))\u{1B}[K".utf8))
     }
+
+    /// Writes lines over the last `count` ones, in one piece so that nothing flickers.
+    package static func rewrite(_ lines: [String], over count: Int) {
+        // The escapes go up to the first of the old lines, and clear all below.
+        let start = count > 0 ? "\u{1B}[\(count)A\r\u{1B}[J" : ""
+        let text = lines.map { TerminalText.line($0) + "\n" }.joined()
+        try? FileHandle.standardError.write(contentsOf: Data((start + text).utf8))
+    }
 }
 
 extension StandardError {
     /// Whether standard error is a terminal.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// The columns and lines of the terminal that standard error is; nil where it is none, or does not know them.
+    package static var size: (columns: Int, lines: Int)? {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
 }

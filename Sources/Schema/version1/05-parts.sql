@@ -253,6 +253,104 @@ COMMENT ON VIEW pushmta.ready_work IS
     'What is due and waits for a child, by application and account, whatever keeps it: a circuit, a gateway''s trouble, an account '
     'that is not active, or that all children are busy.';
 
+CREATE VIEW pushmta_engine.ready_kind AS
+WITH RECURSIVE kind AS (
+    (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p WHERE p.state = 'ready'
+        ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
+    UNION ALL
+    SELECT n.application_id, n.external_account_id, n.priority FROM kind k CROSS JOIN LATERAL (
+        (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id = k.application_id AND p.external_account_id = k.external_account_id
+                AND p.priority < k.priority ORDER BY p.priority DESC LIMIT 1)
+        UNION ALL
+        (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id = k.application_id AND p.external_account_id > k.external_account_id
+            ORDER BY p.external_account_id, p.priority DESC LIMIT 1)
+        UNION ALL
+        (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p
+            WHERE p.state = 'ready' AND p.application_id > k.application_id
+            ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
+        LIMIT 1) n
+)
+SELECT k.application_id, k.external_account_id, k.priority FROM kind k;
+COMMENT ON VIEW pushmta_engine.ready_kind IS
+    'The applications, accounts and priorities that have ready parts, found by steps through the index of claims, each to the next '
+    'that there is: as dear as there are kinds, however many parts there are.';
+
+CREATE FUNCTION pushmta.queue(most integer DEFAULT 1000)
+    RETURNS TABLE (application text, account text, connector text, ready bigint, ready_at_least boolean, ready_10s bigint,
+        ready_1min bigint, ready_10min bigint, ready_1h bigint, ready_older bigint, oldest_seconds double precision, later bigint,
+        claimed bigint, held bigint, held_at_least boolean, waiting_reason text)
+    -- To compile the plan would take longer than to run it.
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET jit = off AS $$
+        WITH bound AS (
+            SELECT least(greatest(coalesce(most, 1000), 1), 10000) AS parts
+        ), counted AS (
+            SELECT r.application_id, r.external_account_id, sum(r.rest) FILTER (WHERE r.age >= 0) AS ready,
+                count(*) = max(b.parts) AS ready_at_least, sum(r.rest) FILTER (WHERE r.age >= 0 AND r.age < 10) AS ready_10s,
+                sum(r.rest) FILTER (WHERE r.age >= 10 AND r.age < 60) AS ready_1min,
+                sum(r.rest) FILTER (WHERE r.age >= 60 AND r.age < 600) AS ready_10min,
+                sum(r.rest) FILTER (WHERE r.age >= 600 AND r.age < 3600) AS ready_1h,
+                sum(r.rest) FILTER (WHERE r.age >= 3600) AS ready_older, max(r.age) FILTER (WHERE r.age >= 0) AS oldest,
+                sum(r.rest) FILTER (WHERE r.age < 0) AS later, NULL::numeric AS claimed, NULL::numeric AS held, false AS held_at_least
+            FROM bound b CROSS JOIN ready_kind k CROSS JOIN LATERAL (
+                -- The oldest first: their age is known, however many are not counted.
+                SELECT k.application_id, k.external_account_id, extract(epoch FROM now() - p.not_before)::double precision AS age,
+                    p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown AS rest
+                FROM delivery_part p WHERE p.state = 'ready' AND p.application_id = k.application_id
+                    AND p.external_account_id = k.external_account_id AND p.priority = k.priority
+                ORDER BY p.not_before LIMIT b.parts) r
+            GROUP BY r.application_id, r.external_account_id, k.priority
+            UNION ALL
+            SELECT p.application_id, p.external_account_id, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                sum(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown), NULL, false
+            FROM delivery_part p WHERE p.state = 'claimed' GROUP BY p.application_id, p.external_account_id
+            UNION ALL
+            SELECT w.application_id, w.external_account_id, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sum(w.rest),
+                max(w.parts) = max(b.parts)
+            FROM bound b CROSS JOIN LATERAL (
+                SELECT l.*, count(*) OVER () AS parts FROM (
+                    SELECT p.application_id, p.external_account_id,
+                        p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown AS rest
+                    -- In the order of their index, else all that is not held would be read, too.
+                    FROM delivery_part p WHERE p.state = 'waiting' ORDER BY p.delivery_id LIMIT b.parts) l) w
+            GROUP BY w.application_id, w.external_account_id
+        ), summed AS (
+            SELECT c.application_id, c.external_account_id, coalesce(sum(c.ready), 0)::bigint AS ready,
+                bool_or(c.ready_at_least) AS ready_at_least, coalesce(sum(c.ready_10s), 0)::bigint AS ready_10s,
+                coalesce(sum(c.ready_1min), 0)::bigint AS ready_1min, coalesce(sum(c.ready_10min), 0)::bigint AS ready_10min,
+                coalesce(sum(c.ready_1h), 0)::bigint AS ready_1h, coalesce(sum(c.ready_older), 0)::bigint AS ready_older,
+                max(c.oldest) AS oldest, coalesce(sum(c.later), 0)::bigint AS later, coalesce(sum(c.claimed), 0)::bigint AS claimed,
+                coalesce(sum(c.held), 0)::bigint AS held, bool_or(c.held_at_least) AS held_at_least
+            FROM counted c GROUP BY c.application_id, c.external_account_id
+        )
+        SELECT a.name, e.name, e.connector, s.ready, s.ready_at_least, s.ready_10s, s.ready_1min, s.ready_10min, s.ready_1h,
+            s.ready_older, s.oldest, s.later, s.claimed, s.held, s.held_at_least,
+            CASE WHEN NOT e.active THEN format('external account %s is not active', e.name)
+                WHEN circuit_of(h.state, h.next_probe_at) <> 'closed' THEN 'the circuit is open: ' || h.reason
+                WHEN t.state = 'trouble' THEN 'the gateway takes nothing: ' || t.reason
+                WHEN s.ready > 0 AND c.children = 0 THEN CASE WHEN EXISTS (SELECT FROM mta_host o
+                    WHERE o.state <> 'stopped' AND o.last_heartbeat >= now() - interval '15 s') THEN 'no child serves it yet'
+                    ELSE 'no host is alive' END
+                WHEN s.ready > 0 THEN 'its children are busy' || coalesce(', limited by ' || c.limits, '')
+                WHEN s.claimed = 0 AND s.later = 0 AND s.held > 0 THEN 'its deliveries are paused'
+                ELSE '' END
+        FROM summed s
+        JOIN application a ON a.id = s.application_id
+        JOIN external_account e ON e.id = s.external_account_id
+        LEFT JOIN application_health h ON h.application_id = s.application_id
+        LEFT JOIN gateway_trouble t ON t.application_id = s.application_id AND t.external_account_id = s.external_account_id
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS children, string_agg(DISTINCT m.limited_by, ', ') FILTER (WHERE m.limited_by NOT IN ('', 'work')) AS limits
+            FROM mta_child m WHERE m.exited_at IS NULL AND m.application_id = s.application_id
+                AND m.external_account_id = s.external_account_id AND m.last_heartbeat >= now() - interval '15 s') c
+        ORDER BY s.oldest DESC NULLS LAST, a.name, e.name $$;
+COMMENT ON FUNCTION pushmta.queue(integer) IS
+    'Messages that have not ended, by application and account: ready, by the time since they were due (less than 10 s, 1 min, 10 min, '
+    '1 h, and older), due later, claimed by a child, held with a paused delivery; and why they wait. Of each kind and '
+    'priority no more parts are counted than these, the oldest first, and of held ones no more in all; ready_at_least and held_at_least '
+    'say that there may be more.';
+
 CREATE VIEW pushmta.gateway_trouble AS
 SELECT a.name AS application, e.name AS account, t.state, t.reason, t.began_at, t.opened_at, t.probes,
     extract(epoch FROM clock_timestamp() - t.began_at)::double precision AS seconds,

@@ -158,7 +158,8 @@ BEGIN
         RAISE EXCEPTION 'Delivery %: % is no weight.', delivery, coalesce(weight::text, 'null')
             USING ERRCODE = 'PM007', HINT = 'A weight is from 1 to 10. To have a delivery pass the others, give it a higher priority.';
     END IF;
-    UPDATE pushmta_engine.delivery d SET weight = set_delivery_weight.weight WHERE d.id = delivery AND d.weight <> set_delivery_weight.weight;
+    UPDATE pushmta_engine.delivery d SET weight = set_delivery_weight.weight
+    WHERE d.id = delivery AND d.weight <> set_delivery_weight.weight;
 END $$;
 COMMENT ON FUNCTION pushmta.set_delivery_weight(bigint, integer) IS
     'Of the messages of one priority and application, a delivery with weight 3 has three where one with weight 1, as all have at first, '

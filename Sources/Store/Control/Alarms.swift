@@ -25,6 +25,25 @@ public struct AlarmRow: Sendable, Hashable {
     /// Since when; nil if that is not known.
     public let since: DatabaseTime?
 
+    /// An alarm.
+    public init(
+        severity: Severity,
+        code: String,
+        subjectKind: String,
+        subject: String = "",
+        text: String,
+        remedy: String = "",
+        since: DatabaseTime? = nil
+    ) {
+        self.severity = severity
+        self.code = code
+        self.subjectKind = subjectKind
+        self.subject = subject
+        self.text = text
+        self.remedy = remedy
+        self.since = since
+    }
+
     /// The kind of the subject with its name.
     public var fullSubject: String { subject.isEmpty ? subjectKind : "\(subjectKind) \(subject)" }
 

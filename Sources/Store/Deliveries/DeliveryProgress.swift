@@ -138,6 +138,32 @@ public struct OutcomeCount: Sendable, Hashable {
     }
 }
 
+/// How a delivery's messages to one application stand: `target = pending + sent + failed + other`.
+public struct ApplicationProgress: Sendable, Hashable {
+    /// The application's name; "" where it is not known any more.
+    public let application: String
+    /// Messages made so far.
+    public let target: Int64
+    /// Messages without an outcome.
+    public let pending: Int64
+    /// Messages that the gateway accepted.
+    public let sent: Int64
+    /// Messages refused for good.
+    public let failed: Int64
+    /// All others that have ended.
+    public let other: Int64
+
+    /// The counts of an application.
+    public init(application: String, target: Int64, pending: Int64, sent: Int64, failed: Int64, other: Int64) {
+        self.application = application
+        self.target = target
+        self.pending = pending
+        self.sent = sent
+        self.failed = failed
+        self.other = other
+    }
+}
+
 extension Store {
     /// A delivery's counts in one snapshot.
     public func deliveryProgress(_ id: Int64) async throws -> DeliveryProgress {
@@ -170,6 +196,36 @@ extension Store {
             [.int64(Int64(limit))]
         )
         return try all(result, Self.progress)
+    }
+
+    /// How a delivery's messages to each application stand, by name; with the days of a continuous one.
+    public func applicationProgress(delivery id: Int64) async throws -> [ApplicationProgress] {
+        let result = try await query(
+            """
+            SELECT coalesce(a.name, ''), c.target, c.pending, c.sent, c.failed, c.target - c.pending - c.sent - c.failed
+            FROM (
+                SELECT p.application_id, sum(p.size - p.handed_over)::bigint AS target,
+                    coalesce(sum(CASE WHEN p.state <> 'done' THEN r.rest END), 0)::bigint AS pending, sum(p.sent)::bigint AS sent,
+                    sum(p.failed + CASE WHEN p.rest_status = 2 THEN r.rest ELSE 0 END)::bigint AS failed
+                FROM pushmta_engine.delivery_part p
+                CROSS JOIN LATERAL (SELECT p.size - p.handed_over - (\(StatusCounts.sumSQL)) AS rest) r
+                WHERE p.delivery_id = ANY(ARRAY(SELECT $1::bigint UNION ALL SELECT d.id FROM pushmta_engine.delivery d
+                    WHERE d.kind = 'continuous' AND d.parent_delivery_id = $1))
+                GROUP BY p.application_id
+            ) c LEFT JOIN pushmta_engine.application a ON a.id = c.application_id ORDER BY 1
+            """,
+            [.int64(id)]
+        )
+        return try all(result) { rows, row in
+            ApplicationProgress(
+                application: try rows.text(row, 0),
+                target: try rows.int64(row, 1),
+                pending: try rows.int64(row, 2),
+                sent: try rows.int64(row, 3),
+                failed: try rows.int64(row, 4),
+                other: try rows.int64(row, 5)
+            )
+        }
     }
 
     static let progressColumns = """

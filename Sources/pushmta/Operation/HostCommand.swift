@@ -17,10 +17,10 @@ struct HostRemoveCommand: PushMTACommand {
         commandName: "remove",
         abstract: "Remove a host that is gone for good from the status tables.",
         discussion: """
-            `pushmta status` shows the hosts. Refused while the host was heard of within 15 s, while it holds parts, and while the end of \
-            one of its children is not on record, as the child's journal may have answers that are not stored: start its supervisor once \
-            more with its folder. Nothing of messages is removed. The feedback worker removes hosts by itself after a time \
-            (feedback.retention.broadLogDays).
+            `pushmta status` shows the hosts, with --wide their ids. Refused while the host was heard of within 15 s, while it holds \
+            parts, and while the end of one of its children is not on record, as the child's journal may have answers that are not \
+            stored: start its supervisor once more with its folder. Nothing of messages is removed. The feedback worker removes hosts \
+            by itself after a time (feedback.retention.broadLogDays).
             """
     )
 

@@ -13,6 +13,8 @@ struct StatusCommand: PushMTACommand {
             A host or child is late when its last heartbeat is older than 5 s and gone when it is older than 15 s, by the database's \
             clock. Alarms are those of the view pushmta.alarm. The rights of pushmta_monitoring suffice, but for whether the views of \
             target mappings can be read, which is looked at with the rights of pushmta_runtime. The exit status is 0 whatever is shown.
+
+            Lines keep to 120 columns: names and not ids, and of the counters those that are not zero; --wide shows all columns.
             """
     )
 
@@ -21,20 +23,27 @@ struct StatusCommand: PushMTACommand {
     @Flag(help: "Also show the children that ended lately, with the reason and their tail of its standard error.")
     var ended = false
 
+    @Flag(help: "Show every column with ids and zeros, however long the lines are.")
+    var wide = false
+
     @Flag(help: "Print JSON.")
     var json = false
+
+    func validate() throws {
+        if wide, json { throw ValidationError("--wide goes with no --json, which has every column.") }
+    }
 
     func execute(_ loaded: LoadedSettings) async throws {
         let includeEnded = ended
         let snapshot = try await StoreSession.run(loaded.values) {
             try await StatusSnapshot(store: $0, includeEnded: includeEnded)
         }
-        let tables = snapshot.tables
         if json {
-            StandardOutput.line(Cell.object(tables.map { ($0.name, $0.table.cell) }).json)
+            StandardOutput.line(Cell.object(snapshot.tables.map { ($0.name, $0.table.cell) }).json)
             return
         }
-        for (name, table) in tables {
+        guard wide else { return StandardOutput.line(StatusText(snapshot).text(width: StatusText.width)) }
+        for (name, table) in snapshot.tables {
             StandardOutput.line(table.rows.isEmpty ? "\(name): none\n" : "\(name)\n\(table.text)\n")
         }
     }
@@ -42,16 +51,15 @@ struct StatusCommand: PushMTACommand {
 
 /// What `pushmta status` shows.
 struct StatusSnapshot: Sendable {
-    private let hosts: [HostRow]
-    private let children: [ChildOverview]
-    private let ended: [ChildOverview]?
-    private let circuits: [CircuitRow]
-    private let alarms: [AlarmRow]
-    private let mappings: [(name: String, problem: String)]
-    private let work: [WaitingWork]
-    private let deliveries: [DeliveryProgress]
-    private let workers: [FeedbackWorkerRow]
-    private let isReadOnly: Bool
+    let hosts: [HostRow]
+    let children: [ChildOverview]
+    /// The children that ended lately; nil if nobody asked for them.
+    let ended: [ChildOverview]?
+    let circuits: [CircuitRow]
+    let alarms: [AlarmRow]
+    let work: [WaitingWork]
+    let deliveries: [DeliveryProgress]
+    let workers: [FeedbackWorkerRow]
 
     /// Reads everything; with `includeEnded` also the children that ended lately.
     init(store: Store, includeEnded: Bool) async throws {
@@ -60,12 +68,33 @@ struct StatusSnapshot: Sendable {
         children = all.filter { $0.exitReason == nil }
         ended = includeEnded ? all.filter { $0.exitReason != nil } : nil
         circuits = try await store.circuits()
-        alarms = try await store.alarms()
-        mappings = try await store.mappingProblems()
+        alarms = try await Self.alarms(store)
         work = try await store.waitingWork()
         deliveries = try await store.unfinishedDeliveries()
         workers = try await store.feedbackWorkers()
-        isReadOnly = try await store.isReadOnly()
+    }
+
+    /// The rows of `pushmta.alarm`, and the two things that it cannot know: whether this session's server takes writes, and whether
+    /// this user can read the views of target mappings.
+    private static func alarms(_ store: Store) async throws -> [AlarmRow] {
+        let isReadOnly = try await store.isReadOnly()
+        let readOnly = AlarmRow(
+            severity: .critical,
+            code: "database_read_only",
+            subjectKind: "database",
+            text: PostgresError.readOnlyWords
+        )
+        return (isReadOnly ? [readOnly] : []) + (try await store.alarms())
+            + (try await store.mappingProblems()).map { name, problem in
+                AlarmRow(
+                    severity: .warning,
+                    code: "mapping_unreadable",
+                    subjectKind: "target mapping",
+                    subject: name,
+                    text: problem,
+                    remedy: "make it readable: deliveries that use it wait until then, or until their validity is over"
+                )
+            }
     }
 
     /// The tables with their names.
@@ -80,23 +109,12 @@ struct StatusSnapshot: Sendable {
         return tables
     }
 
-    /// The rows of `pushmta.alarm`, and the two things that it cannot know: whether this session's server takes writes, and whether
-    /// this user can read the views of target mappings.
     private var alarmTable: Table {
         var table = Table(["severity", "code", "subject", "alarm", "remedy", "since"])
-        if isReadOnly {
-            table.add(["critical", "database_read_only", "database", .text(PostgresError.readOnlyWords), "", .none])
-        }
         for alarm in alarms {
             table.add([
                 .text(alarm.severity.rawValue), .text(alarm.code), .text(alarm.fullSubject), .text(alarm.text),
                 .text(alarm.remedy), Cell(alarm.since?.internetText),
-            ])
-        }
-        for (name, problem) in mappings {
-            table.add([
-                "warning", "mapping_unreadable", .text("target mapping \(name)"), .text(problem),
-                "make it readable: deliveries that use it wait until then, or until their validity is over", .none,
             ])
         }
         return table

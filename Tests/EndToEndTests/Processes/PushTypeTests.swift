@@ -120,7 +120,7 @@ import Testing
             let alert = try await site.progress(try await site.send(to: name))
             #expect(alert.state == .finished && alert.sent == 20)
             #expect(try await isHealthy(site))
-            #expect(try await run(site, ["status"]).contains("pushmta delivery resume \(call)"))
+            #expect(try await run(site, ["status", "--wide"]).contains("pushmta delivery resume \(call)"))
             #expect(try await run(site, ["delivery", "status", String(call)]).contains("TopicDisallowed"))
             // Nothing was put right: it is tried, and held again.
             try await run(site, ["delivery", "resume", String(call)])

@@ -147,7 +147,68 @@ import Testing
         let ended = try #require(try rows("ended_children", of: status).first)
         #expect(ended["exit_reason"] as? String == "signalled" && ended["stderr_tail"] as? String == "one\ntwo")
         let text = try await run("status", "--ended").output
-        #expect(text.contains("one | two"))
+        #expect(text.contains("Standard error: one | two"))
+        #expect(text.contains("unknown 2, resent after ambiguity 3, late outcomes 4") && !text.contains("retried"))
+        // Ids and zeros are for those who ask for them.
+        #expect(!text.contains(host))
+        #expect(try await run("status", "--wide").output.contains(host))
+    }
+
+    @Test func noLineIsWiderThan120ColumnsHoweverLongNamesAre() async throws {
+        let application = try await addApplication()
+        let host = try await addHost(
+            String(repeating: "host-", count: 30),
+            alarm: String(repeating: "disk ", count: 90)
+        )
+        let row = ChildRow(
+            hostID: host,
+            generation: 1,
+            applicationID: application.id,
+            accountID: try #require(application.accountID),
+            connector: .iosHTTP2
+        )
+        var heartbeat = ChildHeartbeat(
+            childID: try await store.insertChild(row),
+            pid: 4_000_000,
+            state: .working,
+            sent: 123_456_789_012,
+            unknown: 2
+        )
+        heartbeat.lastError = String(repeating: "/var/lib/", count: 60)
+        try await store.recordChildHeartbeat(heartbeat)
+        let dead = try await store.insertChild(row)
+        try await store.childExited(dead, reason: "signalled", detail: "signal 9", stderrTail: "one\ntwo")
+        let delivery = try await store.createDelivery(
+            NewDelivery(
+                label: String(repeating: "夏の特売", count: 100),
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "a"}}"#
+            )
+        )
+        try await store.startDelivery(delivery)
+        try await store.openCircuit(
+            application: application.id,
+            reason: String(repeating: "APNs answered 403 ", count: 12),
+            remedy: "set another key",
+            holdsTokenEffects: true
+        )
+        try await sql(
+            """
+            UPDATE pushmta_engine.application SET name = repeat('application-', 15);
+            UPDATE pushmta_engine.external_account SET name = repeat('アカウント', 13)
+            """
+        )
+        let lines = try await run("status", "--ended").output.split(separator: "\n").map(String.init)
+        let wide = lines.filter { DisplayWidth.of($0) > StatusText.width }
+        #expect(wide.isEmpty, "\(wide)")
+        // Cut or broken, and there.
+        for words in ["host-host", "application-", "夏の特売", "disk disk", "123456789012", "held", "アカウント", "lib//var"] {
+            #expect(lines.contains { $0.contains(words) }, "\(words)")
+        }
+        #expect(
+            try await run("status", "--wide").output.split(separator: "\n").contains { $0.count > StatusText.width }
+        )
+        #expect(try await run("status", "--wide", "--json", expect: 64).errors.contains("--wide"))
     }
 
     @Test func aRunningDeliveryIsShownBehindManyNewerOnes() async throws {
@@ -298,6 +359,8 @@ import Testing
         #expect(remedies.first == "set another key" && remedies.last??.contains("pushmta host remove") == true)
         let text = try await program.run(["status"], environment: environment)
         #expect(text.status == 0 && text.output.contains("circuit_open"))
+        let queue = try await program.run(["queue", "--json"], environment: environment)
+        #expect(queue.status == 0, "\(queue.errors)")
         // It may look and nothing else.
         for words in [["host", "remove", "beta"], ["app", "list"], ["delivery", "stop", String(id)]] {
             #expect(try await program.run(words, environment: environment).status == 69, "\(words)")

@@ -1,0 +1,97 @@
+import PostgresClient
+import PushCore
+
+/// Messages that have not ended, of one application over one account: a row of `pushmta.queue()`.
+public struct QueueRow: Sendable, Hashable {
+    /// How long messages have been due.
+    public enum Age: Int, Sendable, CaseIterable {
+        case underTenSeconds, underOneMinute, underTenMinutes, underOneHour, older
+    }
+
+    /// The application's name.
+    public let application: String
+    /// The account's name.
+    public let account: String
+    /// The account's connector.
+    public let connector: Connector
+    /// Messages that are due and that nobody has claimed.
+    public let ready: Int64
+    /// Whether there may be more than were counted.
+    public let isReadyAtLeast: Bool
+    /// The same by the time since they were due, in the order of ``Age``.
+    public let readyByAge: [Int64]
+    /// Seconds since the oldest of them was due; nil if there is none.
+    public let oldestSeconds: Double?
+    /// Messages that are due later: they are tried again.
+    public let later: Int64
+    /// Messages that a child has claimed.
+    public let claimed: Int64
+    /// Messages of paused deliveries.
+    public let held: Int64
+    /// Whether there may be more of these than were counted.
+    public let isHeldAtLeast: Bool
+    /// Why they wait, "" if nothing does.
+    public let waitingReason: String
+
+    /// A row.
+    public init(
+        application: String,
+        account: String,
+        connector: Connector,
+        ready: Int64,
+        isReadyAtLeast: Bool = false,
+        readyByAge: [Int64],
+        oldestSeconds: Double? = nil,
+        later: Int64 = 0,
+        claimed: Int64 = 0,
+        held: Int64 = 0,
+        isHeldAtLeast: Bool = false,
+        waitingReason: String = ""
+    ) {
+        self.application = application
+        self.account = account
+        self.connector = connector
+        self.ready = ready
+        self.isReadyAtLeast = isReadyAtLeast
+        self.readyByAge = readyByAge
+        self.oldestSeconds = oldestSeconds
+        self.later = later
+        self.claimed = claimed
+        self.held = held
+        self.isHeldAtLeast = isHeldAtLeast
+        self.waitingReason = waitingReason
+    }
+}
+
+extension Store {
+    /// Messages that have not ended by application and age, whatever waits longest first; the rights of monitoring suffice.
+    ///
+    /// - Parameter limit: of each application and priority no more parts are counted than these: a look costs the same with ten
+    ///   parts and with ten million.
+    public func queue(countingAtMost limit: Int32 = 1_000) async throws -> [QueueRow] {
+        let result = try await query(
+            """
+            SELECT q.application, q.account, q.connector, q.ready, q.ready_at_least, q.ready_10s, q.ready_1min, q.ready_10min, q.ready_1h,
+                q.ready_older, q.oldest_seconds, q.later, q.claimed, q.held, q.held_at_least, q.waiting_reason
+            FROM pushmta.queue($1) q
+            """,
+            [.int32(limit)]
+        )
+        return try all(result) { rows, row in
+            QueueRow(
+                application: try rows.text(row, 0),
+                account: try rows.text(row, 1),
+                connector: try choice(rows, row, 2),
+                ready: try rows.int64(row, 3),
+                isReadyAtLeast: try rows.bool(row, 4),
+                readyByAge: try (5...9).map { try rows.int64(row, $0) },
+                oldestSeconds: try rows.doubleOrNil(row, 10),
+                later: try rows.int64(row, 11),
+                claimed: try rows.int64(row, 12),
+                held: try rows.int64(row, 13),
+                isHeldAtLeast: try rows.bool(row, 14),
+                waitingReason: try rows.text(row, 15)
+            )
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Administration
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta delivery watch ID`: a delivery's history and how it stands, live until it is over.
+struct DeliveryWatchCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show a delivery live until it is over.",
+        discussion: """
+            A line tells what a period added: every 5 s first, and more rarely the longer it takes. On a terminal the counts of now \
+            stand below, with a line for each application. Exit status 1 if it did not finish.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let finished = try await StoreSession.run(loaded.values) { store in
+            var display = HistoryDisplay()
+            let progress = try await DeliveryWatch(store: store, id: id, isQuiet: true).untilOver { progress in
+                try await display.show(progress, at: .now) { try await store.applicationProgress(delivery: id) }
+            }
+            let outcomes = try await store.outcomeCounts(delivery: id)
+            let reasons = DeliveryReport.outcomes(outcomes, try await store.exclusionCounts(delivery: id))
+            StandardOutput.line("Delivery \(id): \(progress.state.rawValue) \(progress.stateReason)\n\(reasons.text)")
+            return progress.state == .finished
+        }
+        guard finished else { throw ExitCode(CommandFailure.Code.negative.rawValue) }
+    }
+}
+
+/// Writes a delivery's history to standard error; on a terminal how it stands now is kept below it.
+struct HistoryDisplay {
+    /// The applications' counts are read no more often: of a large delivery they take a look at thousands of parts.
+    private static let applicationsInterval = Duration.seconds(1)
+
+    private let isTerminal = StandardError.isTerminal
+    private var history = DeliveryHistory()
+    private var applicationsReadAt: ContinuousClock.Instant?
+    /// So many lines stand below the history.
+    private var below = 0
+
+    /// A display that has shown nothing.
+    init() {}
+
+    /// Shows counts that were read at `now`; asks for those of the applications when they are worth it.
+    mutating func show(
+        _ progress: DeliveryProgress,
+        at now: ContinuousClock.Instant,
+        applications: () async throws -> [ApplicationProgress]
+    ) async throws {
+        let added = history.add(progress, at: now)
+        guard isTerminal else {
+            if !added.isEmpty { StandardError.write(added.map { $0 + "\n" }.joined()) }
+            return
+        }
+        let isDue = applicationsReadAt.map { now - $0 >= Self.applicationsInterval } ?? true
+        if isDue || progress.state.isFinal {
+            history.set(try await applications())
+            applicationsReadAt = now
+        }
+        let size = StandardError.size ?? (columns: 80, lines: 24)
+        // The last column stays free, as some terminals wrap there; what has left the screen above cannot be written over.
+        let width = min(size.columns - 1, StatusText.width)
+        let current = history.current(width: width).prefix(size.lines - 1)
+        StandardError.rewrite(added.map { DisplayWidth.cut($0, to: width) } + current, over: below)
+        below = current.count
+    }
+}

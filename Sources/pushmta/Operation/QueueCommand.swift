@@ -1,0 +1,89 @@
+import Administration
+import ArgumentParser
+import PushCore
+import Store
+
+/// `pushmta queue`: what waits, by application and age, and why.
+struct QueueCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "queue",
+        abstract: "Show the messages that have not left, by application and age, and why they wait.",
+        discussion: """
+            Ready messages are due and nobody has claimed them; their columns are the time since they were due. Later ones are tried \
+            again at their time, claimed ones are with a child, held ones belong to paused deliveries. Of each application, account \
+            and priority the 1,000 oldest parts are counted, some 1,000,000 messages: where there are more, the number is marked with \
+            ≥, at least. It is the function pushmta.queue; the rights of pushmta_monitoring suffice.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let rows = try await StoreSession.run(loaded.values) { try await $0.queue() }
+        guard !json else { return QueueTable.table(rows).show(json: true) }
+        StandardOutput.line(rows.isEmpty ? "Nothing waits." : QueueTable.fitted(rows).text(width: StatusText.width))
+    }
+}
+
+/// The queue as tables; columns are named as in the function `pushmta.queue`.
+enum QueueTable {
+    /// The ages, each with its column for programs and its name for people.
+    private static let ages: [(age: QueueRow.Age, column: String, title: String)] = [
+        (.underTenSeconds, "ready_10s", "< 10 s"), (.underOneMinute, "ready_1min", "< 1 min"),
+        (.underTenMinutes, "ready_10min", "< 10 min"), (.underOneHour, "ready_1h", "< 1 h"),
+        (.older, "ready_older", "older"),
+    ]
+
+    /// Every column, for programs.
+    static func table(_ rows: [QueueRow]) -> Table {
+        var table = Table(
+            ["application", "account", "connector", "ready", "ready_at_least"] + ages.map(\.column)
+                + ["oldest_seconds", "later", "claimed", "held", "held_at_least", "waiting_reason"]
+        )
+        for row in rows {
+            table.add(
+                [
+                    .text(row.application), .text(row.account), .text(row.connector.rawValue), .integer(row.ready),
+                    .flag(row.isReadyAtLeast),
+                ] + ages.map { .integer(count(row, $0.age)) } + [
+                    row.oldestSeconds.map { .number($0) } ?? .none, .integer(row.later), .integer(row.claimed),
+                    .integer(row.held), .flag(row.isHeldAtLeast), .text(row.waitingReason),
+                ]
+            )
+        }
+        return table
+    }
+
+    /// What people want to know.
+    static func fitted(_ rows: [QueueRow]) -> FittedTable {
+        var table = FittedTable(
+            [.text("application"), .text("account"), .number("ready"), .number("oldest")]
+                + ages.map { .number($0.title) } + [.number("later"), .number("claimed"), .number("held")]
+        )
+        for row in rows {
+            table.add(
+                [
+                    row.application, row.account, counted(row.ready, atLeast: row.isReadyAtLeast),
+                    row.oldestSeconds.map(AgeWords.text) ?? "",
+                ] + ages.map { CounterWords.cell(count(row, $0.age)) } + [
+                    CounterWords.cell(row.later), CounterWords.cell(row.claimed),
+                    counted(row.held, atLeast: row.isHeldAtLeast),
+                ],
+                notes: [row.waitingReason.isEmpty ? "" : "Waits: \(row.waitingReason)"]
+            )
+        }
+        return table
+    }
+
+    /// A number that may be too small says so; "" for zero.
+    static func counted(_ count: Int64, atLeast: Bool) -> String {
+        atLeast ? "≥\(count)" : CounterWords.cell(count)
+    }
+
+    private static func count(_ row: QueueRow, _ age: QueueRow.Age) -> Int64 {
+        row.readyByAge.indices.contains(age.rawValue) ? row.readyByAge[age.rawValue] : 0
+    }
+}

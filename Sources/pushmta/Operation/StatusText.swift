@@ -1,0 +1,265 @@
+import Administration
+import PushCore
+import Store
+
+/// `pushmta status` as people read it: names and not ids, the counters that are not zero, and no line wider than asked for.
+struct StatusText: Sendable {
+    /// What fits into any terminal that is not the smallest, into a mail and into a ticket.
+    static let width = 120
+
+    private let snapshot: StatusSnapshot
+    private let names: HostNames
+
+    /// The text of a snapshot.
+    init(_ snapshot: StatusSnapshot) {
+        self.snapshot = snapshot
+        names = HostNames(snapshot.hosts)
+    }
+
+    /// All of it.
+    func text(width: Int) -> String {
+        sections.map { name, table in
+            table.rows.isEmpty ? "\(name): none\n" : "\(name)\n\(table.text(width: width))\n"
+        }.joined(separator: "\n")
+    }
+
+    private var sections: [(String, FittedTable)] {
+        var sections = [
+            ("alarms", alarms), ("hosts", hosts), ("children", children), ("applications", applications),
+            ("queues", queues), ("deliveries", deliveries), ("feedback", feedback),
+        ]
+        if let ended = snapshot.ended { sections.append(("ended children", self.ended(ended))) }
+        return sections
+    }
+
+    private var alarms: FittedTable {
+        var table = FittedTable([.text("severity"), .text("subject"), .text("code"), .text("since")])
+        for alarm in snapshot.alarms {
+            table.add(
+                [alarm.severity.rawValue, alarm.fullSubject, alarm.code, alarm.since.map(Self.second) ?? ""],
+                notes: [alarm.text, alarm.remedy.isEmpty ? "" : "To do: \(alarm.remedy)"]
+            )
+        }
+        return table
+    }
+
+    private var hosts: FittedTable {
+        var table = FittedTable([
+            .text("host"), .text("state"), .text("version"), .number("children"), .number("load"), .number("memory"),
+            .number("journal free"), .number("heartbeat"),
+        ])
+        for host in snapshot.hosts {
+            let report = host.report
+            let condition = host.health == "alive" ? report.state.rawValue : host.health
+            table.add(
+                [
+                    names.name(report.id, report.name), condition,
+                    report.version + (host.isVersionMixed ? " (mixed)" : ""),
+                    "\(report.children)/\(report.maxChildren)", Self.tenths(report.load),
+                    Self.bytes(report.residentBytes),
+                    Self.bytes(report.journalFreeBytes), AgeWords.text(host.heartbeatAgeSeconds),
+                ],
+                notes: [
+                    CounterWords.text([
+                        ("unknown", host.unknown), ("resent after ambiguity", host.resentAfterAmbiguity),
+                        ("journal replayed", report.journalReplayed), ("late outcomes", host.lateOutcomes),
+                    ]), report.alarm,
+                ]
+            )
+        }
+        return table
+    }
+
+    private var children: FittedTable {
+        var table = FittedTable([
+            .text("host"), .number("pid"), .text("application"), .text("state"), .text("delivery"), .number("rate"),
+            .number("p99 ms"), .number("conns"), .text("limited by"), .number("sent"), .number("failed"),
+        ])
+        let labels = Dictionary(snapshot.deliveries.map { ($0.id, $0.label) }, uniquingKeysWith: { first, _ in first })
+        for child in snapshot.children {
+            let heartbeat = child.heartbeat
+            let condition = child.health == "alive" ? heartbeat.state.rawValue : child.health
+            table.add(
+                [
+                    names.name(child), String(heartbeat.pid), child.applicationName, condition,
+                    heartbeat.deliveryID.map { Self.delivery($0, labels[$0]) } ?? "",
+                    heartbeat.rate > 0 ? Self.tenths(heartbeat.rate) : "",
+                    heartbeat.latencyP99Milliseconds > 0 ? Self.tenths(heartbeat.latencyP99Milliseconds) : "",
+                    "\(heartbeat.connections.open)/\(heartbeat.connections.wanted)",
+                    heartbeat.connections.limitedBy?.rawValue ?? "", CounterWords.cell(heartbeat.sent),
+                    CounterWords.cell(heartbeat.failed),
+                ],
+                notes: [Self.counters(child), heartbeat.lastError.isEmpty ? "" : "Last error: \(heartbeat.lastError)"]
+            )
+        }
+        return table
+    }
+
+    private func ended(_ children: [ChildOverview]) -> FittedTable {
+        var table = FittedTable([
+            .text("host"), .number("pid"), .text("application"), .text("account"), .text("ended"), .number("sent"),
+            .number("failed"),
+        ])
+        for child in children {
+            let heartbeat = child.heartbeat
+            let tail = child.stderrTail.split(whereSeparator: \.isNewline).joined(separator: " | ")
+            table.add(
+                [
+                    names.name(child), String(heartbeat.pid), child.applicationName, child.accountName,
+                    child.exitReason ?? "", CounterWords.cell(heartbeat.sent), CounterWords.cell(heartbeat.failed),
+                ],
+                notes: [
+                    child.exitDetail, Self.counters(child),
+                    heartbeat.lastError.isEmpty ? "" : "Last error: \(heartbeat.lastError)",
+                    tail.isEmpty ? "" : "Standard error: \(TerminalText.cut(tail, to: Table.longestCell))",
+                ]
+            )
+        }
+        return table
+    }
+
+    private var applications: FittedTable {
+        var table = FittedTable([
+            .text("application"), .text("platform"), .text("environment"), .text("circuit"), .number("next probe"),
+            .text("token effects"),
+        ])
+        for row in snapshot.circuits {
+            table.add(
+                [
+                    row.application, row.platform.rawValue, row.environment.rawValue, row.health.state.rawValue,
+                    row.health.nextProbeInSeconds.map(AgeWords.text) ?? "", row.health.tokenEffectsHeld ? "held" : "",
+                ],
+                notes: [row.health.reason]
+            )
+        }
+        return table
+    }
+
+    private var queues: FittedTable {
+        var table = FittedTable([
+            .text("application"), .text("account"), .text("connector"), .number("parts"), .number("messages"),
+            .number("priority"), .number("oldest"),
+        ])
+        for work in snapshot.work {
+            table.add([
+                work.application, work.account, work.connector.rawValue, String(work.parts), String(work.messages),
+                String(work.highestPriority), AgeWords.text(work.oldestSeconds),
+            ])
+        }
+        return table
+    }
+
+    private var deliveries: FittedTable {
+        var table = FittedTable([
+            .number("id"), .text("label"), .text("state"), .number("target"), .number("pending"), .number("sent"),
+            .number("failed"),
+        ])
+        for delivery in snapshot.deliveries {
+            table.add(
+                [
+                    String(delivery.id), delivery.label,
+                    delivery.state.rawValue + (delivery.kind == .batch ? "" : ", \(delivery.kind.rawValue)"),
+                    String(delivery.target), CounterWords.cell(delivery.pending), CounterWords.cell(delivery.sent),
+                    CounterWords.cell(delivery.failed),
+                ],
+                notes: [
+                    delivery.otherCounters,
+                    delivery.stateReason.isEmpty ? delivery.waitingReason : delivery.stateReason,
+                ]
+            )
+        }
+        return table
+    }
+
+    private var feedback: FittedTable {
+        var table = FittedTable([
+            .text("host"), .number("pid"), .text("version"), .text("state"), .number("heartbeat"), .text("last action"),
+        ])
+        for worker in snapshot.workers {
+            table.add(
+                [
+                    worker.host, String(worker.pid), worker.version, worker.state,
+                    AgeWords.text(worker.heartbeatAgeSeconds), worker.lastAction,
+                ],
+                notes: [
+                    CounterWords.text([
+                        ("token events", worker.tokenEvents), ("messages counted", worker.messagesCounted),
+                        ("hits counted", worker.hitsCounted), ("hits loaded", worker.hitsLoaded),
+                        ("waiting spools", Int64(worker.waitingSpools)),
+                    ])
+                ]
+            )
+        }
+        return table
+    }
+}
+
+extension StatusText {
+    /// The counters of a child that have no column.
+    private static func counters(_ child: ChildOverview) -> String {
+        let heartbeat = child.heartbeat
+        return CounterWords.text([
+            ("retried", heartbeat.retried), ("unknown", heartbeat.unknown),
+            ("resent after ambiguity", heartbeat.resentAfterAmbiguity), ("journal replayed", child.journalReplayed),
+            ("late outcomes", heartbeat.lateOutcomes),
+        ])
+    }
+
+    /// A delivery as people know it; commands take its number.
+    static func delivery(_ id: Int64, _ label: String?) -> String {
+        label.map { "\(id) \($0)" } ?? String(id)
+    }
+
+    /// A time to the second.
+    private static func second(_ time: DatabaseTime) -> String {
+        // RFC 3339 without the digits of a second.
+        String(time.internetText.prefix { $0 != "." }) + "Z"
+    }
+
+    /// A number with one digit after the point; large ones without it.
+    static func tenths(_ value: Double) -> String {
+        guard value.isFinite, value.magnitude < 1e15 else { return "-" }
+        return value.magnitude >= 100 ? String(Int64(value.rounded())) : String((value * 10).rounded() / 10)
+    }
+
+    /// Bytes in MiB or GiB.
+    static func bytes(_ bytes: Int64) -> String {
+        bytes >= 1 << 30 ? tenths(Double(bytes) / Double(1 << 30)) + " GiB" : "\(max(0, bytes) >> 20) MiB"
+    }
+}
+
+extension DeliveryProgress {
+    /// The counters of a delivery that tables of people have no column for, in words; "" if all are zero.
+    var otherCounters: String {
+        CounterWords.text([
+            ("ignored", ignored), ("not applicable", notApplicable), ("canceled", canceled), ("unknown", unknown),
+            ("excluded", excluded), ("resent after ambiguity", resentAfterAmbiguity),
+            ("journal replayed", journalReplayed), ("late outcomes", lateOutcomes),
+        ])
+    }
+}
+
+/// The names of hosts; where two have the same one, the beginning of its id stands behind it.
+struct HostNames: Sendable {
+    /// Eight digits of an id tell hosts of one name apart, and `pushmta host remove` prints the whole.
+    private static let digitsOfID = 8
+
+    private let ids: [String: String]
+    private let twice: Set<String>
+
+    /// The names of these hosts.
+    init(_ hosts: [HostRow]) {
+        ids = Dictionary(hosts.map { ($0.report.id, $0.report.name) }, uniquingKeysWith: { first, _ in first })
+        var seen: Set<String> = []
+        twice = Set(hosts.map(\.report.name).filter { !seen.insert($0).inserted })
+    }
+
+    /// Where a child runs.
+    func name(_ child: ChildOverview) -> String { name(child.row.hostID, ids[child.row.hostID] ?? "") }
+
+    /// A host with this id and name.
+    func name(_ id: String, _ name: String) -> String {
+        if name.isEmpty { return String(id.prefix(Self.digitsOfID)) }
+        return twice.contains(name) ? "\(name) (\(id.prefix(Self.digitsOfID)))" : name
+    }
+}
