@@ -62,6 +62,27 @@ static const char hosts[] = {
 static const char audit[] = {
 #embed "templates/audit.mustache" suffix(, 0)
 };
+static const char subscribers[] = {
+#embed "templates/subscribers.mustache" suffix(, 0)
+};
+static const char subscriber[] = {
+#embed "templates/subscriber.mustache" suffix(, 0)
+};
+static const char quarantine[] = {
+#embed "templates/quarantine.mustache" suffix(, 0)
+};
+static const char templates[] = {
+#embed "templates/templates.mustache" suffix(, 0)
+};
+static const char one_template[] = {
+#embed "templates/template.mustache" suffix(, 0)
+};
+static const char settings[] = {
+#embed "templates/settings.mustache" suffix(, 0)
+};
+static const char setting_table[] = {
+#embed "templates/setting-table.mustache" suffix(, 0)
+};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -86,6 +107,13 @@ static const struct console_file files[] = {
     {"alarm-list.mustache", alarm_list},
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
+    {"subscribers.mustache", subscribers},
+    {"subscriber.mustache", subscriber},
+    {"quarantine.mustache", quarantine},
+    {"templates.mustache", templates},
+    {"template.mustache", one_template},
+    {"settings.mustache", settings},
+    {"setting-table.mustache", setting_table},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

@@ -18,6 +18,10 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
+        MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
+        MenuItem(path: QuarantinePage.path, name: .menuQuarantine, role: .read),
+        MenuItem(path: TemplatesPage.path, name: .menuTemplates, role: .read),
+        MenuItem(path: SettingsPage.path, name: .menuSettings, role: .operate),
         MenuItem(path: "/audit", name: .menuAudit, role: .admin),
     ]
 
@@ -36,7 +40,11 @@ struct ConsoleRoutes: Sendable {
             SignIn(responder: responder).routes + NowPage(responder: responder).routes
             + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
             + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
-            + AuditPage(responder: responder).routes + files
+            + AuditPage(responder: responder).routes
+            + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
+            + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
+            + TemplatesPage(responder: responder).routes + SettingsPage(responder: responder).routes
+            + files
     }
 }
 

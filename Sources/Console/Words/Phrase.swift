@@ -55,6 +55,26 @@ enum Phrase: String, Sendable, CaseIterable {
         nobody,
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
+    // Subscribers, quarantine, templates, settings.
+    case menuSubscribers, menuQuarantine, menuTemplates, menuSettings, subscribersTitle, subscribersNote, findLabel,
+        findBy, findWanted, findButton, findUserKey, findSubscription, findTokenHash, findHashHint, findNothing,
+        findLongKey, findNoNumber, findNoHash, findNobody, findCut, columnSubscription, columnLocale, columnRegistered,
+        subscriberActive, subscriberOptedOut, subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote,
+        nobodyKnown, factService, factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered,
+        factLastSeen, factOthers, factProven, provenYes, provenNo, becauseOptedOut, becauseDisabled, becauseErrors,
+        becauseQuarantine, becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed,
+        disabledUnregistered, disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages,
+        columnAt, columnTold, toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton,
+        optInButton, liftButton, forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget,
+        quarantineTitle, quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken,
+        kindSoftErrors, columnKind, columnSince, olderQuarantine, takeOutcomes, takeNote, templatesTitle,
+        templatesNote, noTemplates, columnTemplate, columnPlatforms, columnOrigin, columnChanged, templateReadyMade,
+        templateOwn, templateLabel, templateOrigin, templateChanged, templateContent, templateSettings, templateStays,
+        templateDeleteTitle, templateDeleteText, templateDeleteButton, doneTemplateDelete, moreTemplates,
+        firstTemplates, settingsTitle, settingsNote, settingsChanged, settingsNoneChanged, settingsDefaults,
+        columnSetting, columnValue, columnSource, sourceDefault, sourceFile, sourceEnvironment, sourceFlag, valueEmpty,
+        settingsOfHosts, settingsOfHostsNote, auditFind, auditShow, auditOptOut, auditOptIn, auditLift, auditForget,
+        auditOutcomes, auditTemplateRemove
     // Roles.
     case roleRead, roleOperate, roleAdmin
 }
