@@ -71,18 +71,6 @@ static const char subscriber[] = {
 static const char quarantine[] = {
 #embed "templates/quarantine.mustache" suffix(, 0)
 };
-static const char templates[] = {
-#embed "templates/templates.mustache" suffix(, 0)
-};
-static const char one_template[] = {
-#embed "templates/template.mustache" suffix(, 0)
-};
-static const char settings[] = {
-#embed "templates/settings.mustache" suffix(, 0)
-};
-static const char setting_table[] = {
-#embed "templates/setting-table.mustache" suffix(, 0)
-};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -110,10 +98,6 @@ static const struct console_file files[] = {
     {"subscribers.mustache", subscribers},
     {"subscriber.mustache", subscriber},
     {"quarantine.mustache", quarantine},
-    {"templates.mustache", templates},
-    {"template.mustache", one_template},
-    {"settings.mustache", settings},
-    {"setting-table.mustache", setting_table},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

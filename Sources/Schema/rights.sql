@@ -35,7 +35,6 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_console', 'relation', 'SELECT',
             'pushmta.alarm pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
-            'pushmta.delivery_template '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
             'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
@@ -48,21 +47,21 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
-            'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_retry_schedule pushmta.create_delivery '
+            'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
+            'pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
-            'pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
+            'pushmta.remove_exclusions pushmta.remove_seed pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.start_delivery pushmta.stop_delivery '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
-            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_refuse '
-            'pushmta_engine.console_session_of pushmta_engine.project_of '
+            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '
+            'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_outcomes '
-            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_remove_template '
-            'pushmta_engine.console_subscriber'),
+            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

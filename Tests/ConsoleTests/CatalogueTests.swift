@@ -5,7 +5,15 @@ import Testing
 /// Texts and templates fit together.
 @Suite struct CatalogueTests {
     @Test func everyLanguageHasAllTexts() {
-        for phrase in Phrase.allCases { #expect(English.texts[phrase]?.isEmpty == false, "\(phrase)") }
+        for language in Language.allCases {
+            for phrase in Phrase.allCases {
+                let text = language.texts[phrase] ?? ""
+                #expect(!text.isEmpty, "\(language): \(phrase)")
+                // The same values stand in it, in whatever order.
+                let places = { (text: String) in Set(text.matches(of: /\{\d\}/).map { String($0.0) }) }
+                #expect(places(text) == places(English.texts[phrase] ?? ""), "\(language): \(phrase)")
+            }
+        }
     }
 
     @Test func templatesAskForTextsThatThereAre() throws {
@@ -29,7 +37,7 @@ import Testing
 
     /// Drawings are the only values that are not escaped.
     @Test func nothingElseIsShownUnescaped() throws {
-        let drawings: Set<String> = ["live", "chart", "bar"]
+        let drawings: Set<String> = ["live", "chart", "bar", "trend"]
         for (template, text) in try PageRenderer(version: "1").templates {
             for match in text.matches(of: /\{\{\{(\w+)\}\}\}/) {
                 #expect(drawings.contains(String(match.1)), "\(template) shows \(match.1) as it is")

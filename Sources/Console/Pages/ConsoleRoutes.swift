@@ -20,8 +20,6 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
         MenuItem(path: QuarantinePage.path, name: .menuQuarantine, role: .read),
-        MenuItem(path: TemplatesPage.path, name: .menuTemplates, role: .read),
-        MenuItem(path: SettingsPage.path, name: .menuSettings, role: .operate),
         MenuItem(path: "/audit", name: .menuAudit, role: .admin),
     ]
 
@@ -43,8 +41,7 @@ struct ConsoleRoutes: Sendable {
             + AuditPage(responder: responder).routes
             + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
             + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
-            + TemplatesPage(responder: responder).routes + SettingsPage(responder: responder).routes
-            + files
+            + LanguageMenu.routes + files
     }
 }
 

@@ -39,7 +39,7 @@ struct OutcomesCSV: Sendable {
     static func write(
         through highest: Int32,
         _ send: (String) async throws -> Void,
-        _ read: (ClosedRange<Int32>) async throws -> [MessageOutcome]
+        _ read: (ClosedRange<Int32>) async throws -> [DeliveryOutcome]
     ) async throws {
         try await send(line(columns))
         var lowest: Int32 = 1
@@ -53,7 +53,7 @@ struct OutcomesCSV: Sendable {
         }
     }
 
-    private static func cells(_ row: MessageOutcome) -> [String] {
+    private static func cells(_ row: DeliveryOutcome) -> [String] {
         [
             "\(row.sequence)", "\(row.subscriptionID)", row.application, row.status, row.reason, row.failureType,
             row.failureReason, row.httpStatus == 0 ? "" : "\(row.httpStatus)", row.gatewayMessageID,

@@ -68,14 +68,15 @@ struct SubscriberPage: Sendable {
     }
 
     private func facts(_ id: Int64, _ row: Subscriber) -> [PageValues] {
-        let application = row.applicationLabel.isEmpty ? row.application : "\(row.applicationLabel) (\(row.application))"
+        let application =
+            row.applicationLabel.isEmpty ? row.application : "\(row.applicationLabel) (\(row.application))"
         var pairs: [(Phrase, String)] = [
             (.findUserKey, row.userKey.isEmpty ? catalogue[.nobodyKnown] : row.userKey),
             (.columnApplication, application), (.factService, row.service),
             (.factPlatform, "\(row.platform), \(row.environment)"),
             (.factLocale, row.locale), (.factTimeZone, row.timeZone), (.factAppVersion, row.appVersion),
             (.factDevice, row.device), (.factRegistered, Figures.time(row.createdAt)),
-            (.factLastSeen, Figures.time(row.registeredAt)), (.findTokenHash, row.tokenHash),
+            (.factLastSeen, Figures.time(row.registeredAt)),
         ]
         if row.others > 0 {
             pairs.append(

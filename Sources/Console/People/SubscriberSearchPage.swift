@@ -13,8 +13,6 @@ struct SubscriberSearchPage: Sendable {
     private static let most = 50
     /// Digits of an id, of which the database has 18 at most.
     private static let idDigits = 1...18
-    /// Digits of a SHA-256.
-    private static let hashDigits = 64
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -48,7 +46,7 @@ struct SubscriberSearchPage: Sendable {
         return page(key, values)
     }
 
-    /// What is wrong with a text that is looked for. It is not shown again: it may be a push token.
+    /// What is wrong with a text that is looked for. It is not shown again: it may be a push token that was pasted.
     private static func problem(_ key: SubscriberKey, _ text: String) -> Phrase? {
         guard !text.isEmpty else { return .findNothing }
         switch key {
@@ -56,8 +54,6 @@ struct SubscriberSearchPage: Sendable {
         case .subscription:
             let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             return isNumber && idDigits.contains(text.utf8.count) ? nil : .findNoNumber
-        case .tokenHash:
-            return text.utf8.count == hashDigits && text.allSatisfy(\.isHexDigit) ? nil : .findNoHash
         }
     }
 
@@ -101,7 +97,6 @@ extension Catalogue {
         switch key {
         case .userKey: self[.findUserKey]
         case .subscription: self[.findSubscription]
-        case .tokenHash: self[.findTokenHash]
         }
     }
 

@@ -60,8 +60,6 @@ public struct ConsoleSetup: Sendable {
     public var meanings: @Sendable (String) -> String?
     /// Its log.
     public var logger: Logger
-    /// The settings that are in force, with what each came from, for the page that shows them.
-    public var settingsInForce: [SettingInForce]
     /// What time it is for sessions and locks; nil for the database's own time, which is what it is but in tests.
     public var moment: @Sendable () -> DatabaseTime?
 
@@ -72,7 +70,6 @@ public struct ConsoleSetup: Sendable {
         version: String,
         meanings: @escaping @Sendable (String) -> String?,
         logger: Logger,
-        settingsInForce: [SettingInForce] = [],
         moment: @escaping @Sendable () -> DatabaseTime? = { nil }
     ) {
         self.settings = settings
@@ -80,7 +77,6 @@ public struct ConsoleSetup: Sendable {
         self.version = version
         self.meanings = meanings
         self.logger = logger
-        self.settingsInForce = settingsInForce
         self.moment = moment
     }
 }
@@ -98,7 +94,7 @@ public final class ConsoleServer: Sendable {
     private static let threads = 2
     /// Connections at once: a few hundred people with live pages.
     private static let connections = 1_000
-    /// A live page sends something every 15 s, so that a silent connection has nobody at its end.
+    /// A connection on which nothing was asked for so long has nobody at its end; readers of live pages have SendDeadline.
     private static let idle = TimeAmount.seconds(60)
     /// What a browser sends in the head of a request; the cookies of the console are small.
     private static let headerBytes = 16 << 10

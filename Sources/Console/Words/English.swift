@@ -141,9 +141,12 @@ enum English {
         .factDuration: "Duration",
         .dayOf: "This is one day of the continuous delivery",
         .daysTitle: "Its days",
+        .daysNote: "All figures of this page are of these {0} days; a page has {1} at most.",
+        .daysOlder: "Older days",
+        .daysNewest: "Back to the newest days",
         .columnDay: "Day (UTC)",
-        .waitsBecause: "It waits",
-        .stateBecause: "Why",
+        .waitsBecause: "It waits:",
+        .stateBecause: "Why:",
         .actionsTitle: "Actions",
         .pauseButton: "Pause",
         .resumeButton: "Resume",
@@ -258,10 +261,11 @@ enum English {
         .childWorking: "sending",
         .childDraining: "draining",
         .childExited: "ended",
-        .lastError: "Last error",
+        .lastError: "Last error:",
         // The audit log.
         .auditTitle: "Audit",
-        .auditNote: "Who changed what, the newest first. Rows are added and never changed.",
+        .auditNote:
+            "Who changed what, the newest first. Entries are never changed; refused attempts to sign in go after 90 days.",
         .columnWhen: "When",
         .columnWho: "Who",
         .columnWhat: "What",
@@ -281,11 +285,9 @@ enum English {
         .auditUserRole: "changed a user’s role",
         .auditUserPassword: "gave a user a new password",
         .auditUserRemove: "removed a user",
-        // Subscribers, quarantine, templates, settings.
+        // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Subscribers",
         .menuQuarantine: "Quarantine",
-        .menuTemplates: "Templates",
-        .menuSettings: "Settings",
         .subscribersTitle: "Subscribers",
         .subscribersNote:
             "Look somebody up. There is no list of everybody, push tokens are never shown, and each look is in the audit log.",
@@ -295,14 +297,10 @@ enum English {
         .findButton: "Look up",
         .findUserKey: "User key",
         .findSubscription: "Subscription",
-        .findTokenHash: "SHA-256 of the push token",
-        .findHashHint: "The hash of a token, on the machine that has it: printf %s TOKEN | sha256sum",
         .findNothing: "Type what to look for.",
         .findLongKey: "No user key is longer than 1,000 bytes. Shorten it.",
         .findNoNumber: "A subscription has a number, such as 1842. Type its digits only.",
-        .findNoHash:
-            "That is no SHA-256, which has 64 digits from 0 to 9 and a to f. Do not type the push token itself; make its hash first.",
-        .findNobody: "Nobody was found. Keys and hashes are compared as they are, letter by letter.",
+        .findNobody: "Nobody was found. User keys are compared as they are, letter by letter.",
         .findCut: "There are more than {0}; these are some of them.",
         .columnSubscription: "Subscription",
         .columnLocale: "Locale",
@@ -363,7 +361,8 @@ enum English {
             + "way back.",
         .doneOptOut: "It is noted: this person wants no messages.",
         .doneOptIn: "It is noted: this person wants messages again.",
-        .doneLift: "The quarantine is lifted: it gets messages again. If its token is really dead, the next one says so.",
+        .doneLift:
+            "The quarantine is lifted: it gets messages again. If its token is really dead, the next one says so.",
         .doneForget: "The user is forgotten. The audit log says how much there was.",
         .quarantineTitle: "Quarantine",
         .quarantineNote:
@@ -379,47 +378,6 @@ enum English {
         .olderQuarantine: "Older ones",
         .takeOutcomes: "Outcomes as CSV",
         .takeNote: "A row for each message; it is on record who takes them.",
-        .templatesTitle: "Templates",
-        .templatesNote: "Content and settings that deliveries start from. Add one: pushmta template add",
-        .noTemplates: "There is no template.",
-        .columnTemplate: "Template",
-        .columnPlatforms: "Content for",
-        .columnOrigin: "Origin",
-        .columnChanged: "Changed",
-        .templateReadyMade: "came with the product",
-        .templateOwn: "your own",
-        .templateLabel: "What it is for",
-        .templateOrigin: "Origin",
-        .templateChanged: "Changed",
-        .templateContent: "Content",
-        .templateSettings: "Settings of the delivery",
-        .templateStays: "A template that came with the product stays. To change it, copy it: pushmta template duplicate",
-        .templateDeleteTitle: "Delete this template?",
-        .templateDeleteText:
-            "Deliveries that were made from it stay as they are. Programs that name it get an error from now on. This cannot be undone.",
-        .templateDeleteButton: "Delete the template",
-        .doneTemplateDelete: "The template is deleted.",
-        .moreTemplates: "More templates",
-        .firstTemplates: "Back to the first",
-        .settingsTitle: "Settings in force",
-        .settingsNote:
-            "Of this console’s own process. A flag is stronger than a variable of the environment, which is stronger than the file. "
-            + "Secrets are left out.",
-        .settingsChanged: "What was set",
-        .settingsNoneChanged: "Nothing was set: every setting has its default.",
-        .settingsDefaults: "Settings at their defaults",
-        .columnSetting: "Setting",
-        .columnValue: "Value",
-        .columnSource: "From",
-        .sourceDefault: "default",
-        .sourceFile: "file",
-        .sourceEnvironment: "environment",
-        .sourceFlag: "flag",
-        .valueEmpty: "empty",
-        .settingsOfHosts: "Other hosts",
-        .settingsOfHostsNote:
-            "Each process reads its own file, environment and flags, and the database knows only these of them. All of them, on the "
-            + "host itself: pushmta config show",
         .auditFind: "looked somebody up",
         .auditShow: "looked at a subscription",
         .auditOptOut: "noted that somebody wants no messages",
@@ -427,10 +385,33 @@ enum English {
         .auditLift: "lifted a quarantine",
         .auditForget: "forgot a user",
         .auditOutcomes: "took outcomes away",
-        .auditTemplateRemove: "deleted a template",
         // Roles.
         .roleRead: "read",
         .roleOperate: "operate",
         .roleAdmin: "admin",
+        // Languages.
+        .languageLabel: "Language",
+        // What takes too long, and who has too many pages open.
+        .tooSlowTitle: "This page takes too long",
+        .tooSlowText:
+            "The database has broken it off after some seconds; nothing was changed. Ask for less: filter by state or application, "
+            + "or look at a single delivery or day. If that takes as long, the database has too much to do.",
+        .liveFull: "Too many pages update. Close one, then resume.",
+        // Rates of the last minutes.
+        .columnTrend: "Last 5 min",
+        .trendWords: "Messages a second in the last 5 minutes: {0} to {1}, now {2}",
+        .trendEmpty: "no values yet",
+        .childrenTitle: "Children",
+        .childrenCut: "The {0} fastest of {1} children.",
+        .allHosts: "All hosts",
+        // Recycling a child.
+        .recycleButton: "Recycle",
+        .recycleTitle: "Recycle this child?",
+        .recycleText:
+            "Another child takes its place and shows first that it can send; then this one finishes what it holds and ends. The rate "
+            + "stays what it is.",
+        .doneRecycle: "The child was asked to leave: another one takes its place first.",
+        .recycleAsked: "leaves soon",
+        .auditRecycle: "had a child recycled",
     ]
 }

@@ -27,7 +27,8 @@ enum Phrase: String, Sendable, CaseIterable {
         stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
-        dayOf, daysTitle, columnDay, waitsBecause, stateBecause, actionsTitle, pauseButton, resumeButton, stopButton,
+        dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
+        pauseButton, resumeButton, stopButton,
         stopTitle, stopText,
         cancelButton, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
@@ -55,26 +56,28 @@ enum Phrase: String, Sendable, CaseIterable {
         nobody,
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
-    // Subscribers, quarantine, templates, settings.
-    case menuSubscribers, menuQuarantine, menuTemplates, menuSettings, subscribersTitle, subscribersNote, findLabel,
-        findBy, findWanted, findButton, findUserKey, findSubscription, findTokenHash, findHashHint, findNothing,
-        findLongKey, findNoNumber, findNoHash, findNobody, findCut, columnSubscription, columnLocale, columnRegistered,
-        subscriberActive, subscriberOptedOut, subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote,
-        nobodyKnown, factService, factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered,
-        factLastSeen, factOthers, factProven, provenYes, provenNo, becauseOptedOut, becauseDisabled, becauseErrors,
-        becauseQuarantine, becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed,
-        disabledUnregistered, disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages,
-        columnAt, columnTold, toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton,
-        optInButton, liftButton, forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget,
-        quarantineTitle, quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken,
-        kindSoftErrors, columnKind, columnSince, olderQuarantine, takeOutcomes, takeNote, templatesTitle,
-        templatesNote, noTemplates, columnTemplate, columnPlatforms, columnOrigin, columnChanged, templateReadyMade,
-        templateOwn, templateLabel, templateOrigin, templateChanged, templateContent, templateSettings, templateStays,
-        templateDeleteTitle, templateDeleteText, templateDeleteButton, doneTemplateDelete, moreTemplates,
-        firstTemplates, settingsTitle, settingsNote, settingsChanged, settingsNoneChanged, settingsDefaults,
-        columnSetting, columnValue, columnSource, sourceDefault, sourceFile, sourceEnvironment, sourceFlag, valueEmpty,
-        settingsOfHosts, settingsOfHostsNote, auditFind, auditShow, auditOptOut, auditOptIn, auditLift, auditForget,
-        auditOutcomes, auditTemplateRemove
+    // Subscribers, quarantine, outcomes.
+    case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
+        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findNobody, findCut,
+        columnSubscription, columnLocale, columnRegistered, subscriberActive, subscriberOptedOut,
+        subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote, nobodyKnown, factService,
+        factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered, factLastSeen, factOthers,
+        factProven, provenYes, provenNo, becauseOptedOut, becauseDisabled, becauseErrors, becauseQuarantine,
+        becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed, disabledUnregistered,
+        disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages, columnAt, columnTold,
+        toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optInButton, liftButton,
+        forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
+        quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
+        columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
+        auditLift, auditForget, auditOutcomes
     // Roles.
     case roleRead, roleOperate, roleAdmin
+    // Languages.
+    case languageLabel
+    // What takes too long, and who has too many pages open.
+    case tooSlowTitle, tooSlowText, liveFull
+    // Rates of the last minutes.
+    case columnTrend, trendWords, trendEmpty, childrenTitle, childrenCut, allHosts
+    // Recycling a child.
+    case recycleButton, recycleTitle, recycleText, doneRecycle, recycleAsked, auditRecycle
 }

@@ -41,15 +41,6 @@ CREATE INDEX subscription_disabled_token ON pushmta_engine.subscription (applica
 CREATE INDEX subscription_scan ON pushmta_engine.subscription (application_id, id) INCLUDE (exclusion);
 CREATE INDEX subscription_user ON pushmta_engine.subscription (user_key, application_id) WHERE user_key <> '';
 CREATE INDEX subscription_device ON pushmta_engine.subscription (application_id, device_id) WHERE device_id IS NOT NULL;
-
--- Without settings of its own, so that it becomes a part of the index's expression: an insert calls no function of ours.
-CREATE FUNCTION pushmta_engine.token_hash(push_token text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT sha256(replace(push_token, '\', '\\')::bytea) $$;
-COMMENT ON FUNCTION pushmta_engine.token_hash(text) IS
-    'SHA-256 of a push token: it names a subscription to people who may not have the token.';
-
--- People name a token by its hash. Eight bytes of it find the row, and cost half of what the whole would.
-CREATE INDEX subscription_token_hash ON pushmta_engine.subscription (substring(pushmta_engine.token_hash(push_token) FROM 1 FOR 8));
 -- Those in quarantine, by application, the newest last.
 CREATE INDEX subscription_quarantine ON pushmta_engine.subscription (application_id, quarantined_at, id) WHERE quarantine_status = 2;
 -- Few at any time: a duty looks each second for those whose errors are long past.

@@ -306,11 +306,11 @@ BEGIN
             USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
     ELSIF s.quarantine_status <> 2 THEN
         RAISE EXCEPTION 'Device % is not in quarantine.', device
-            USING ERRCODE = 'PM110', HINT = 'pushmta.subscription shows what it is.';
+            USING ERRCODE = 'PM120', HINT = 'pushmta.subscription shows what it is.';
     ELSIF NOT s.enabled AND EXISTS (SELECT FROM subscription o
         WHERE o.application_id = s.application_id AND o.push_token = s.push_token AND o.enabled) THEN
         RAISE EXCEPTION 'The push token of device % has registered anew, as another one.', device
-            USING ERRCODE = 'PM110', HINT = 'That one gets messages; leave this one as it is.';
+            USING ERRCODE = 'PM120', HINT = 'That one gets messages; leave this one as it is.';
     END IF;
     UPDATE subscription x SET quarantine_status = 0, quarantine_reason = '', quarantined_at = NULL, soft_errors = 0,
         -- One that was disabled for another reason stays so.

@@ -52,7 +52,11 @@ CREATE TABLE pushmta_engine.audit_log (
     -- An address, or the machine of a command line.
     origin text NOT NULL DEFAULT ''
 );
-COMMENT ON TABLE pushmta_engine.audit_log IS 'Who changed what by the console, when and from where. Rows are added and never changed.';
+COMMENT ON TABLE pushmta_engine.audit_log IS
+    'Who changed what by the console, when and from where. Rows are added and never changed; refused attempts to sign in, which strangers '
+    'can cause, are 1,000 in 24 hours at most and go after 90 days.';
+-- What is counted and cleared with each refusal.
+CREATE INDEX audit_log_refused ON pushmta_engine.audit_log (at) WHERE action = 'sign_in.refused';
 
 CREATE FUNCTION pushmta_engine.refuse_audit_change() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -63,8 +67,12 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_audit_change() IS
     'What was done stays on record, whatever rights a program has.';
 
-CREATE TRIGGER audit_log_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON pushmta_engine.audit_log
+CREATE TRIGGER audit_log_kept BEFORE UPDATE OR TRUNCATE ON pushmta_engine.audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.refuse_audit_change();
+-- A refused attempt that nobody has asked about for three months says nothing any more; all else stays.
+CREATE TRIGGER audit_log_undeleted BEFORE DELETE ON pushmta_engine.audit_log
+    FOR EACH ROW WHEN (OLD.action <> 'sign_in.refused' OR OLD.at > clock_timestamp() - interval '90 days')
+    EXECUTE FUNCTION pushmta_engine.refuse_audit_change();
 
 CREATE FUNCTION pushmta_engine.note_audit(who text, action text, subject text, detail text, origin text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -128,13 +136,19 @@ COMMENT ON FUNCTION pushmta_engine.console_remove_user(text, text, text) IS
 
 -- Signing in.
 
+CREATE FUNCTION pushmta_engine.console_origin(address text) RETURNS text LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT 'address ' || CASE WHEN address LIKE '%:%' THEN network(set_masklen(address::inet, 64))::text ELSE address END $$;
+COMMENT ON FUNCTION pushmta_engine.console_origin(text) IS
+    'Under what failures from an address are counted: of IPv6 its network of 64 bits, as whoever has one address there has all of them.';
+
 CREATE FUNCTION pushmta_engine.console_attempt(user_name text, address text, moment timestamptz, most integer, most_of_address integer,
     locked_for interval) RETURNS TABLE (password_hash text, seconds_locked double precision, is_address_locked boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    subjects text[] := ARRAY['address ' || address, 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex')];
+    subjects text[] := ARRAY[console_origin(address), 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex')];
     allowed integer[] := ARRAY[most_of_address, most];
     free_at timestamptz;
     locked_place integer;
@@ -164,13 +178,26 @@ COMMENT ON FUNCTION pushmta_engine.console_attempt(text, text, timestamptz, inte
     'those that come one after the other. Returns the hash of the password, null for a name that nobody has, for how long the name '
     'or the address is locked, 0 if it is not, and whether it is the address: then the name was not counted.';
 
-CREATE FUNCTION pushmta_engine.console_refuse(user_name text, address text) RETURNS void LANGUAGE sql SECURITY DEFINER
+CREATE FUNCTION pushmta_engine.console_refuse(user_name text, address text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
-        SELECT note_audit(coalesce((SELECT u.name FROM console_user u WHERE u.name = user_name), ''), 'sign_in.refused', '', '',
-            address) $$;
+#variable_conflict use_variable
+DECLARE
+    -- Some attempts a minute, all day: who looks for a pattern has seen it by then.
+    most constant bigint := 1000;
+    recent bigint;
+BEGIN
+    DELETE FROM audit_log a WHERE a.id IN (SELECT o.id FROM audit_log o
+        WHERE o.action = 'sign_in.refused' AND o.at < clock_timestamp() - interval '90 days' ORDER BY o.at LIMIT 100 FOR UPDATE SKIP LOCKED);
+    SELECT count(*) INTO recent FROM (SELECT FROM audit_log a
+        WHERE a.action = 'sign_in.refused' AND a.at > clock_timestamp() - interval '24 hours' LIMIT most) c;
+    IF recent < most THEN
+        PERFORM note_audit(coalesce((SELECT u.name FROM console_user u WHERE u.name = user_name), ''), 'sign_in.refused', '',
+            CASE WHEN recent = most - 1 THEN 'the last of 24 hours that is on record' ELSE '' END, address);
+    END IF;
+END $$;
 COMMENT ON FUNCTION pushmta_engine.console_refuse(text, text) IS
     'Puts a refused attempt to sign in on record; a name that nobody has is not written down, as it may be a password. Attempts that a '
-    'lock refuses are not: nobody can fill the log.';
+    'lock refuses are not, nor more than 1,000 in 24 hours, and what is older than 90 days goes: nobody can fill the log.';
 
 CREATE FUNCTION pushmta_engine.console_begin(user_name text, hash text, address text, moment timestamptz, token bytea,
     form_token text, lasts interval) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
@@ -184,7 +211,7 @@ BEGIN
     IF found_user IS NULL THEN
         RETURN false;
     END IF;
-    UPDATE console_failure f SET failures = 0 WHERE f.subject = 'address ' || address;
+    UPDATE console_failure f SET failures = 0 WHERE f.subject = console_origin(address);
     DELETE FROM console_failure f WHERE f.subject = 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex');
     DELETE FROM console_session s WHERE s.token_hash IN (SELECT o.token_hash FROM console_session o WHERE o.expires_at <= moment
         LIMIT 100 FOR UPDATE SKIP LOCKED);
@@ -286,6 +313,25 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drain(bytea, timestamptz, interval, text, uuid) IS
     'Asks the supervisor of a host to drain, for somebody who has signed in.';
 
+CREATE FUNCTION pushmta_engine.console_recycle(token bytea, moment timestamptz, idle interval, address text, child bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    detail text;
+BEGIN
+    UPDATE mta_child c SET recycle_requested = true FROM mta_host h WHERE c.id = child AND c.exited_at IS NULL AND h.id = c.host_id
+    RETURNING concat_ws(', ', (SELECT a.name FROM application a WHERE a.id = c.application_id), h.name) INTO detail;
+    IF detail IS NULL THEN
+        RAISE EXCEPTION 'There is no child % that runs.', child
+            USING ERRCODE = 'PM080', HINT = 'pushmta status shows the children.';
+    END IF;
+    PERFORM pg_notify('pushmta_wake', 'control');
+    PERFORM note_audit(who, 'child.recycle', child::text, detail, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_recycle(bytea, timestamptz, interval, text, bigint) IS
+    'Asks for another child in the place of one, for somebody who has signed in. The request ends with the child.';
+
 CREATE FUNCTION pushmta_engine.console_audit(token bytea, moment timestamptz, idle interval, below bigint, most integer)
     RETURNS SETOF pushmta_engine.audit_log LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -326,18 +372,12 @@ CREATE FUNCTION pushmta_engine.console_find_people(token bytea, moment timestamp
 DECLARE
     who text := console_user_of(token, moment, idle, NULL);
     is_open boolean := console_may_see_people(token, moment, idle);
-    hash bytea;
     ids bigint[] := ARRAY[]::bigint[];
 BEGIN
     IF by_what = 'user_key' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = wanted AND s.user_key <> '' LIMIT most);
     ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint);
-    ELSIF by_what = 'token_hash' AND wanted ~ '^[0-9A-Fa-f]{64}$' THEN
-        hash := decode(wanted, 'hex');
-        ids := ARRAY(SELECT s.id FROM subscription s
-            WHERE substring(token_hash(s.push_token) FROM 1 FOR 8) = substring(hash FROM 1 FOR 8)
-                AND token_hash(s.push_token) = hash LIMIT most);
     END IF;
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
@@ -347,15 +387,14 @@ BEGIN
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer) IS
-    'Up to so many subscriptions of a user key, of an id, or of the SHA-256 of a push token in hexadecimal, for somebody who has signed '
-    'in. On record is by what it was looked, and the ids that were found.';
+    'Up to so many subscriptions of a user key, or the one of an id, for somebody who has signed in. On record is by what it was looked, and the ids that were found.';
 
 CREATE FUNCTION pushmta_engine.console_subscriber(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
     RETURNS TABLE (application text, label text, service text, platform text, environment text, user_key text, is_masked boolean,
         is_proven boolean, locale text, time_zone text, app_version text, device text, created_at timestamptz,
         registered_at timestamptz, enabled boolean, opted_out boolean, disabled_reason text, disabled_at timestamptz,
         quarantine_status integer, quarantine_reason text, quarantined_at timestamptz, soft_errors integer,
-        last_error_at timestamptz, token_hash text, others integer)
+        last_error_at timestamptz, others integer)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
@@ -371,7 +410,6 @@ BEGIN
             nullif(concat_ws(' ', s.device ->> 'osName', s.device ->> 'osVersion'), '')), 200),
         s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason, s.disabled_at, s.quarantine_status::integer,
         s.quarantine_reason, s.quarantined_at, s.soft_errors::integer, s.last_error_at,
-        CASE WHEN is_open AND s.disabled_reason <> 'forgotten' THEN encode(token_hash(s.push_token), 'hex') ELSE '' END,
         (SELECT count(*)::integer FROM (SELECT FROM subscription o WHERE o.user_key = s.user_key AND o.user_key <> '' AND o.id <> s.id
             LIMIT 100) c)
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
@@ -463,7 +501,7 @@ COMMENT ON FUNCTION pushmta_engine.unwritten_outcome(bigint, integer) IS
 CREATE FUNCTION pushmta_engine.console_history(token bytea, moment timestamptz, idle interval, subscription bigint, below bigint,
     most integer) RETURNS TABLE (delivery bigint, label text, sequence integer, status text, http_status integer, reason text,
     at timestamptz, received boolean, clicked boolean, is_cut boolean)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
     -- Parts that a page looks at, some 100 milliseconds' worth, and deliveries, most of which go to other applications.
@@ -569,7 +607,7 @@ COMMENT ON FUNCTION pushmta_engine.console_forget(bytea, timestamptz, interval, 
 
 CREATE FUNCTION pushmta_engine.console_quarantine(token bytea, moment timestamptz, idle interval, most integer)
     RETURNS TABLE (application text, reason text, is_dead boolean, n bigint, is_cut boolean) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 BEGIN
     PERFORM console_user_of(token, moment, idle, NULL);
@@ -592,7 +630,7 @@ COMMENT ON FUNCTION pushmta_engine.console_quarantine(bytea, timestamptz, interv
 CREATE FUNCTION pushmta_engine.console_quarantined(token bytea, moment timestamptz, idle interval, before timestamptz, below bigint,
     most integer) RETURNS TABLE (id bigint, application text, reason text, is_dead boolean, quarantined_at timestamptz,
     registered_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 BEGIN
     PERFORM console_user_of(token, moment, idle, NULL);
@@ -620,7 +658,7 @@ BEGIN
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them.';
     ELSIF wanted.purged THEN
         RAISE EXCEPTION 'The outcomes of delivery % are older than they are kept for (feedback.retention.broadLogDays); its counts stay.',
-            delivery USING ERRCODE = 'PM110', HINT = 'pushmta.delivery_statistics has what is left.';
+            delivery USING ERRCODE = 'PM120', HINT = 'pushmta.delivery_statistics has what is left.';
     END IF;
     PERFORM note_audit(who, 'delivery.outcomes', delivery::text, wanted.label, address);
     RETURN api_highest_number(delivery);
@@ -632,7 +670,7 @@ CREATE FUNCTION pushmta_engine.console_outcomes(token bytea, moment timestamptz,
     highest integer) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text, http_status integer,
     reason text, failure_type text, failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz,
     received boolean, clicked boolean) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 BEGIN
     PERFORM console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
@@ -644,15 +682,3 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_outcomes(bytea, timestamptz, interval, bigint, integer, integer) IS
     'The messages of a delivery with numbers in a range, with what became of each, for somebody who has signed in and may take them away.';
-
-CREATE FUNCTION pushmta_engine.console_remove_template(token bytea, moment timestamptz, idle interval, address text, template text)
-    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
-BEGIN
-    PERFORM pushmta.remove_template(template);
-    PERFORM note_audit(who, 'template.remove', template, '', address);
-END $$;
-COMMENT ON FUNCTION pushmta_engine.console_remove_template(bytea, timestamptz, interval, text, text) IS
-    'Takes a delivery template away for somebody who has signed in.';

@@ -119,21 +119,6 @@ END $$;
 COMMENT ON FUNCTION pushmta.duplicate_template(text, text, text) IS
     'Copies a template under another name.';
 
-CREATE FUNCTION pushmta.remove_template(name text) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    source pushmta_engine.delivery_template := find_template(name);
-BEGIN
-    IF source.ready_made THEN
-        RAISE EXCEPTION 'Delivery template "%" came with the product and stays.', name
-            USING ERRCODE = 'PM042', HINT = 'Duplicate it, and change the copy.';
-    END IF;
-    DELETE FROM delivery_template t WHERE t.id = source.id;
-END $$;
-COMMENT ON FUNCTION pushmta.remove_template(text) IS
-    'Takes a template away, unless it came with the product. Deliveries that were made from it stay as they are.';
-
 CREATE FUNCTION pushmta.create_delivery_from_template(
     template text, label text, applications text[], content jsonb DEFAULT NULL, priority integer DEFAULT NULL,
     validity interval DEFAULT NULL, explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL,

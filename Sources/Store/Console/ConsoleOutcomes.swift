@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 /// A message of a delivery with what became of it, as it is handed out; without its push token and its user.
-public struct MessageOutcome: Sendable, Hashable {
+public struct DeliveryOutcome: Sendable, Hashable {
     /// Its number in the delivery.
     public let sequence: Int32
     /// To which subscription it goes.
@@ -46,7 +46,7 @@ extension Store {
 
     /// Messages of a delivery with numbers in a range, for somebody who has signed in and may take them away.
     public func outcomes(ofDelivery id: Int64, numbers: ClosedRange<Int32>, by actor: ConsoleActor)
-        async throws -> [MessageOutcome]
+        async throws -> [DeliveryOutcome]
     {
         let result = try await query(
             """
@@ -57,7 +57,7 @@ extension Store {
             actor.values + [.int64(id), .int32(numbers.lowerBound), .int32(numbers.upperBound)]
         )
         return try all(result) { rows, row in
-            MessageOutcome(
+            DeliveryOutcome(
                 sequence: try rows.int32(row, 0),
                 subscriptionID: try rows.int64(row, 1),
                 application: try rows.text(row, 2),

@@ -7,8 +7,6 @@ public enum SubscriberKey: String, Sendable, CaseIterable {
     case userKey = "user_key"
     /// Its id.
     case subscription
-    /// SHA-256 of its push token, as 64 hexadecimal digits.
-    case tokenHash = "token_hash"
 }
 
 /// A subscription that was looked up, without its push token.
@@ -69,8 +67,6 @@ public struct Subscriber: Sendable, Hashable {
     public let disabledAt: DatabaseTime?
     /// Whether messages to it may fail, and since when.
     public let quarantine: SubscriberQuarantine
-    /// SHA-256 of its push token in hexadecimal, "" for those who may not see it.
-    public let tokenHash: String
     /// Other subscriptions of the same user, counted up to 100.
     public let others: Int
 }
@@ -148,7 +144,7 @@ extension Store {
             SELECT s.application, s.label, s.service, s.platform, s.environment, s.user_key, s.is_masked, s.is_proven, s.locale,
                 s.time_zone, s.app_version, s.device, s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason,
                 s.disabled_at, s.quarantine_status, s.quarantine_reason, s.quarantined_at, s.soft_errors, s.last_error_at,
-                s.token_hash, s.others
+                s.others
             FROM pushmta_engine.console_subscriber($1, \(Self.momentAndIdle), $4, $5) s
             """,
             actor.values + [.text(actor.address), .int64(id)]
@@ -183,8 +179,7 @@ extension Store {
                 softErrors: try rows.int32(row, 21),
                 lastErrorAt: try rows.timeOrNil(row, 22)
             ),
-            tokenHash: try rows.text(row, 23),
-            others: Int(try rows.int32(row, 24))
+            others: Int(try rows.int32(row, 23))
         )
     }
 

@@ -181,7 +181,7 @@ extension Store {
         t.id, t.name, t.label, t.content::text, t.settings::text, t.ready_made, t.changed_at
         """
 
-    static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
+    private static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
         TemplateRow(
             id: try rows.int32(row, 0),
             name: try rows.text(row, 1),

@@ -12,7 +12,6 @@ struct TemplateCommand: AsyncParsableCommand {
         discussion: "`pushmta delivery create --template NAME` makes a delivery from one.",
         subcommands: [
             TemplateListCommand.self, TemplateShowCommand.self, TemplateAddCommand.self, TemplateDuplicateCommand.self,
-            TemplateRemoveCommand.self,
         ]
     )
 }
@@ -92,25 +91,6 @@ struct TemplateDuplicateCommand: PushMTACommand {
             try await store.duplicateTemplate(named: name, as: newName, label: label)
         }
         StandardOutput.line("Delivery template \(newName) is there, a copy of \(name).")
-    }
-}
-
-/// `pushmta template remove NAME`.
-struct TemplateRemoveCommand: PushMTACommand {
-    static let configuration = CommandConfiguration(
-        commandName: "remove",
-        abstract: "Take a delivery template away.",
-        discussion: "One that came with the product stays. Deliveries that were made from it stay as they are."
-    )
-
-    @OptionGroup var global: GlobalOptions
-
-    @Argument(help: "Its name.")
-    var name: String
-
-    func execute(_ loaded: LoadedSettings) async throws {
-        try await StoreSession.run(loaded.values) { try await $0.removeTemplate(named: name) }
-        StandardOutput.line("Delivery template \(name) is gone.")
     }
 }
 
