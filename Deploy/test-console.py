@@ -150,9 +150,9 @@ class Site:
         self.paused, self.open, self.hostile = made
         # So slow that it is under way as long as the test.
         self.sql(f"SELECT pushmta.set_delivery_rate({self.open}, 2)")
-        for delivery in (self.paused, self.open):
-            self.sql(f"SELECT pushmta.start_delivery({delivery})")
-        self.sql(f"SELECT pushmta.pause_delivery({self.paused})")
+        self.sql(f"SELECT pushmta.start_delivery({self.open})")
+        # In one transaction: it would be at its end before it is paused.
+        self.sql(f"SELECT pushmta.start_delivery({self.paused}); SELECT pushmta.pause_delivery({self.paused})")
         for role in ("read", "operate", "admin"):
             self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
 
