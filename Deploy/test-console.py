@@ -372,6 +372,7 @@ def test_pages(site, browser):
 def test_end(site, browser):
     """The audit log has all of it; a session ends by its button, and by time."""
     browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
     browser.open("/audit")
     for words in ("paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user"):
         browser.has(words)

@@ -138,7 +138,7 @@ import Testing
         #expect(shown(first) == Array(1...25))
         let next = try #require(first.firstMatch(of: /href="(\/quarantine\?before=[0-9-]+)#/)).1
         #expect(try await shown(oda.get(String(next)).text) == Array(26...50))
-        for bad in ["x", "1", "1-2-3", "99999999999999999999-1", "9223372036854775807-1", "-5-1"] {
+        for bad in ["x", "1", "1-2-3", "99999999999999999999-1", "9223372036854775807-1"] {
             #expect(try await shown(oda.get("/quarantine?before=\(bad)").text) == Array(1...25), "\(bad)")
         }
         let answer = try await oda.post("/quarantine/3/lift")
