@@ -1,7 +1,7 @@
 """The console in a real browser, over a real site: test-console.py FOLDER-OF-PROGRAMS [FOLDER-FOR-PICTURES]
 
 Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
-and finds all of it in the audit log. Of every page: each control has a role and a name and is reached with the keyboard in the order of the
+looks somebody up, and finds all of it in the audit log. Of every page: each control has a role and a name and is reached with the keyboard in the order of the
 page, each text has a contrast of 4.5, and nothing is wider than the window; so it is in German and French, too. With a second folder it keeps a picture of each page there.
 """
 
@@ -169,9 +169,9 @@ class Site:
         self.paused, self.open, self.hostile = made
         # So slow that it is under way as long as the test.
         self.sql(f"SELECT pushmta.set_delivery_rate({self.open}, 2)")
-        for delivery in (self.paused, self.open):
-            self.sql(f"SELECT pushmta.start_delivery({delivery})")
-        self.sql(f"SELECT pushmta.pause_delivery({self.paused})")
+        self.sql(f"SELECT pushmta.start_delivery({self.open})")
+        # In one transaction: it would be at its end before it is paused.
+        self.sql(f"SELECT pushmta.start_delivery({self.paused}); SELECT pushmta.pause_delivery({self.paused})")
         for role in ("read", "operate", "admin"):
             self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
 
@@ -359,6 +359,51 @@ def test_work(site, browser):
     check(site.state(site.open) == "stopped", "it is not stopped")
 
 
+def test_people(site, browser):
+    """Somebody is looked up, let out of quarantine and forgotten; a delivery's outcomes are taken away."""
+    person, first = site.sql("SELECT min(id) FROM pushmta_engine.subscription"), site.sql("SELECT min(id) FROM pushmta_engine.delivery")
+    person, first = person.strip(), first.strip()
+    site.sql(
+        "UPDATE pushmta_engine.subscription SET user_key = 'customer-4711', quarantine_status = 2, quarantined_at = now(), "
+        f"quarantine_reason = 'BadDeviceToken', locale = 'en' WHERE id = {person}"
+    )
+    browser.sign_in("read", site.passwords["read"])
+    browser.has("Sending")
+    browser.judge("subscribers", "/subscribers")
+    browser.find("#wanted").send_keys("customer-4711")
+    browser.find("main form[role=search] button").click()
+    browser.has(f"Subscription {person}")
+    browser.has("Your role sees only the beginning of the user key")
+    check("customer-4711" not in browser.text(), "a reader sees a user key")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, ".actions"), "a reader may change something")
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.judge("quarantine", "/quarantine")
+    browser.has("The latest")
+    browser.judge("subscriber", f"/subscribers/{person}")
+    browser.has("customer-4711")
+    browser.find("form[action$='/lift'] button").click()
+    browser.has("The quarantine is lifted")
+    browser.find("form[action$='/opt_out'] button").click()
+    browser.has("this person wants no messages")
+    browser.judge("forget", f"/subscribers/{person}/forget")
+    browser.find("main form.actions button").click()
+    browser.has("The user is forgotten")
+    check(site.sql(f"SELECT user_key FROM pushmta_engine.subscription WHERE id = {person}").strip() == "", "the user is there")
+    browser.open(f"/deliveries/{first}")
+    token = browser.find("form.take input[name=token]").get_attribute("value")
+    cookies = "; ".join(f"{row['name']}={row['value']}" for row in browser.driver.get_cookies())
+    request = urllib.request.Request(
+        f"{site.base}/deliveries/{first}/outcomes.csv", data=f"token={token}".encode(), headers={"Cookie": cookies}
+    )
+    lines = urllib.request.urlopen(request, timeout=DEADLINE).read().decode().split("\r\n")
+    target = int(site.sql(f"SELECT target FROM pushmta.delivery_progress WHERE id = {first}"))
+    check(lines[0].startswith("message,subscription_id,") and len(lines) == target + 2, f"{len(lines)} lines of {target} messages")
+    browser.open("/audit")
+    for words in ("looked somebody up", "lifted a quarantine", "forgot a user", "took outcomes away"):
+        browser.has(words)
+
+
 def test_live(site, browser):
     """The live part follows what happens, until it is paused."""
     browser.open("/")
@@ -410,6 +455,7 @@ def test_recycle(site, browser):
 def test_end(site, browser):
     """The audit log has all of it; a session ends by its button, and by time."""
     browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
     browser.open("/audit")
     for words in ("paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user", "had a child recycled"):
         browser.has(words)
@@ -441,7 +487,9 @@ def main():
     try:
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
-        for test in (test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_live, test_end):
+        for test in (
+            test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_live, test_people, test_end,
+        ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)
     finally:

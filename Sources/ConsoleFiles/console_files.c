@@ -62,6 +62,15 @@ static const char hosts[] = {
 static const char audit[] = {
 #embed "templates/audit.mustache" suffix(, 0)
 };
+static const char subscribers[] = {
+#embed "templates/subscribers.mustache" suffix(, 0)
+};
+static const char subscriber[] = {
+#embed "templates/subscriber.mustache" suffix(, 0)
+};
+static const char quarantine[] = {
+#embed "templates/quarantine.mustache" suffix(, 0)
+};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -86,6 +95,9 @@ static const struct console_file files[] = {
     {"alarm-list.mustache", alarm_list},
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
+    {"subscribers.mustache", subscribers},
+    {"subscriber.mustache", subscriber},
+    {"quarantine.mustache", quarantine},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

@@ -55,10 +55,18 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.set_target pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
             'pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
+            'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
+            'pushmta.remove_exclusions pushmta.remove_seed pushmta.resume_delivery pushmta.send_message '
+            'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.start_delivery pushmta.stop_delivery '
+            'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
+        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '
-            'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of'),
+            'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
+            'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
+            'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_outcomes '
+            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

@@ -91,7 +91,7 @@ extension StoreError {
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094": .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
-                "PM083", "PM084", "PM093":
+                "PM083", "PM084", "PM093", "PM120":
                 .conflict
             default: .invalid
             }
@@ -129,6 +129,7 @@ extension StoreError {
         "PM092": "rows of the audit log are only added",
         "PM093": "pushmta console user list shows them; password gives one a new password",
         "PM094": "pushmta console user list shows them",
+        "PM120": "look again: somebody else may have changed it",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
         "PM052": NameRule.nameWords,

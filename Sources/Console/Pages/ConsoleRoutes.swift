@@ -18,6 +18,8 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
+        MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
+        MenuItem(path: QuarantinePage.path, name: .menuQuarantine, role: .read),
         MenuItem(path: "/audit", name: .menuAudit, role: .admin),
     ]
 
@@ -36,7 +38,10 @@ struct ConsoleRoutes: Sendable {
             SignIn(responder: responder).routes + NowPage(responder: responder).routes
             + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
             + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
-            + AuditPage(responder: responder).routes + LanguageMenu.routes + files
+            + AuditPage(responder: responder).routes
+            + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
+            + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
+            + LanguageMenu.routes + files
     }
 }
 

@@ -116,6 +116,8 @@ struct DeliveryDetailPage: Sendable {
         values.merge(reasons(facts)) { _, new in new }
         values.merge(limits(facts)) { _, new in new }
         if call.mayOperate, facts.progress.parentID == nil { values.merge(actions(facts.progress)) { _, new in new } }
+        // A continuous delivery has no messages of its own; each of its days has.
+        values["mayTake"] = .flag(call.mayOperate && !words.isInDays && facts.progress.target > 0)
         if let done = call.query["done"].flatMap({ DeliveryAction(rawValue: $0) }) {
             values["done"] = .text(catalogue.done(done))
             values["isDone"] = .flag(true)

@@ -121,6 +121,19 @@ extension PageRenderer {
                 ],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text))
             )
+        case .download(let name, let type, let run):
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: type + "; charset=utf-8",
+                    .contentDisposition: "attachment; filename=\"\(name)\"", .cacheControl: "no-store",
+                ],
+                body: ResponseBody { writer in
+                    var current = writer
+                    try await run { text in try await current.write(ByteBuffer(string: text)) }
+                    try await current.finish(nil)
+                }
+            )
         case .events(let run):
             // What is written later is written in the language of now.
             let language = Language.current

@@ -3,10 +3,12 @@ import ProcessEvents
 import Store
 import Synchronization
 
-/// The connections of the console: two for pages, one for the live part, so that no slow page keeps another one.
+/// The connections of the console: two for pages, one for the live part, one for files that are taken away, so that no slow page keeps
+/// another one.
 final class ConsoleDatabase: Sendable {
     private let pages: [Store]
     private let live: Store
+    private let downloads: Store
     private let calls: Mutex<[Int]>
 
     /// Whoever looks at a page does not wait longer for a database that is away.
@@ -24,6 +26,7 @@ final class ConsoleDatabase: Sendable {
         }
         pages = [store("pages"), store("pages")]
         live = store("the live page")
+        downloads = store("downloads")
         calls = Mutex([0, 0])
     }
 
@@ -45,8 +48,13 @@ final class ConsoleDatabase: Sendable {
         try await Self.run(live, work)
     }
 
+    /// Runs a step of the work for a file that is taken away; all files share one connection, which is made for the first.
+    func runDownload<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws -> Value {
+        try await Self.run(downloads, work)
+    }
+
     func close() async {
-        for store in pages + [live] { await store.close() }
+        for store in pages + [live, downloads] { await store.close() }
     }
 
     private static func run<Value: Sendable>(

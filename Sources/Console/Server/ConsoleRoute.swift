@@ -68,6 +68,12 @@ enum ConsoleReply: Sendable {
     case redirect(String, cookies: [String] = [])
     /// Bytes that may be kept for good, as their path changes with them.
     case file(text: String, type: String)
+    /// A file to keep, written as it is made.
+    case download(
+        name: String,
+        type: String,
+        run: @Sendable (_ send: (String) async throws -> Void) async throws -> Void
+    )
     /// Events for as long as the page is open.
     case events(@Sendable (_ send: (LiveEvent) async throws -> Void) async throws -> Void)
 }

@@ -147,6 +147,13 @@ extension Catalogue {
             case "delivery.stop": .auditStop
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
+            case "subscriber.find": .auditFind
+            case "subscriber.show": .auditShow
+            case "subscriber.opt_out": .auditOptOut
+            case "subscriber.opt_in": .auditOptIn
+            case "subscriber.lift": .auditLift
+            case "subscriber.forget": .auditForget
+            case "delivery.outcomes": .auditOutcomes
             case "user.add": .auditUserAdd
             case "user.role": .auditUserRole
             case "user.password": .auditUserPassword

@@ -56,6 +56,20 @@ enum Phrase: String, Sendable, CaseIterable {
         nobody,
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
+    // Subscribers, quarantine, outcomes.
+    case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
+        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findNobody, findCut,
+        columnSubscription, columnLocale, columnRegistered, subscriberActive, subscriberOptedOut,
+        subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote, nobodyKnown, factService,
+        factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered, factLastSeen, factOthers,
+        factProven, provenYes, provenNo, becauseOptedOut, becauseDisabled, becauseErrors, becauseQuarantine,
+        becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed, disabledUnregistered,
+        disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages, columnAt, columnTold,
+        toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optInButton, liftButton,
+        forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
+        quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
+        columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
+        auditLift, auditForget, auditOutcomes
     // Roles.
     case roleRead, roleOperate, roleAdmin
     // Languages.

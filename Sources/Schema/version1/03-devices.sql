@@ -41,6 +41,8 @@ CREATE INDEX subscription_disabled_token ON pushmta_engine.subscription (applica
 CREATE INDEX subscription_scan ON pushmta_engine.subscription (application_id, id) INCLUDE (exclusion);
 CREATE INDEX subscription_user ON pushmta_engine.subscription (user_key, application_id) WHERE user_key <> '';
 CREATE INDEX subscription_device ON pushmta_engine.subscription (application_id, device_id) WHERE device_id IS NOT NULL;
+-- Those in quarantine, by application, the newest last.
+CREATE INDEX subscription_quarantine ON pushmta_engine.subscription (application_id, quarantined_at, id) WHERE quarantine_status = 2;
 -- Few at any time: a duty looks each second for those whose errors are long past.
 CREATE INDEX subscription_errors ON pushmta_engine.subscription (last_error_at) WHERE quarantine_status = 1;
 -- What says that a person wants nothing is never thrown away: nobody else knows it.

@@ -288,3 +288,38 @@ COMMENT ON FUNCTION pushmta.undo_token_effects(bigint) IS
     'Takes back what the answers to a delivery''s messages did to tokens: subscriptions that they disabled are enabled again, '
     'unless their token was registered anew meanwhile, replaced tokens come back, soft errors are not counted, and what was '
     'not applied yet never will be. Returns the number of events.';
+
+CREATE FUNCTION pushmta.lift_quarantine(device bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    events bigint[];
+    s subscription;
+BEGIN
+    -- Events before subscriptions, as whoever applies or undoes them locks them.
+    events := ARRAY(SELECT e.id FROM token_event e
+        WHERE e.subscription_id = device AND e.kind IN ('invalid', 'soft_error') AND e.state IN ('pending', 'held', 'applied')
+        ORDER BY e.id FOR NO KEY UPDATE);
+    SELECT x.* INTO s FROM subscription x WHERE x.id = device FOR NO KEY UPDATE;
+    IF s.id IS NULL THEN
+        RAISE EXCEPTION 'There is no device %.', device
+            USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
+    ELSIF s.quarantine_status <> 2 THEN
+        RAISE EXCEPTION 'Device % is not in quarantine.', device
+            USING ERRCODE = 'PM120', HINT = 'pushmta.subscription shows what it is.';
+    ELSIF NOT s.enabled AND EXISTS (SELECT FROM subscription o
+        WHERE o.application_id = s.application_id AND o.push_token = s.push_token AND o.enabled) THEN
+        RAISE EXCEPTION 'The push token of device % has registered anew, as another one.', device
+            USING ERRCODE = 'PM120', HINT = 'That one gets messages; leave this one as it is.';
+    END IF;
+    UPDATE subscription x SET quarantine_status = 0, quarantine_reason = '', quarantined_at = NULL, soft_errors = 0,
+        -- One that was disabled for another reason stays so.
+        enabled = x.enabled OR x.disabled_reason = 'token_invalid',
+        disabled_at = CASE WHEN x.disabled_reason = 'token_invalid' THEN NULL ELSE x.disabled_at END,
+        disabled_reason = CASE WHEN x.disabled_reason = 'token_invalid' THEN '' ELSE x.disabled_reason END
+    WHERE x.id = device;
+    UPDATE token_event e SET state = 'undone', undone_at = now() WHERE e.id = ANY(events);
+END $$;
+COMMENT ON FUNCTION pushmta.lift_quarantine(bigint) IS
+    'Takes one device out of quarantine, and takes back what was said of its token so far: it gets messages again. A token that is '
+    'really dead is reported again by the next message to it.';

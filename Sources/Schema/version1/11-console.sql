@@ -350,3 +350,336 @@ CREATE FUNCTION pushmta_engine.project_of(application integer) RETURNS text LANG
         WHERE a.id = project_of.application $$;
 COMMENT ON FUNCTION pushmta_engine.project_of(integer) IS
     'The project of FCM that an application''s messages count against; of its credential nothing else.';
+
+-- People: who has which application. The console's role reads no table of them; each look is on record, by ids and never by what was
+-- typed, as a row of the audit log cannot be forgotten.
+
+CREATE FUNCTION pushmta_engine.console_may_see_people(token bytea, moment timestamptz, idle interval) RETURNS boolean LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT EXISTS (SELECT FROM console_session_of(token, moment, idle, false) s WHERE s.user_role IN ('operate', 'admin')) $$;
+COMMENT ON FUNCTION pushmta_engine.console_may_see_people(bytea, timestamptz, interval) IS
+    'Whether user keys are shown whole to whoever has signed in.';
+
+CREATE FUNCTION pushmta_engine.masked(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN value = '' THEN '' WHEN length(value) < 6 THEN '…' ELSE left(value, 2) || '…' END $$;
+COMMENT ON FUNCTION pushmta_engine.masked(text) IS
+    'A user key for those who may not see it: its first two characters, of a short one none.';
+
+CREATE FUNCTION pushmta_engine.console_find_people(token bytea, moment timestamptz, idle interval, address text, by_what text,
+    wanted text, most integer) RETURNS TABLE (id bigint, application text, platform text, user_key text, locale text,
+    registered_at timestamptz, exclusion text) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, NULL);
+    is_open boolean := console_may_see_people(token, moment, idle);
+    ids bigint[] := ARRAY[]::bigint[];
+BEGIN
+    IF by_what = 'user_key' THEN
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = wanted AND s.user_key <> '' LIMIT most);
+    ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint);
+    END IF;
+    PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
+        ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
+    RETURN QUERY SELECT s.id, a.name, a.platform, CASE WHEN is_open THEN s.user_key ELSE masked(s.user_key) END, s.locale,
+        s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END
+    FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
+    WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer) IS
+    'Up to so many subscriptions of a user key, or the one of an id, for somebody who has signed in. On record is by what it was looked, and the ids that were found.';
+
+CREATE FUNCTION pushmta_engine.console_subscriber(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
+    RETURNS TABLE (application text, label text, service text, platform text, environment text, user_key text, is_masked boolean,
+        is_proven boolean, locale text, time_zone text, app_version text, device text, created_at timestamptz,
+        registered_at timestamptz, enabled boolean, opted_out boolean, disabled_reason text, disabled_at timestamptz,
+        quarantine_status integer, quarantine_reason text, quarantined_at timestamptz, soft_errors integer,
+        last_error_at timestamptz, others integer)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, NULL);
+    is_open boolean := console_may_see_people(token, moment, idle);
+BEGIN
+    RETURN QUERY SELECT a.name, a.label, v.name, a.platform, a.environment,
+        CASE WHEN is_open THEN s.user_key ELSE masked(s.user_key) END, NOT is_open AND s.user_key <> '', s.user_key_proven, s.locale,
+        s.time_zone,
+        left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40),
+        -- A device's own name often has its owner's, and is not among these.
+        left(concat_ws(', ', nullif(concat_ws(' ', s.device ->> 'deviceBrand', s.device ->> 'deviceModel'), ''),
+            nullif(concat_ws(' ', s.device ->> 'osName', s.device ->> 'osVersion'), '')), 200),
+        s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason, s.disabled_at, s.quarantine_status::integer,
+        s.quarantine_reason, s.quarantined_at, s.soft_errors::integer, s.last_error_at,
+        (SELECT count(*)::integer FROM (SELECT FROM subscription o WHERE o.user_key = s.user_key AND o.user_key <> '' AND o.id <> s.id
+            LIMIT 100) c)
+    FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
+    JOIN pushmta_engine.service v ON v.id = a.service_id WHERE s.id = subscription;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no device %.', subscription
+            USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
+    END IF;
+    PERFORM note_audit(who, 'subscriber.show', subscription::text, '', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_subscriber(bytea, timestamptz, interval, text, bigint) IS
+    'One subscription, without its push token, for somebody who has signed in; it is on record who looked. Others of the same user are '
+    'counted up to 100.';
+
+CREATE FUNCTION pushmta_engine.numbers_in_order(delivery bigint, application integer, day date, subscription bigint, most integer)
+    RETURNS TABLE (part bigint, number integer, looked integer) LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    parts bigint[];
+    low integer := 1;
+    high integer;
+    middle integer;
+    place integer;
+    target delivery_part_target;
+BEGIN
+    parts := ARRAY(SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery AND p.application_id = application
+        AND p.parent_part_id IS NULL AND NOT p.folded ORDER BY p.id LIMIT most);
+    looked := cardinality(parts);
+    high := looked;
+    -- The last part that begins at the subscription or before it.
+    WHILE low <= high LOOP
+        middle := (low + high) / 2;
+        SELECT t.* INTO target FROM delivery_part_target t WHERE t.log_day = day AND t.part_id = parts[middle];
+        place := array_position(target.subscription_ids, subscription);
+        EXIT WHEN place IS NOT NULL;
+        IF target.subscription_ids[1] < subscription THEN
+            low := middle + 1;
+        ELSE
+            high := middle - 1;
+        END IF;
+    END LOOP;
+    part := parts[middle];
+    number := coalesce(target.sequences[place], target.first_sequence + place - 1);
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.numbers_in_order(bigint, integer, date, bigint, integer) IS
+    'The number of a subscription''s message in a delivery whose parts were made in the order of subscriptions (null: none), by halves; '
+    'and how many parts there were to choose from.';
+
+CREATE FUNCTION pushmta_engine.numbers_in_parts(delivery bigint, application integer, day date, subscription bigint, most integer)
+    RETURNS TABLE (part bigint, number integer, looked integer) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+        WITH near AS MATERIALIZED (
+            -- A range, so that the index is read from its end: the newest parts come first.
+            SELECT p.id, p.application_id, p.parent_part_id, p.folded FROM delivery_part p
+            WHERE p.delivery_id BETWEEN delivery AND delivery ORDER BY p.delivery_id DESC LIMIT most
+        ), found AS (
+            SELECT n.id, m.number FROM near n
+            JOIN delivery_part_target t ON t.log_day = day AND t.part_id = n.id
+            CROSS JOIN LATERAL (SELECT coalesce(u.sequence, t.first_sequence + u.n::integer - 1) AS number
+                FROM unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, n)
+                WHERE u.subscription_id = subscription) m
+            WHERE n.application_id = application AND n.parent_part_id IS NULL AND NOT n.folded
+                AND subscription = ANY(t.subscription_ids)
+        )
+        SELECT f.id, f.number, (SELECT count(*)::integer FROM near) FROM found f
+        UNION ALL SELECT NULL, NULL, count(*)::integer FROM near WHERE NOT EXISTS (SELECT FROM found) $$;
+COMMENT ON FUNCTION pushmta_engine.numbers_in_parts(bigint, integer, date, bigint, integer) IS
+    'The numbers of a subscription''s messages in the newest parts of a delivery, whatever their order; and how many parts were looked '
+    'at.';
+
+CREATE FUNCTION pushmta_engine.unwritten_outcome(part bigint, number integer) RETURNS TABLE (status text, reason text, since timestamptz)
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+        WITH RECURSIVE chain AS (
+            SELECT p.id, p.state, p.rest_status, p.rest_reason, p.finished_at, 0 AS step FROM delivery_part p WHERE p.id = part
+            UNION ALL
+            SELECT p.id, p.state, p.rest_status, p.rest_reason, p.finished_at, c.step + 1 FROM chain c
+            JOIN delivery_part p ON p.parent_part_id = c.id
+            JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+            WHERE number = ANY(t.sequences) AND c.step < 100
+        )
+        SELECT status_name(coalesce(c.rest_status, 6::smallint)), coalesce(c.rest_reason, ''),
+            CASE WHEN c.state = 'done' THEN c.finished_at END
+        FROM chain c ORDER BY c.step DESC LIMIT 1 $$;
+COMMENT ON FUNCTION pushmta_engine.unwritten_outcome(bigint, integer) IS
+    'What became of a message that has no row of its own, by the part that was made for it, or the last one that tries it again.';
+
+CREATE FUNCTION pushmta_engine.console_history(token bytea, moment timestamptz, idle interval, subscription bigint, below bigint,
+    most integer) RETURNS TABLE (delivery bigint, label text, sequence integer, status text, http_status integer, reason text,
+    at timestamptz, received boolean, clicked boolean, is_cut boolean)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    -- Parts that a page looks at, some 100 milliseconds' worth, and deliveries, most of which go to other applications.
+    parts_left integer := 20000;
+    deliveries_left integer := 2000;
+    app integer;
+    born timestamptz;
+    place record;
+    hit record;
+    shown integer := 0;
+BEGIN
+    PERFORM console_user_of(token, moment, idle, NULL);
+    SELECT s.application_id, s.created_at INTO app, born FROM subscription s WHERE s.id = subscription;
+    is_cut := false;
+    FOR place IN SELECT d.id, d.label, d.log_day, d.kind = 'batch' AND d.target_kind = 'subscribers' AND NOT d.one_per_user AS is_ordered,
+            NOT d.purged AND d.log_day IS NOT NULL AND (d.kind = 'continuous' OR d.started_at > born)
+                AND EXISTS (SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND x.application_id = app) AS is_near
+        FROM pushmta_engine.delivery d WHERE d.id < below ORDER BY d.id DESC
+    LOOP
+        deliveries_left := deliveries_left - 1;
+        IF place.is_near THEN
+            FOR hit IN SELECT n.part, n.number, n.looked
+                FROM numbers_in_order(place.id, app, place.log_day, subscription, 1000000) n WHERE place.is_ordered
+                UNION ALL
+                SELECT n.part, n.number, n.looked
+                FROM numbers_in_parts(place.id, app, place.log_day, subscription, 20000) n WHERE NOT place.is_ordered
+            LOOP
+                -- By halves hardly anything is read of a part.
+                parts_left := parts_left - CASE WHEN place.is_ordered THEN hit.looked / 10 ELSE hit.looked END - 50;
+                is_cut := is_cut OR NOT place.is_ordered AND hit.looked = 20000;
+                CONTINUE WHEN hit.number IS NULL;
+                shown := shown + 1;
+                delivery := place.id;
+                label := place.label;
+                sequence := hit.number;
+                SELECT status_name(b.status), b.http_status::integer, coalesce(b.reason, ''), b.logged_at
+                INTO status, http_status, reason, at
+                FROM broad_log b WHERE b.log_day = place.log_day AND b.delivery_id = place.id AND b.sequence = hit.number;
+                IF NOT FOUND THEN
+                    SELECT u.status, 0, u.reason, u.since INTO status, http_status, reason, at
+                    FROM unwritten_outcome(hit.part, hit.number) u;
+                END IF;
+                SELECT coalesce(bool_or(true), false), coalesce(bool_or(r.kind = 2), false) INTO received, clicked
+                FROM tracking_log r WHERE r.log_day = place.log_day AND r.delivery_id = place.id AND r.sequence = hit.number AND r.first;
+                RETURN NEXT;
+            END LOOP;
+        END IF;
+        IF shown >= most OR parts_left <= 0 OR deliveries_left <= 0 THEN
+            delivery := place.id;
+            sequence := NULL;
+            RETURN NEXT;
+            EXIT;
+        END IF;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_history(bytea, timestamptz, interval, bigint, bigint, integer) IS
+    'The messages to a subscription in deliveries below an id, the newest deliveries first, for somebody who has signed in. Outcomes have '
+    'no index by subscription, which would cost each message more than its row: deliveries are looked through instead, as far as a page '
+    'may take. A last row without a sequence names the delivery below which to look on, if there may be more; is_cut says that one had so '
+    'many parts in no order that only its newest were looked through.';
+
+CREATE FUNCTION pushmta_engine.console_change_subscriber(token bytea, moment timestamptz, idle interval, address text, action text,
+    subscription bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+BEGIN
+    CASE action
+        WHEN 'opt_out' THEN PERFORM pushmta.set_opt_out(subscription, true);
+        WHEN 'opt_in' THEN PERFORM pushmta.set_opt_out(subscription, false);
+        WHEN 'lift' THEN PERFORM pushmta.lift_quarantine(subscription);
+    END CASE;
+    PERFORM note_audit(who, 'subscriber.' || action, subscription::text, '', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_change_subscriber(bytea, timestamptz, interval, text, text, bigint) IS
+    'Notes that a person wants no messages, or wants them again, or takes a subscription out of quarantine, for somebody who has signed '
+    'in.';
+
+CREATE FUNCTION pushmta_engine.console_forget(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
+    RETURNS TABLE (subscriptions bigint, targets bigint, exclusions bigint, seeds bigint) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+    person record;
+BEGIN
+    SELECT s.user_key, v.name AS service INTO person FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
+    JOIN pushmta_engine.service v ON v.id = a.service_id WHERE s.id = subscription;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no device %.', subscription
+            USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
+    END IF;
+    SELECT f.* INTO subscriptions, targets, exclusions, seeds FROM pushmta.forget_user(person.service, person.user_key) f;
+    PERFORM note_audit(who, 'subscriber.forget', subscription::text,
+        format('%s: subscriptions %s, targets %s, exclusions %s, seed addresses %s', person.service, subscriptions, targets, exclusions,
+            seeds), address);
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_forget(bytea, timestamptz, interval, text, bigint) IS
+    'Forgets the user of a subscription in its service, for an administrator who has signed in. On record is how much there was, and not '
+    'who it was.';
+
+CREATE FUNCTION pushmta_engine.console_quarantine(token bytea, moment timestamptz, idle interval, most integer)
+    RETURNS TABLE (application text, reason text, is_dead boolean, n bigint, is_cut boolean) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_user_of(token, moment, idle, NULL);
+    RETURN QUERY
+    WITH near AS MATERIALIZED (
+        SELECT a.name, split_part(x.quarantine_reason, ':', 1) AS reason, NOT x.enabled AS is_dead
+        FROM pushmta_engine.application a CROSS JOIN LATERAL (SELECT s.quarantine_reason, s.enabled FROM subscription s
+            WHERE s.application_id = a.id AND s.quarantine_status = 2 ORDER BY s.quarantined_at DESC LIMIT most) x
+        LIMIT most * 10
+    ), sums AS (
+        SELECT w.name, count(*) AS n FROM near w GROUP BY w.name
+    )
+    SELECT w.name, w.reason, w.is_dead, count(*), s.n >= most OR (SELECT count(*) FROM near) >= most * 10
+    FROM near w JOIN sums s ON s.name = w.name GROUP BY w.name, w.reason, w.is_dead, s.n ORDER BY 4 DESC, 1, 2, 3 LIMIT 100;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_quarantine(bytea, timestamptz, interval, integer) IS
+    'How many subscriptions are in quarantine, by application and by the first words of the reason, for somebody who has signed in. So '
+    'many of an application are counted, the newest; is_cut says that there may be more.';
+
+CREATE FUNCTION pushmta_engine.console_quarantined(token bytea, moment timestamptz, idle interval, before timestamptz, below bigint,
+    most integer) RETURNS TABLE (id bigint, application text, reason text, is_dead boolean, quarantined_at timestamptz,
+    registered_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_user_of(token, moment, idle, NULL);
+    RETURN QUERY SELECT x.id, a.name, x.quarantine_reason, NOT x.enabled, x.quarantined_at, x.registered_at
+    FROM pushmta_engine.application a CROSS JOIN LATERAL (
+        SELECT s.id, s.quarantine_reason, s.enabled, s.quarantined_at, s.registered_at FROM subscription s
+        WHERE s.application_id = a.id AND s.quarantine_status = 2 AND (s.quarantined_at, s.id) < (before, below)
+        ORDER BY s.quarantined_at DESC, s.id DESC LIMIT most) x
+    ORDER BY x.quarantined_at DESC, x.id DESC LIMIT most;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_quarantined(bytea, timestamptz, interval, timestamptz, bigint, integer) IS
+    'The subscriptions that came into quarantine before a moment and an id, the newest first, for somebody who has signed in.';
+
+CREATE FUNCTION pushmta_engine.console_begin_outcomes(token bytea, moment timestamptz, idle interval, address text, delivery bigint)
+    RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    wanted record;
+BEGIN
+    SELECT d.label, d.purged, d.finished_at INTO wanted FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them.';
+    ELSIF wanted.purged THEN
+        RAISE EXCEPTION 'The outcomes of delivery % are older than they are kept for (feedback.retention.broadLogDays); its counts stay.',
+            delivery USING ERRCODE = 'PM120', HINT = 'pushmta.delivery_statistics has what is left.';
+    END IF;
+    PERFORM note_audit(who, 'delivery.outcomes', delivery::text, wanted.label, address);
+    RETURN api_highest_number(delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_begin_outcomes(bytea, timestamptz, interval, text, bigint) IS
+    'Puts on record that somebody who has signed in takes the outcomes of a delivery away, and returns the highest number of its messages.';
+
+CREATE FUNCTION pushmta_engine.console_outcomes(token bytea, moment timestamptz, idle interval, delivery bigint, lowest integer,
+    highest integer) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text, http_status integer,
+    reason text, failure_type text, failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz,
+    received boolean, clicked boolean) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    RETURN QUERY SELECT o.sequence, o.subscription_id, coalesce(a.name, ''), o.status, o.http_status, o.reason,
+        coalesce(o.failure_type, ''), coalesce(o.failure_reason, ''), coalesce(o.gateway_message_id, ''), o.attempt, o.logged_at,
+        o.received, o.clicked
+    FROM api_outcomes(delivery, lowest, highest) o LEFT JOIN subscription s ON s.id = o.subscription_id
+    LEFT JOIN pushmta_engine.application a ON a.id = s.application_id ORDER BY o.sequence;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_outcomes(bytea, timestamptz, interval, bigint, integer, integer) IS
+    'The messages of a delivery with numbers in a range, with what became of each, for somebody who has signed in and may take them away.';

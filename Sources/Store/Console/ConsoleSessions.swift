@@ -79,7 +79,7 @@ public struct ConsoleActor: Sendable, Hashable {
     }
 
     /// Token, moment and idle time, the first three values of each function.
-    fileprivate var values: [PostgresValue] {
+    var values: [PostgresValue] {
         [.bytes(tokenHash), Store.moment(moment), .double(Double(idleSeconds))]
     }
 }
@@ -93,7 +93,8 @@ extension Store {
         moment.map { .timestamp(microsecondsSince2000: $0.microsecondsSince2000) } ?? .null
     }
 
-    private static let momentAndIdle = "coalesce($2::timestamptz, now()), make_interval(secs => $3)"
+    /// Moment and idle time in a call of the console's functions, behind the token.
+    static let momentAndIdle = "coalesce($2::timestamptz, now()), make_interval(secs => $3)"
 
     /// Counts an attempt to sign in as failed, until ``beginConsoleSession(user:hash:address:tokenHash:formToken:lastsSeconds:at:)``
     /// takes it back.
@@ -227,7 +228,7 @@ extension Store {
     }
 
     /// As for ``pauseDelivery(_:)``: PostgreSQL may have to break a circle with a program of an older version.
-    private func breakingCircles(_ sql: String, _ values: [PostgresValue], attempts: Int = 4) async throws {
+    func breakingCircles(_ sql: String, _ values: [PostgresValue], attempts: Int = 4) async throws {
         do {
             try await query(sql, values)
         } catch let error as PostgresError where error.sqlState == "40P01" && attempts > 1 {

@@ -8,7 +8,7 @@ struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
         abstract: "What gateways said about push tokens: see it, and take it back where it was a mistake.",
-        subcommands: [QuarantineListCommand.self, QuarantineUndoCommand.self]
+        subcommands: [QuarantineListCommand.self, QuarantineUndoCommand.self, QuarantineLiftCommand.self]
     )
 }
 
@@ -84,5 +84,27 @@ struct QuarantineUndoCommand: PushMTACommand {
                 ? "Delivery \(delivery) has no token events to undo. `pushmta quarantine list` shows which deliveries have."
                 : "Token events of delivery \(delivery) undone: \(count)."
         )
+    }
+}
+
+/// `pushmta quarantine lift SUBSCRIPTION`.
+struct QuarantineLiftCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lift",
+        abstract: "Take one subscription out of quarantine.",
+        discussion: """
+            It gets messages again, and what gateways have said of its token so far counts no more. A token that is really dead is \
+            reported again by the next message to it. For all that one delivery did: `pushmta quarantine undo`.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The subscription's id.")
+    var subscription: Int64
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { try await $0.liftQuarantine(subscription) }
+        StandardOutput.line("Subscription \(subscription) is out of quarantine.")
     }
 }

@@ -89,6 +89,18 @@ final class ConsoleSite: Sendable {
         return id
     }
 
+    /// Subscriptions 1 to a count.
+    func subscriptions(_ count: Int64) async throws {
+        try await admin.seedSubscriptions(application: "shop-ios", count: count)
+    }
+
+    /// Runs SQL of a test's own.
+    func sql(_ script: String) async throws {
+        let connection = try await database.connect()
+        try await connection.run(script: script)
+        await connection.close()
+    }
+
     func pass(minutes: Int64) { ahead.withLock { $0 += minutes * 60_000 } }
 
     private func moment() -> DatabaseTime? {
@@ -185,9 +197,14 @@ struct ConsoleBrowser: Sendable {
         try await site.ask(.get, path, cookies: cookies)
     }
 
-    func post(_ path: String, token given: String? = nil, headers: [String: String] = [:]) async throws -> ConsoleAnswer
-    {
-        try await site.ask(.post, path, form: ["token": given ?? token], cookies: cookies, headers: headers)
+    func post(
+        _ path: String,
+        form: [String: String] = [:],
+        token given: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> ConsoleAnswer {
+        let all = form.merging(["token": given ?? token]) { _, token in token }
+        return try await site.ask(.post, path, form: all, cookies: cookies, headers: headers)
     }
 }
 

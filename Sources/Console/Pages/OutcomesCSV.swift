@@ -1,0 +1,79 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// The outcomes of a delivery as a file of comma-separated values (RFC 4180), written as they are read.
+struct OutcomesCSV: Sendable {
+    let responder: ConsoleResponder
+
+    static let path = "/deliveries/{id}/outcomes.csv"
+
+    /// Numbers of messages that are read at once: some 50 milliseconds and a megabyte.
+    static let step: Int32 = 5_000
+
+    static let columns = [
+        "message", "subscription_id", "application", "status", "reason", "failure_type", "failure_reason",
+        "http_status", "gateway_message_id", "attempt", "logged_at", "received", "clicked",
+    ]
+
+    var routes: [ConsoleRoute] {
+        [
+            // Not by GET, as it is on record: no other site, and no browser that looks ahead, takes it in somebody's name.
+            ConsoleRoute(.post, Self.path, .role(.operate)) { call in
+                let id = try call.number("id")
+                let highest = try await responder.database.runDownload {
+                    try await $0.beginOutcomes(ofDelivery: id, by: call.actor)
+                }
+                return .download(name: "delivery-\(id)-outcomes.csv", type: "text/csv") { send in
+                    try await Self.write(through: highest, send) { numbers in
+                        try await responder.database.runDownload {
+                            try await $0.outcomes(ofDelivery: id, numbers: numbers, by: call.actor)
+                        }
+                    }
+                }
+            }
+        ]
+    }
+
+    /// Writes all messages up to a number. It waits for whoever reads, and ends with an error when nobody does.
+    static func write(
+        through highest: Int32,
+        _ send: (String) async throws -> Void,
+        _ read: (ClosedRange<Int32>) async throws -> [DeliveryOutcome]
+    ) async throws {
+        try await send(line(columns))
+        var lowest: Int32 = 1
+        while lowest <= highest {
+            try Task.checkCancellation()
+            let last = highest - lowest < step ? highest : lowest + step - 1
+            let rows = try await read(lowest...last)
+            if !rows.isEmpty { try await send(rows.map { line(cells($0)) }.joined()) }
+            guard last < highest else { return }
+            lowest = last + 1
+        }
+    }
+
+    private static func cells(_ row: DeliveryOutcome) -> [String] {
+        [
+            "\(row.sequence)", "\(row.subscriptionID)", row.application, row.status, row.reason, row.failureType,
+            row.failureReason, row.httpStatus == 0 ? "" : "\(row.httpStatus)", row.gatewayMessageID,
+            row.attempt.map { "\($0)" } ?? "", row.loggedAt?.internetText ?? "", row.isReceived ? "true" : "false",
+            row.isClicked ? "true" : "false",
+        ]
+    }
+
+    static func line(_ cells: [String]) -> String { cells.map(cell).joined(separator: ",") + "\r\n" }
+
+    /// A cell. Spreadsheets take what begins with one of these for a formula, which could send the sheet away; behind an apostrophe it is text.
+    private static func cell(_ text: String) -> String {
+        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
+        let safe = isFormula ? "'" + text : text
+        guard safe.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return safe }
+        // By scalars: a mark that joins a quotation mark would hide it.
+        let quoted = safe.unicodeScalars.reduce(into: "") { shown, scalar in
+            if scalar == "\"" { shown.unicodeScalars.append(scalar) }
+            shown.unicodeScalars.append(scalar)
+        }
+        return "\"" + quoted + "\""
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// *Quarantine*: how many subscriptions get nothing because of what gateways said, why, and which came last.
+struct QuarantinePage: Sendable {
+    let responder: ConsoleResponder
+
+    static let path = "/quarantine"
+    /// So many of an application are counted, some 5 milliseconds' worth.
+    private static let mostCounted = 2_000
+    /// Rows of a page.
+    private static let most = 25
+
+    private var catalogue: Catalogue { responder.pages.catalogue }
+
+    var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, Self.path, .role(.read)) { try await list($0) },
+            ConsoleRoute(.post, Self.path + "/{id}/lift", .role(.operate)) { call in
+                let id = try call.number("id")
+                try await responder.database.run { try await $0.change(.lift, subscription: id, by: call.actor) }
+                return .redirect(Self.path + "?done=\(id)")
+            },
+        ]
+    }
+
+    private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let place = Self.place(call.query["before"])
+        let (counts, rows) = try await responder.database.run { store in
+            (
+                try await store.quarantineCounts(most: Self.mostCounted, by: call.actor),
+                // One more tells whether there are more.
+                try await store.quarantined(from: place, most: Self.most + 1, by: call.actor)
+            )
+        }
+        var values: PageValues = [
+            "counts": .list(counts.map(count)), "hasCounts": .flag(!counts.isEmpty),
+            "rows": .list(rows.prefix(Self.most).map { row($0, mayLift: call.mayOperate) }),
+            "hasRows": .flag(!rows.isEmpty), "isLater": .flag(place != nil), "mayLift": .flag(call.mayOperate),
+        ]
+        if let id = call.query["done"].flatMap({ Int64($0) }) {
+            values["done"] = .group(["text": .text(catalogue[.doneLift]), "subject": .text("\(id)")])
+        }
+        if rows.count > Self.most {
+            let last = rows[Self.most - 1]
+            let before = "\(last.since.microsecondsSince1970)-\(last.id)"
+            values["next"] = .group(["path": .text("\(Self.path)?before=\(before)#latest-title")])
+        }
+        return .page(ConsolePage("quarantine", title: catalogue[.quarantineTitle], values))
+    }
+
+    /// Moment and id, with a line between them.
+    private static func place(_ text: String?) -> QuarantinePlace? {
+        let parts = (text ?? "").split(separator: "-").compactMap { Int64($0) }
+        guard parts.count == 2, moments.contains(parts[0]) else { return nil }
+        return QuarantinePlace(before: DatabaseTime(microsecondsSince1970: parts[0]), below: parts[1])
+    }
+
+    /// Moments that PostgreSQL can have: to the year 9999.
+    private static let moments: ClosedRange<Int64> = 0...253_402_300_800_000_000
+
+    private func count(_ row: QuarantineCount) -> PageValues {
+        let count = Figures.count(row.count)
+        return [
+            "application": .text(row.application),
+            "reason": .text(row.reason.isEmpty ? catalogue[.noReason] : row.reason),
+            "meaning": .text(responder.setup.meanings(row.reason) ?? ""),
+            "kind": .text(catalogue[row.isDead ? .kindDeadToken : .kindSoftErrors]),
+            "count": .text(row.isCut ? catalogue.text(.atLeast, count) : count),
+        ]
+    }
+
+    private func row(_ row: QuarantinedSubscription, mayLift: Bool) -> PageValues {
+        [
+            "id": .text("\(row.id)"), "application": .text(row.application), "reason": .text(row.reason),
+            "kind": .text(catalogue[row.isDead ? .kindDeadToken : .kindSoftErrors]),
+            "since": .text(Figures.time(row.since)), "registered": .text(Figures.minute(row.registeredAt)),
+            "mayLift": .flag(mayLift),
+        ]
+    }
+}

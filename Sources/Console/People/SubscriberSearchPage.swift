@@ -1,0 +1,111 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// *Subscribers*: looks somebody up. There is no list of everybody.
+struct SubscriberSearchPage: Sendable {
+    let responder: ConsoleResponder
+
+    static let path = "/subscribers"
+    /// The names of the form's fields.
+    private static let (keyField, textField) = ("by", "wanted")
+    /// Subscriptions of a page: somebody has a few devices; a key that many have is none of a person.
+    private static let most = 50
+    /// Digits of an id, of which the database has 18 at most.
+    private static let idDigits = 1...18
+
+    private var catalogue: Catalogue { responder.pages.catalogue }
+
+    var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, Self.path, .role(.read)) { call in
+                var values: PageValues = [:]
+                if call.query["done"] == "forget" { values["done"] = .text(catalogue[.doneForget]) }
+                return page(.userKey, values)
+            },
+            // Not by GET: what is looked for would stand in logs of proxies and in the browser's history, and each look is on record.
+            ConsoleRoute(.post, Self.path, .role(.read)) { try await find($0) },
+        ]
+    }
+
+    private func find(_ call: ConsoleCall) async throws -> ConsoleReply {
+        guard let key = call.form[Self.keyField].flatMap({ SubscriberKey(rawValue: $0) }) else {
+            throw ConsoleProblem.malformed
+        }
+        let text = Self.trimmed(call.form[Self.textField] ?? "")
+        if let problem = Self.problem(key, text) { return page(key, ["problem": .text(catalogue[problem])]) }
+        let found = try await responder.database.run {
+            try await $0.findSubscribers(key, text, most: Self.most + 1, by: call.actor)
+        }
+        if found.count == 1, let only = found.first { return .redirect("\(Self.path)/\(only.id)") }
+        var values: PageValues = [
+            "wanted": .text(text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
+            "rows": .list(found.prefix(Self.most).map(row)),
+        ]
+        if found.count > Self.most { values["cut"] = .text(catalogue.text(.findCut, "\(Self.most)")) }
+        return page(key, values)
+    }
+
+    /// What is wrong with a text that is looked for. It is not shown again: it may be a push token that was pasted.
+    private static func problem(_ key: SubscriberKey, _ text: String) -> Phrase? {
+        guard !text.isEmpty else { return .findNothing }
+        switch key {
+        case .userKey: return text.utf8.count <= DeviceRegistration.longestKey ? nil : .findLongKey
+        case .subscription:
+            let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            return isNumber && idDigits.contains(text.utf8.count) ? nil : .findNoNumber
+        }
+    }
+
+    /// What was pasted often has blanks around it.
+    private static func trimmed(_ text: String) -> String {
+        var rest = text[...]
+        while rest.first?.isWhitespace == true { rest.removeFirst() }
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        return String(rest)
+    }
+
+    private func page(_ key: SubscriberKey, _ values: PageValues) -> ConsoleReply {
+        var values = values
+        values["keys"] = .list(
+            SubscriberKey.allCases.map { choice in
+                [
+                    "value": .text(choice.rawValue), "name": .text(catalogue.subscriberKey(choice)),
+                    "isChosen": .flag(choice == key),
+                ]
+            }
+        )
+        return .page(ConsolePage("subscribers", title: catalogue[.subscribersTitle], values))
+    }
+
+    private func row(_ found: FoundSubscriber) -> PageValues {
+        [
+            "id": .text("\(found.id)"), "application": .text(found.application), "userKey": .text(found.userKey),
+            "locale": .text(found.locale), "registered": .text(Figures.minute(found.registeredAt)),
+            "state": .text(
+                found.exclusion.isEmpty
+                    ? catalogue[.subscriberActive] : catalogue.subscriberState(found.exclusion)
+            ),
+            "stateClass": .text(found.exclusion.isEmpty ? "health-alive" : "health-late"),
+        ]
+    }
+}
+
+extension Catalogue {
+    /// By what somebody is looked up.
+    func subscriberKey(_ key: SubscriberKey) -> String {
+        switch key {
+        case .userKey: self[.findUserKey]
+        case .subscription: self[.findSubscription]
+        }
+    }
+
+    /// Why nothing is sent to a subscription, in a word.
+    func subscriberState(_ exclusion: String) -> String {
+        switch exclusion {
+        case "opted_out": self[.subscriberOptedOut]
+        case "quarantine": self[.subscriberQuarantine]
+        default: self[.subscriberDisabled]
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import PostgresClient
+import PushCore
+
+/// A message to a subscription.
+public struct SubscriberMessage: Sendable, Hashable {
+    /// The delivery.
+    public let delivery: Int64
+    /// What people call the delivery.
+    public let label: String
+    /// Its number in the delivery.
+    public let sequence: Int32
+    /// How it ended, by the name that the database has for it.
+    public let status: String
+    /// The gateway's status, 0 if there was none.
+    public let httpStatus: Int32
+    /// The gateway's words, "" if it had none.
+    public let reason: String
+    /// When its outcome was stored; nil as long as it has none.
+    public let at: DatabaseTime?
+    /// Whether the device has received it, as far as it said so.
+    public let isReceived: Bool
+    /// Whether somebody has clicked on it.
+    public let isClicked: Bool
+}
+
+/// A page of the messages to a subscription.
+public struct SubscriberHistory: Sendable, Hashable {
+    /// The messages, those of the newest delivery first.
+    public let messages: [SubscriberMessage]
+    /// Below which delivery to look on; nil if nothing older is left.
+    public let next: Int64?
+    /// Whether of some delivery only the newest parts were looked through.
+    public let isCut: Bool
+}
+
+/// How many subscriptions of an application are in quarantine for a reason.
+public struct QuarantineCount: Sendable, Hashable {
+    /// The application's name.
+    public let application: String
+    /// The first words of the reason.
+    public let reason: String
+    /// Whether the gateway said that the token is dead; else messages have failed too often.
+    public let isDead: Bool
+    /// How many, at least.
+    public let count: Int64
+    /// Whether counting was stopped there.
+    public let isCut: Bool
+}
+
+/// A subscription in quarantine.
+public struct QuarantinedSubscription: Sendable, Hashable {
+    /// Its id.
+    public let id: Int64
+    /// The application's name.
+    public let application: String
+    /// The gateway's words.
+    public let reason: String
+    /// Whether the gateway said that the token is dead; else messages have failed too often.
+    public let isDead: Bool
+    /// Since when.
+    public let since: DatabaseTime
+    /// When it registered last.
+    public let registeredAt: DatabaseTime
+}
+
+/// Where a page of the quarantine goes on.
+public struct QuarantinePlace: Sendable, Hashable {
+    /// Those that came into quarantine before this moment.
+    public let before: DatabaseTime
+    /// Of those of the same moment the ones with a lower id.
+    public let below: Int64
+
+    /// A place in the list.
+    public init(before: DatabaseTime, below: Int64) {
+        self.before = before
+        self.below = below
+    }
+}
+
+extension Store {
+    /// Messages to a subscription in deliveries below an id, for somebody who has signed in.
+    ///
+    /// - Parameter most: after so many messages no other delivery is looked into.
+    public func history(ofSubscription id: Int64, below: Int64 = .max, most: Int, by actor: ConsoleActor)
+        async throws -> SubscriberHistory
+    {
+        let result = try await query(
+            """
+            SELECT h.delivery, coalesce(h.label, ''), h.sequence, h.status, h.http_status, h.reason, h.at, h.received, h.clicked, h.is_cut
+            FROM pushmta_engine.console_history($1, \(Self.momentAndIdle), $4, $5, $6) h
+            """,
+            actor.values + [.int64(id), .int64(below), .int32(Int32(clamping: most))]
+        )
+        var messages: [SubscriberMessage] = []
+        var next: Int64?
+        var isCut = false
+        for row in 0..<result.rowCount {
+            isCut = try result.bool(row, 9)
+            let delivery = try result.int64(row, 0)
+            guard let sequence = try result.int32OrNil(row, 2) else {
+                next = delivery
+                continue
+            }
+            messages.append(
+                SubscriberMessage(
+                    delivery: delivery,
+                    label: try result.text(row, 1),
+                    sequence: sequence,
+                    status: try result.text(row, 3),
+                    httpStatus: try result.int32(row, 4),
+                    reason: try result.text(row, 5),
+                    at: try result.timeOrNil(row, 6),
+                    isReceived: try result.bool(row, 7),
+                    isClicked: try result.bool(row, 8)
+                )
+            )
+        }
+        return SubscriberHistory(messages: messages, next: next, isCut: isCut)
+    }
+
+    /// How many subscriptions are in quarantine, by application and reason, for somebody who has signed in.
+    ///
+    /// - Parameter most: so many of an application are counted, the newest.
+    public func quarantineCounts(most: Int, by actor: ConsoleActor) async throws -> [QuarantineCount] {
+        let result = try await query(
+            """
+            SELECT q.application, q.reason, q.is_dead, q.n, q.is_cut
+            FROM pushmta_engine.console_quarantine($1, \(Self.momentAndIdle), $4) q
+            """,
+            actor.values + [.int32(Int32(clamping: most))]
+        )
+        return try all(result) { rows, row in
+            QuarantineCount(
+                application: try rows.text(row, 0),
+                reason: try rows.text(row, 1),
+                isDead: try rows.bool(row, 2),
+                count: try rows.int64(row, 3),
+                isCut: try rows.bool(row, 4)
+            )
+        }
+    }
+
+    /// Subscriptions in quarantine, the newest first, for somebody who has signed in.
+    ///
+    /// - Parameter place: where to go on; nil for the newest of all.
+    public func quarantined(from place: QuarantinePlace? = nil, most: Int, by actor: ConsoleActor)
+        async throws -> [QuarantinedSubscription]
+    {
+        let before = place.map { PostgresValue.timestamp(microsecondsSince2000: $0.before.microsecondsSince2000) }
+        let result = try await query(
+            """
+            SELECT q.id, q.application, q.reason, q.is_dead, q.quarantined_at, q.registered_at
+            FROM pushmta_engine.console_quarantined($1, \(Self.momentAndIdle), coalesce($4::timestamptz, 'infinity'), $5, $6) q
+            """,
+            actor.values + [before ?? .null, .int64(place?.below ?? .max), .int32(Int32(clamping: most))]
+        )
+        return try all(result) { rows, row in
+            QuarantinedSubscription(
+                id: try rows.int64(row, 0),
+                application: try rows.text(row, 1),
+                reason: try rows.text(row, 2),
+                isDead: try rows.bool(row, 3),
+                since: try rows.time(row, 4),
+                registeredAt: try rows.time(row, 5)
+            )
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import PostgresClient
+import PushCore
+
+/// A message of a delivery with what became of it, as it is handed out; without its push token and its user.
+public struct DeliveryOutcome: Sendable, Hashable {
+    /// Its number in the delivery.
+    public let sequence: Int32
+    /// To which subscription it goes.
+    public let subscriptionID: Int64
+    /// The application's name, "" if the subscription is gone.
+    public let application: String
+    /// How it ended, by the name that the database has for it; `pending` if it has not.
+    public let status: String
+    /// The gateway's status, 0 if there was none.
+    public let httpStatus: Int32
+    /// The gateway's words, "" if it had none.
+    public let reason: String
+    /// `soft`, `hard` or `ignored`; "" if it is no failure.
+    public let failureType: String
+    /// The reason by Adobe Campaign's names, "" if it is no failure.
+    public let failureReason: String
+    /// The gateway's id, "" if it gave none.
+    public let gatewayMessageID: String
+    /// Which attempt the outcome is of; nil if there was none.
+    public let attempt: Int32?
+    /// When its outcome was stored; nil as long as it has none.
+    public let loggedAt: DatabaseTime?
+    /// Whether the device has received it, as far as it said so.
+    public let isReceived: Bool
+    /// Whether somebody has clicked on it.
+    public let isClicked: Bool
+}
+
+extension Store {
+    /// Puts on record that somebody who has signed in takes a delivery's outcomes away.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if there is no such delivery, `conflict` if its outcomes are gone by their age.
+    ///
+    /// - Returns: the highest number of its messages.
+    public func beginOutcomes(ofDelivery id: Int64, by actor: ConsoleActor) async throws -> Int32 {
+        try await query(
+            "SELECT pushmta_engine.console_begin_outcomes($1, \(Self.momentAndIdle), $4, $5)",
+            actor.values + [.text(actor.address), .int64(id)]
+        ).int32(0, 0)
+    }
+
+    /// Messages of a delivery with numbers in a range, for somebody who has signed in and may take them away.
+    public func outcomes(ofDelivery id: Int64, numbers: ClosedRange<Int32>, by actor: ConsoleActor)
+        async throws -> [DeliveryOutcome]
+    {
+        let result = try await query(
+            """
+            SELECT o.sequence, o.subscription_id, o.application, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,
+                o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked
+            FROM pushmta_engine.console_outcomes($1, \(Self.momentAndIdle), $4, $5, $6) o ORDER BY o.sequence
+            """,
+            actor.values + [.int64(id), .int32(numbers.lowerBound), .int32(numbers.upperBound)]
+        )
+        return try all(result) { rows, row in
+            DeliveryOutcome(
+                sequence: try rows.int32(row, 0),
+                subscriptionID: try rows.int64(row, 1),
+                application: try rows.text(row, 2),
+                status: try rows.text(row, 3),
+                httpStatus: try rows.int32(row, 4),
+                reason: try rows.text(row, 5),
+                failureType: try rows.text(row, 6),
+                failureReason: try rows.text(row, 7),
+                gatewayMessageID: try rows.text(row, 8),
+                attempt: try rows.int32OrNil(row, 9),
+                loggedAt: try rows.timeOrNil(row, 10),
+                isReceived: try rows.bool(row, 11),
+                isClicked: try rows.bool(row, 12)
+            )
+        }
+    }
+}
