@@ -16,6 +16,7 @@ struct ConsoleRoutes: Sendable {
     static let menu = [
         MenuItem(path: "/", name: .menuNow, role: .read),
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
+        MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: "/audit", name: .menuAudit, role: .admin),
@@ -36,7 +37,9 @@ struct ConsoleRoutes: Sendable {
             SignIn(responder: responder).routes + NowPage(responder: responder).routes
             + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
             + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
-            + AuditPage(responder: responder).routes + files
+            + AuditPage(responder: responder).routes
+            + Composer(responder: responder).routes
+            + files
     }
 }
 

@@ -57,4 +57,23 @@ enum Phrase: String, Sendable, CaseIterable {
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
     // Roles.
     case roleRead, roleOperate, roleAdmin
+    // The composer.
+    case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
+        columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
+        stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
+        filterField, filterHint, builderLabel, builderField, builderOperator, builderValue, builderAdd, operatorEqual,
+        operatorNotEqual, operatorLess, operatorGreater, operatorContains, operatorStartsWith, operatorIsNull,
+        listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded, countExcludedLists,
+        chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
+        keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
+        keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,
+        localesHint, localeEverybody, missingField, missingDefault, missingEmpty, missingExclude, fieldsHint,
+        fieldsKnown, previewWrong, backToContent, readerLabel, readerValues, readerSample, readerNumber, readerLocale,
+        noSubscription, iPhone, androidPhone, lockScreen, expanded, previewDay, previewNow, previewImage,
+        previewButtons, previewSilent, previewLeftOut, previewTooLong, previewOpens, bytesOf, previewPayload,
+        previewNote, sizeTitle, columnBytes, tooLong, samplesTitle, samplesHint, summaryTitle, missingLabel,
+        missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
+        proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment,
+        startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
+        auditDraftRemove, auditProof, auditStart, auditPreview, roleMarketing
 }
