@@ -168,7 +168,7 @@ extension ProcessEvent {
         .notice,
         "supervisor",
         keys: ["reason"],
-        "Children are replaced one by one: `settings` were read again, a credential, application or account has changed (`route`), or it is the `daily` time.",
+        "Children are replaced one by one: `settings` were read again, a credential, application or account has changed (`route`), somebody asked for it (`request`), or it is the `daily` time.",
         "Nothing."
     )
     /// A credential is about to end.

@@ -49,7 +49,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
-            'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_retry_schedule pushmta.create_delivery '
+            'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
+            'pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery pushmta.remove_exclusions '
             'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.send_messages pushmta.set_opt_out '
@@ -58,8 +59,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
-            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_refuse '
-            'pushmta_engine.console_session_of pushmta_engine.project_of '
+            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '
+            'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
             -- The composer's.
             'pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_preview_values pushmta_engine.console_prove_draft pushmta_engine.console_remove_draft '

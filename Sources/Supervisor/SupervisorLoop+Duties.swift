@@ -60,7 +60,9 @@ extension SupervisorLoop {
         )
         return [
             duty("Reporting this host", event: events.heartbeat) {
-                if try await reporter.heartbeat() { self.tell(.drainRequested) }
+                let requests = try await reporter.heartbeat()
+                if requests.isDrainRequested { self.tell(.drainRequested) }
+                if !requests.recycledChildren.isEmpty { self.tell(.recycleRequested(requests.recycledChildren)) }
                 return Self.heartbeatInterval
             },
             duty("Making partitions") {

@@ -29,7 +29,7 @@ import Testing
 
     /// Drawings are the only values that are not escaped.
     @Test func nothingElseIsShownUnescaped() throws {
-        let drawings: Set<String> = ["live", "chart", "bar"]
+        let drawings: Set<String> = ["live", "chart", "bar", "trend"]
         for (template, text) in try PageRenderer(version: "1").templates {
             for match in text.matches(of: /\{\{\{(\w+)\}\}\}/) {
                 #expect(drawings.contains(String(match.1)), "\(template) shows \(match.1) as it is")

@@ -192,7 +192,8 @@ import Testing
     }
 
     @Test func eventsHaveALineForEachLine() {
-        #expect(EventWriter.event("a\nb") == "data: a\ndata: b\n\n")
-        #expect(EventWriter.event("") == ":\n\n")
+        #expect(LiveEvent.html("a\nb").text == "data: a\ndata: b\n\n")
+        #expect(LiveEvent.alive.text == ":\n\n")
+        #expect(LiveEvent.refused("why").text == "event: refused\ndata: why\n\n")
     }
 }

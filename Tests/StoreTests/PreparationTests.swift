@@ -46,7 +46,7 @@ struct PreparationTests {
         // The delivery's applications are prepared one after the other, so that nothing is ready of its second one.
         for job in jobs { _ = try await store.prepareChunk(job, partSize: 10, partsPerChunk: 4) }
         func waiting(own: Int, most: Int) async throws -> Set<Int64> {
-            try await store.deliveriesWithEnoughReady(ids, host: "a", ofDelivery: own, ofApplication: most)
+            try await store.waiting(ids, own, most)
         }
         #expect(try await waiting(own: 4, most: 9).isEmpty, "of the application eight parts are ready")
         #expect(try await waiting(own: 4, most: 8) == [ids[0]], "the other one has an application without work")
@@ -71,8 +71,38 @@ struct PreparationTests {
             _ = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 4)
             ids.append(id)
         }
-        let waiting = try await fixture.store.deliveriesWithEnoughReady(ids, host: "a", ofDelivery: 4, ofApplication: 6)
+        let waiting = try await fixture.store.waiting(ids, 4, 6)
         #expect(waiting == [ids[0]])
+    }
+
+    @Test("Who has more weight has more chunks ready, and more in a turn")
+    func weight() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        try await store.seedSubscriptions(application: "shop-ios", count: 400)
+        var ids: [Int64] = []
+        for weight in [1, 2] {
+            let id = try await fixture.startedDelivery()
+            try await store.setDeliveryWeight(id, weight)
+            let job = try required(try await store.claimDeliveryToPrepare(host: "a", except: ids))
+            _ = try await store.prepareChunk(job, partSize: 10, partsPerChunk: 4)
+            ids.append(id)
+        }
+        let turns = try await store.chunksInTurn(ids, host: "a", ofDelivery: 4, ofApplication: 8)
+        #expect(turns == [ids[0]: 0, ids[1]: 2], "four parts are one chunk, and half of what a weight of 2 gives")
+        try await store.setDeliveryWeight(ids[1], 1)
+        #expect(try await store.waiting(ids, 4, 8) == Set(ids))
+    }
+
+    @Test(arguments: ["0", "11", "NULL"])
+    func whatIsNoWeightIsRefused(_ weight: String) async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.startedDelivery()
+        await #expect {
+            _ = try await fixture.store.query("SELECT pushmta.set_delivery_weight(\(id), \(weight))")
+        } throws: { error in
+            "\(error)".contains("1 to 10")
+        }
     }
 
     @Test("A small delivery is spread over several parts")
@@ -293,5 +323,14 @@ extension StoreFixture {
     /// Prepares a job to its end.
     func prepareRest(_ job: PreparationJob) async throws {
         while try await !store.prepareChunk(job, partSize: 100, partsPerChunk: 10).done {}
+    }
+}
+
+extension Store {
+    /// Who waits with the next chunk.
+    fileprivate func waiting(_ ids: [Int64], _ own: Int, _ most: Int) async throws -> Set<Int64> {
+        let turns = try await chunksInTurn(ids, host: "a", ofDelivery: own, ofApplication: most)
+        #expect(Set(turns.keys) == Set(ids))
+        return Set(turns.filter { $0.value == 0 }.keys)
     }
 }

@@ -12,8 +12,10 @@ private struct DeliveryFacts: Sendable {
     let failures: [FailureCount]
     let exclusions: (counts: [BoundedCount], isPartial: Bool)
     let limits: [LimitRow]
-    /// Those of a continuous delivery, the newest first.
+    /// Those of a continuous delivery that the page is about, the newest first.
     let days: [DeliveryDay]
+    /// Whether there are older ones.
+    let hasOlderDays: Bool
 
     /// Messages of a status, those of its days included.
     func count(_ status: MessageStatus) -> Int64 {
@@ -35,19 +37,28 @@ private struct DeliveryFacts: Sendable {
 
     /// Reasons that are shown; the rest is seldom.
     private static let mostReasons = 30
+    /// Days of a page: a month. A delivery may go on for years, and each day has its sums.
+    static let mostDays = 31
 
-    static func read(_ store: Store, _ id: Int64) async throws -> DeliveryFacts {
+    static func read(_ store: Store, _ id: Int64, daysBelow: Int64) async throws -> DeliveryFacts {
         let progress = try await store.deliveryProgress(id)
+        let isContinuous = progress.kind == .continuous && progress.parentID == nil
+        // One more tells whether there are more.
+        let days =
+            isContinuous ? try await store.days(ofDelivery: id, below: daysBelow, most: mostDays + 1) : []
+        let shown = Array(days.prefix(mostDays))
+        let all = [id] + shown.map(\.id)
         return DeliveryFacts(
             progress: progress,
             applications: try await store.applicationNames(ofDeliveries: [id])[id] ?? [],
-            funnel: try await store.funnel(delivery: id),
-            byApplication: try await store.outcomesByApplication(delivery: id),
-            failures: try await store.failureCounts(delivery: id, most: mostReasons),
+            funnel: try await store.funnel(deliveries: all),
+            byApplication: try await store.outcomesByApplication(deliveries: all),
+            failures: try await store.failureCounts(deliveries: all, most: mostReasons),
             exclusions: try await store.boundedExclusions(delivery: id),
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(id)),
-            days: progress.kind == .continuous && progress.parentID == nil ? try await store.days(ofDelivery: id) : []
+            days: shown,
+            hasOlderDays: days.count > mostDays
         )
     }
 }
@@ -95,10 +106,12 @@ struct DeliveryDetailPage: Sendable {
 
     private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try call.number("id")
-        let facts = try await responder.database.run { try await DeliveryFacts.read($0, id) }
+        let below = call.query["below"].flatMap { Int64($0) } ?? .max
+        let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
         let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
         var values = words.summary.merging(head(facts, words)) { _, new in new }
         values.merge(outcomes(facts)) { _, new in new }
+        values.merge(days(facts, isLater: below != .max)) { _, new in new }
         values.merge(reasons(facts)) { _, new in new }
         values.merge(limits(facts)) { _, new in new }
         if call.mayOperate, facts.progress.parentID == nil { values.merge(actions(facts.progress)) { _, new in new } }
@@ -163,15 +176,30 @@ struct DeliveryDetailPage: Sendable {
         }
         return [
             "funnel": .list(funnel), "counts": .list(shown), "byApplication": .list(applications),
-            "hasApplications": .flag(!applications.isEmpty), "days": .list(facts.days.map(day)),
-            "hasDays": .flag(!facts.days.isEmpty), "sent": .text(Figures.count(facts.count(.sent))),
+            "hasApplications": .flag(!applications.isEmpty), "sent": .text(Figures.count(facts.count(.sent))),
             "pending": .text(Figures.count(facts.count(.pending))),
         ]
     }
 
+    private func days(_ facts: DeliveryFacts, isLater: Bool) -> PageValues {
+        var values: PageValues = [
+            "days": .list(facts.days.map(day)), "hasDays": .flag(!facts.days.isEmpty),
+            "isLater": .flag(isLater), "hasDayPages": .flag(isLater || facts.hasOlderDays),
+            "daysNote": .text(
+                catalogue.text(
+                    .daysNote,
+                    Figures.count(Int64(facts.days.count)),
+                    Figures.count(Int64(DeliveryFacts.mostDays))
+                )
+            ),
+        ]
+        if facts.hasOlderDays, let last = facts.days.last { values["next"] = .group(["below": .text("\(last.id)")]) }
+        return values
+    }
+
     private func day(_ day: DeliveryDay) -> PageValues {
         [
-            "dayID": .text("\(day.id)"), "date": .text(day.logDay.description),
+            "dayID": .text("\(day.id)"), "date": .text(Figures.day(day.logDay.description)),
             "dayState": .text(catalogue.state(day.state)),
             "dayClass": .text("state-" + day.state.rawValue), "dayTarget": .text(Figures.count(day.target)),
             "daySent": .text(Figures.count(day.counts[.sent] ?? 0)),

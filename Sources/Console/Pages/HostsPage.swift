@@ -12,11 +12,17 @@ struct HostsPage: Sendable {
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/hosts", .role(.read)) { try await list($0) },
-            ConsoleRoute(.get, "/hosts/{id}/drain", .role(.operate)) { try await confirm($0) },
+            ConsoleRoute(.get, "/hosts/{id}/drain", .role(.operate)) { try await confirmDrain($0) },
             ConsoleRoute(.post, "/hosts/{id}/drain", .role(.operate)) { call in
                 let id = try Self.host(call)
                 try await responder.database.run { try await $0.drain(host: id, by: call.actor) }
                 return .redirect("/hosts?done=drain")
+            },
+            ConsoleRoute(.get, "/children/{id}/recycle", .role(.operate)) { try await confirmRecycling($0) },
+            ConsoleRoute(.post, "/children/{id}/recycle", .role(.operate)) { call in
+                let id = try call.number("id")
+                try await responder.database.run { try await $0.recycle(child: id, by: call.actor) }
+                return .redirect("/hosts?done=recycle")
             },
         ]
     }
@@ -29,25 +35,31 @@ struct HostsPage: Sendable {
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let (hosts, children) = try await responder.database.run { (try await $0.hosts(), try await $0.children()) }
-        let mayOperate = call.mayOperate
-        let rows = zip(hosts, Self.rows(hosts, children, catalogue)).map { host, values in
-            var values = values
-            values["mayDrain"] = .flag(mayOperate && host.report.state != .stopped && !host.isDrainRequested)
-            return values
-        }
+        let rows = HostRows(
+            children: children,
+            history: await responder.feed.history(with: hosts, children),
+            catalogue: catalogue,
+            mayOperate: call.mayOperate
+        )
+        let done: Phrase? =
+            switch call.query["done"] {
+            case "drain": .doneDrain
+            case "recycle": .doneRecycle
+            default: nil
+            }
         return .page(
             ConsolePage(
                 "hosts",
                 title: catalogue[.hostsTitle],
                 [
-                    "hosts": .list(rows), "hasHosts": .flag(!rows.isEmpty),
-                    "isDone": .flag(call.query["done"] == "drain"),
+                    "hosts": .list(rows.hosts(hosts)), "hasHosts": .flag(!hosts.isEmpty),
+                    "isDone": .flag(done != nil), "done": .text(done.map { catalogue[$0] } ?? ""),
                 ]
             )
         )
     }
 
-    private func confirm(_ call: ConsoleCall) async throws -> ConsoleReply {
+    private func confirmDrain(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try Self.host(call)
         let hosts = try await responder.database.run { try await $0.hosts() }
         guard let host = hosts.first(where: { $0.report.id == id }) else { throw ConsoleProblem.notFound }
@@ -64,42 +76,79 @@ struct HostsPage: Sendable {
         )
     }
 
+    private func confirmRecycling(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let (hosts, children) = try await responder.database.run { (try await $0.hosts(), try await $0.children()) }
+        guard let child = children.first(where: { $0.heartbeat.childID == id }) else { throw ConsoleProblem.notFound }
+        let host = hosts.first { $0.report.id == child.row.hostID }?.report.name ?? ""
+        return .page(
+            ConsolePage(
+                "confirm",
+                title: catalogue[.recycleTitle],
+                [
+                    "subject": .text([child.applicationName, child.accountName, host].joined(separator: " · ")),
+                    "text": .text(catalogue[.recycleText]), "action": .text("/children/\(id)/recycle"),
+                    "button": .text(catalogue[.recycleButton]), "back": "/hosts",
+                ]
+            )
+        )
+    }
+}
+
+/// The values of hosts and children, for all pages that show some.
+struct HostRows {
+    let children: [ChildOverview]
+    let history: RateHistory
+    let catalogue: Catalogue
+    /// Whether who looks may drain and recycle.
+    var mayOperate = false
+
     /// The values of hosts, each with its children.
-    static func rows(_ hosts: [HostRow], _ children: [ChildOverview], _ catalogue: Catalogue) -> [PageValues] {
+    func hosts(_ hosts: [HostRow]) -> [PageValues] {
         hosts.map { host in
             let report = host.report
             let own = children.filter { $0.row.hostID == report.id }
-            let rate = own.reduce(0) { $0 + $1.heartbeat.rate }
-            let health =
-                host.isDrainRequested && host.isHeardOf ? catalogue[.healthDraining] : catalogue.health(host.health)
+            let isDraining = host.isDrainRequested && host.isHeardOf
             return [
-                "id": .text(report.id), "name": .text(report.name), "health": .text(health),
-                "healthClass": .text(host.isDrainRequested && host.isHeardOf ? "health-late" : "health-" + host.health),
+                "id": .text(report.id), "name": .text(report.name),
+                "health": .text(isDraining ? catalogue[.healthDraining] : catalogue.health(host.health)),
+                "healthClass": .text(isDraining ? "health-late" : "health-" + host.health),
                 "version": .text(report.version), "children": .text("\(report.children) / \(report.maxChildren)"),
                 "load": .text("\(Figures.oneDigit(report.load)) / \(report.cores)"),
                 "memory": .text(Figures.bytes(report.residentBytes)),
                 "disk": .text(Figures.bytes(report.journalFreeBytes)),
-                "rate": .text(Figures.rate(rate)),
+                "rate": .text(Figures.rate(own.reduce(0) { $0 + $1.heartbeat.rate })),
+                "trend": .drawing(trend(.host(report.id))),
                 "alarm": .text(report.alarm), "hasAlarm": .flag(!report.alarm.isEmpty),
                 "heard": .text(Figures.duration(host.heartbeatAgeSeconds)),
-                "own": .list(own.map { child($0, catalogue) }),
-                "hasOwn": .flag(!own.isEmpty),
+                "own": .list(self.children(own)), "hasOwn": .flag(!own.isEmpty),
+                "mayDrain": .flag(mayOperate && report.state != .stopped && !host.isDrainRequested),
+                "mayOperate": .flag(mayOperate),
             ]
         }
     }
 
-    private static func child(_ child: ChildOverview, _ catalogue: Catalogue) -> PageValues {
-        let beat = child.heartbeat
-        return [
-            "application": .text(child.applicationName), "account": .text(child.accountName),
-            "childState": .text(catalogue.childState(beat.state)),
-            "rate": .text(Figures.rate(beat.rate)),
-            "flight": .text(Figures.short(Int64(beat.connections.streamsInFlight))),
-            "connections": .text("\(beat.connections.open)"),
-            "latency": .text(Figures.milliseconds(beat.latencyP50Milliseconds)),
-            "sent": .text(Figures.count(beat.sent)), "failed": .text(Figures.count(beat.failed)),
-            "error": .text(beat.lastError),
-            "hasError": .flag(!beat.lastError.isEmpty),
-        ]
+    /// The values of children.
+    func children(_ shown: [ChildOverview]) -> [PageValues] {
+        shown.map { child in
+            let beat = child.heartbeat
+            let isLeaving = child.isRecycleRequested || beat.state == .draining
+            return [
+                "childID": .text("\(beat.childID)"), "application": .text(child.applicationName),
+                "account": .text(child.accountName),
+                "childState": .text(catalogue.childState(beat.state)), "isRecycling": .flag(child.isRecycleRequested),
+                "rate": .text(Figures.rate(beat.rate)), "trend": .drawing(trend(.child(beat.childID))),
+                "flight": .text(Figures.short(Int64(beat.connections.streamsInFlight))),
+                "connections": .text("\(beat.connections.open)"),
+                "latency": .text(Figures.milliseconds(beat.latencyP50Milliseconds)),
+                "sent": .text(Figures.count(beat.sent)), "failed": .text(Figures.count(beat.failed)),
+                "error": .text(beat.lastError), "hasError": .flag(!beat.lastError.isEmpty),
+                "mayRecycle": .flag(mayOperate && !isLeaving),
+            ]
+        }
+    }
+
+    private func trend(_ subject: RateHistory.Subject) -> Markup {
+        Sparkline(rates: history.rates(of: subject), catalogue: catalogue).markup
     }
 }

@@ -23,7 +23,8 @@ actor NowFeed {
     private var reading: (began: ContinuousClock.Instant, task: Task<NowSnapshot, any Error>)?
     private var isRunning = false
     private var hour: (readAt: ContinuousClock.Instant, value: OutcomeHour)?
-    private var rendered: (readAt: Date, html: String)?
+    private var history = RateHistory()
+    private var rendered: [Language: (readAt: Date, html: String)] = [:]
 
     /// What is younger is not read again.
     static let pause = Duration.seconds(2)
@@ -50,6 +51,7 @@ actor NowFeed {
         do {
             let snapshot = try await task.value
             if known == nil { hour = (now, snapshot.hour) }
+            history.note(snapshot.hosts, snapshot.children, at: snapshot.readAt)
             return snapshot
         } catch {
             reading = nil
@@ -57,13 +59,21 @@ actor NowFeed {
         }
     }
 
-    /// The live part of the page, the same for everybody.
+    /// The live part of the page, the same for everybody who reads the same language.
     func html() async throws -> String {
         let snapshot = try await snapshot()
-        if let rendered, rendered.readAt == snapshot.readAt { return rendered.html }
-        let html = pages.fragment("now-live", NowView(snapshot: snapshot, catalogue: pages.catalogue).values)
-        rendered = (snapshot.readAt, html)
+        let language = Language.current
+        if let known = rendered[language], known.readAt == snapshot.readAt { return known.html }
+        let view = NowView(snapshot: snapshot, history: history, catalogue: pages.catalogue)
+        let html = pages.fragment("now-live", view.values)
+        rendered[language] = (snapshot.readAt, html)
         return html
+    }
+
+    /// The rates of the last minutes, with what another page has read.
+    func history(with hosts: [HostRow], _ children: [ChildOverview], at date: Date = Date()) -> RateHistory {
+        history.note(hosts, children, at: date)
+        return history
     }
 
     private static func read(_ store: Store, hour known: OutcomeHour?) async throws -> NowSnapshot {

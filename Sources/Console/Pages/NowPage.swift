@@ -24,12 +24,20 @@ struct NowPage: Sendable {
                 )
             },
             ConsoleRoute(.get, ConsoleRoutes.livePath, .role(.read)) { call in
-                .events { send in try await stream(call, send) }
+                .events { send in
+                    guard responder.streams.enter(call.actor.tokenHash) else {
+                        return try await send(.refused(responder.pages.catalogue[.liveFull]))
+                    }
+                    defer { responder.streams.leave(call.actor.tokenHash) }
+                    try await stream(call) { event in
+                        try await SendDeadline.within(hangUp: call.hangUp) { try await send(event) }
+                    }
+                }
             },
         ]
     }
 
-    private func stream(_ call: ConsoleCall, _ send: (String) async throws -> Void) async throws {
+    private func stream(_ call: ConsoleCall, _ send: (LiveEvent) async throws -> Void) async throws {
         var last = ""
         var tick = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -42,11 +50,11 @@ struct NowPage: Sendable {
                     try await $0.consoleSession(asked, isUse: false) != nil
                 }
                 if isOpen == false { return }
-                try await send("")
+                try await send(.alive)
             }
             // A database that is away is told by the page that is loaded next.
             if let html = try? await responder.feed.html(), html != last {
-                try await send(html)
+                try await send(.html(html))
                 last = html
             }
             try? await Task.sleep(for: NowFeed.pause)
@@ -57,7 +65,11 @@ struct NowPage: Sendable {
 /// The values of *Now*.
 struct NowView {
     let snapshot: NowSnapshot
+    let history: RateHistory
     let catalogue: Catalogue
+
+    /// Children that are shown, those that send most: the page of hosts has all.
+    private static let mostChildren = 12
 
     private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
     private var waiting: Int64 { snapshot.queues.reduce(0) { $0 + $1.messages } }
@@ -70,6 +82,7 @@ struct NowView {
         let failed = minutes.reduce(0) { $0 + $1.failed }
         let other = minutes.reduce(0) { $0 + $1.other }
         let chart = OutcomeChart(hour: snapshot.hour, now: snapshot.readAt, catalogue: catalogue)
+        let rows = HostRows(children: snapshot.children, history: history, catalogue: catalogue)
         return [
             "summary": .text(summary(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
             "isFair": .flag(critical == 0 && !snapshot.alarms.isEmpty && !running.isEmpty),
@@ -83,8 +96,25 @@ struct NowView {
             "deliveries": .list(snapshot.deliveries.map { DeliveryWords(row: $0, catalogue: catalogue).summary }),
             "hasDeliveries": .flag(!snapshot.deliveries.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
-            "hosts": .list(HostsPage.rows(running, snapshot.children, catalogue)), "hasHosts": .flag(!running.isEmpty),
+            "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
+            "children": .list(rows.children(children)), "hasChildren": .flag(!children.isEmpty),
+            "isChildrenCut": .flag(children.count < snapshot.children.count),
+            "childrenCut": .text(
+                catalogue.text(
+                    .childrenCut,
+                    Figures.count(Int64(children.count)),
+                    Figures.count(Int64(snapshot.children.count))
+                )
+            ),
         ]
+    }
+
+    private var children: [ChildOverview] {
+        let sorted = snapshot.children.sorted {
+            ($1.heartbeat.rate, $0.applicationName, $0.heartbeat.childID)
+                < ($0.heartbeat.rate, $1.applicationName, $1.heartbeat.childID)
+        }
+        return Array(sorted.prefix(Self.mostChildren))
     }
 
     private func summary(_ critical: Int) -> String {
@@ -106,7 +136,12 @@ struct NowView {
         return [
             figure(.figureRate, Figures.rate(rate), .figureRateUnit),
             figure(.figureFlight, Figures.short(flight), .figureFlightUnit),
-            figure(.figureWaiting, Figures.short(waiting), .figureWaitingUnit, Figures.duration(oldest)),
+            figure(
+                .figureWaiting,
+                atLeast(Figures.short(waiting), snapshot.queues.contains(where: \.isPartial)),
+                .figureWaitingUnit,
+                Figures.duration(oldest)
+            ),
             figure(
                 .figureSent,
                 Figures.short(sent),
@@ -121,13 +156,18 @@ struct NowView {
         ["name": .text(catalogue[name]), "value": .text(value), "unit": .text(catalogue.text(unit, detail))]
     }
 
+    private func atLeast(_ count: String, _ isPartial: Bool) -> String {
+        isPartial ? catalogue.text(.atLeast, count) : count
+    }
+
     private var queues: [PageValues] {
         let longest = max(oldest, 1)
         return snapshot.queues.sorted { $0.oldestSeconds > $1.oldestSeconds }.map { queue in
             [
                 "application": .text(queue.application),
                 "lane": .text(catalogue[queue.isTransactional ? .laneSingle : .laneBatch]),
-                "messages": .text(Figures.count(queue.messages)), "age": .text(Figures.duration(queue.oldestSeconds)),
+                "messages": .text(atLeast(Figures.count(queue.messages), queue.isPartial)),
+                "age": .text(Figures.duration(queue.oldestSeconds)),
                 "bar": .drawing(Bar.markup([(queue.oldestSeconds / longest, "s-wait")])),
             ]
         }

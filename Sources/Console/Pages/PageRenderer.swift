@@ -11,11 +11,14 @@ import Store
 struct PageFrame: Sendable {
     let session: ConsoleSession
     let path: String
+    /// The path to come back to when something beside the page was changed, such as its language.
+    let back: String
 }
 
 /// Makes HTML of pages, by the templates of ``ConsoleFiles``.
 struct PageRenderer: Sendable {
-    let catalogue = Catalogue.english
+    /// The texts of the page that is being made.
+    var catalogue: Catalogue { .current }
     private let library: MustacheLibrary
     private let files: [String: String]
     private let version: String
@@ -68,6 +71,11 @@ struct PageRenderer: Sendable {
                 "user": .text(frame.session.user), "role": .text(catalogue.role(frame.session.role)),
                 "formToken": .text(frame.session.formToken), "links": .list(links(frame)),
             ])
+            values["languageMenu"] = LanguageMenu.values(
+                path: LanguageMenu.path,
+                formToken: frame.session.formToken,
+                next: frame.back
+            )
         }
         return fragment(page.template, values)
     }
@@ -114,11 +122,15 @@ extension PageRenderer {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text))
             )
         case .events(let run):
+            // What is written later is written in the language of now.
+            let language = Language.current
             return Response(
                 status: .ok,
                 headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
                 body: ResponseBody { writer in
-                    try await EventWriter.run(&writer, run)
+                    try await Language.$current.withValue(language) {
+                        try await EventWriter.run(&writer, run)
+                    }
                     try await writer.finish(nil)
                 }
             )
@@ -133,26 +145,5 @@ extension PageRenderer {
         )
         if !page.cookies.isEmpty { response.headers[values: .setCookie] = page.cookies }
         return response
-    }
-}
-
-/// Writes server-sent events (WHATWG HTML, section 9.2).
-enum EventWriter {
-    static func run(
-        _ writer: inout any ResponseBodyWriter,
-        _ body: (_ send: (String) async throws -> Void) async throws -> Void
-    ) async throws {
-        var current = writer
-        try await body { text in
-            try await current.write(ByteBuffer(string: Self.event(text)))
-        }
-        writer = current
-    }
-
-    /// A text as an event; an empty one as a comment, which only shows that somebody is there.
-    static func event(_ text: String) -> String {
-        guard !text.isEmpty else { return ":\n\n" }
-        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-        return lines.map { "data: \($0)\n" }.joined() + "\n"
     }
 }

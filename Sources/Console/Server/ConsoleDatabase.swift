@@ -56,8 +56,12 @@ final class ConsoleDatabase: Sendable {
         if !store.isConnected { try await connect(store) }
         do {
             return try await work(store)
-        } catch let error as PostgresError where DatabaseTroubleKind(error) == .away {
-            throw ConsoleProblem.databaseAway
+        } catch let error as PostgresError {
+            switch DatabaseTroubleKind(error) {
+            case .away: throw ConsoleProblem.databaseAway
+            case .tooSlow: throw ConsoleProblem.tooSlow
+            case .refusal: throw error
+            }
         }
     }
 
@@ -78,19 +82,24 @@ final class ConsoleDatabase: Sendable {
 
 /// What kind of trouble with the database it is for somebody who looks at a page.
 enum DatabaseTroubleKind {
-    /// It is not there, or takes too long.
+    /// It is not there.
     case away
+    /// It is there, and has broken the statement off after the longest time that one may take.
+    case tooSlow
     /// It has refused the statement.
     case refusal
 
     init(_ error: PostgresError) {
-        // An error of a statement has a state: 57 and 53 are those of a server that ends or has no room, 55P03 that of a lock.
-        guard let state = error.sqlState else {
-            self = .away
-            return
-        }
+        // An error of a statement has a state: 57P and 53 are those of a server that ends or has no room, 55P03 that of a lock, 57014 that of
+        // a statement that was canceled.
         self =
-            state.hasPrefix("57") || state.hasPrefix("53") || state.hasPrefix("08") || state == "55P03"
-            ? .away : .refusal
+            switch error.sqlState {
+            case nil: .away
+            case "57014": .tooSlow
+            case let state?
+            where state.hasPrefix("57") || state.hasPrefix("53") || state.hasPrefix("08") || state == "55P03":
+                .away
+            default: .refusal
+            }
     }
 }

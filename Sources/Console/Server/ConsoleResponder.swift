@@ -15,6 +15,7 @@ final class ConsoleResponder: Sendable {
     let pages: PageRenderer
     let passwords: Passwords
     let feed: NowFeed
+    let streams = LiveStreams()
     private let proxies: Set<IPAddress>
 
     init(setup: ConsoleSetup, database: ConsoleDatabase) throws {
@@ -43,19 +44,40 @@ final class ConsoleResponder: Sendable {
 
     /// Answers what no route is for, or what could not be read.
     func answer(_ problem: ConsoleProblem, _ request: Request) -> Response {
-        finished(pages.response(problem, frame: nil), request)
+        let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: false)
+        return Language.$current.withValue(language(cookies, request)) {
+            finished(pages.response(problem, frame: nil), request)
+        }
+    }
+
+    /// What the person has chosen, else what the browser asks for.
+    private func language(_ cookies: ConsoleCookies, _ request: Request) -> Language {
+        cookies.language ?? Language(accepted: request.headers[.acceptLanguage])
     }
 
     private func answer(_ route: ConsoleRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         let origin = origin(request, context)
         let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: origin.isSecure)
-        let actor = actor(cookies, origin.address)
+        return await Language.$current.withValue(language(cookies, request)) {
+            await answer(route, request, context, cookies, actor(cookies, origin.address))
+        }
+    }
+
+    private func answer(
+        _ route: ConsoleRoute,
+        _ request: Request,
+        _ context: ConsoleContext,
+        _ cookies: ConsoleCookies,
+        _ actor: ConsoleActor
+    ) async -> Response {
         var frame: PageFrame?
         do {
             let session = try await session(route, actor)
             if case .role(let role) = route.access {
                 guard let session else { return finished(signInFirst(route, request), request) }
-                frame = PageFrame(session: session, path: request.uri.path)
+                // What was asked for with a form is not asked for again.
+                let back = route.method == .get ? request.uri.string : "/"
+                frame = PageFrame(session: session, path: request.uri.path, back: back)
                 guard session.role >= role else { throw ConsoleProblem.refusedRole }
             }
             let call = try await call(route, request, context, session, actor, cookies)
@@ -116,7 +138,8 @@ final class ConsoleResponder: Sendable {
             session: session,
             actor: actor,
             cookies: cookies,
-            path: request.uri.path
+            path: request.uri.path,
+            hangUp: context.hangUp
         )
     }
 
@@ -195,14 +218,16 @@ struct ConsoleEntrance: HTTPResponder {
         let source: ConsoleSource
 
         init(source: ApplicationRequestContextSource) {
+            let channel = source.channel
             self.source = ConsoleSource(
                 logger: source.logger,
-                peer: source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+                peer: channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) },
+                hangUp: { channel.close(promise: nil) }
             )
         }
 
-        init(peer: IPAddress?, logger: Logger) {
-            source = ConsoleSource(logger: logger, peer: peer)
+        init(peer: IPAddress?, logger: Logger, hangUp: @escaping @Sendable () -> Void = {}) {
+            source = ConsoleSource(logger: logger, peer: peer, hangUp: hangUp)
         }
     }
 

@@ -57,6 +57,8 @@ struct ConsoleCall: Sendable {
     let cookies: ConsoleCookies
     /// The path itself, for links back to it.
     let path: String
+    /// Closes the connection, for a reader who takes nothing.
+    let hangUp: @Sendable () -> Void
 
     /// A number in the path; a page that is not there if it is none.
     func number(_ name: String) throws(ConsoleProblem) -> Int64 {
@@ -74,7 +76,7 @@ enum ConsoleReply: Sendable {
     /// Bytes that may be kept for good, as their path changes with them.
     case file(text: String, type: String)
     /// Events for as long as the page is open.
-    case events(@Sendable (_ send: (String) async throws -> Void) async throws -> Void)
+    case events(@Sendable (_ send: (LiveEvent) async throws -> Void) async throws -> Void)
 }
 
 /// A page before it is rendered.
@@ -117,6 +119,8 @@ enum ConsoleProblem: Error, Hashable {
     case malformed
     /// The database cannot be reached.
     case databaseAway
+    /// The database has broken it off, as it took too long.
+    case tooSlow
     /// Many others want the same just now.
     case busy
     /// The thing is in a state that forbids it; the words are the database's.
@@ -129,7 +133,7 @@ enum ConsoleProblem: Error, Hashable {
         case .notFound: .notFound
         case .refusedRole, .refusedForm: .forbidden
         case .malformed: .badRequest
-        case .databaseAway, .busy: .serviceUnavailable
+        case .databaseAway, .tooSlow, .busy: .serviceUnavailable
         case .conflict: .conflict
         case .failed: .internalServerError
         }
@@ -143,6 +147,7 @@ enum ConsoleProblem: Error, Hashable {
         case .refusedForm: (.refusedFormTitle, .refusedFormText)
         case .malformed: (.malformedTitle, .malformedText)
         case .databaseAway: (.databaseAwayTitle, .databaseAwayText)
+        case .tooSlow: (.tooSlowTitle, .tooSlowText)
         case .busy: (.busyTitle, .busyText)
         case .conflict: (.conflictTitle, .conflictText)
         case .failed: (.failedTitle, .failedText)
@@ -157,10 +162,13 @@ struct ConsoleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The other end of the connection.
     let peer: IPAddress?
+    /// Closes the connection.
+    let hangUp: @Sendable () -> Void
 
     init(source: ConsoleSource) {
         coreContext = CoreRequestContextStorage(source: source)
         peer = source.peer
+        hangUp = source.hangUp
     }
 }
 
@@ -168,4 +176,5 @@ struct ConsoleContext: RequestContext {
 struct ConsoleSource: RequestContextSource {
     let logger: Logger
     let peer: IPAddress?
+    let hangUp: @Sendable () -> Void
 }

@@ -1,4 +1,4 @@
-/// The cookies of the console: the session's token, and before there is a session the token of the sign-in form.
+/// The cookies of the console: the session's token, before there is a session the token of the sign-in form, and the language.
 struct ConsoleCookies: Sendable, Hashable {
     /// Whether the browser speaks HTTPS, so that the cookies go over nothing else and no other host of the domain can set them
     /// (RFC 6265bis, section 4.1.3.2: the prefix of their names).
@@ -7,9 +7,14 @@ struct ConsoleCookies: Sendable, Hashable {
     private(set) var sessionToken: String?
     /// The token that the sign-in form has, too.
     private(set) var formToken: String?
+    /// The language that the person has chosen.
+    private(set) var language: Language?
 
     private static let session = "pushmta-session"
     private static let form = "pushmta-form"
+    private static let language = "pushmta-language"
+    /// A language stays chosen for a year: a choice, and nothing of a session.
+    private static let languageSeconds = 31_536_000
     /// A token in hexadecimal; what is longer was not made here.
     private static let tokenLength = 64
 
@@ -18,7 +23,9 @@ struct ConsoleCookies: Sendable, Hashable {
         self.isSecure = isSecure
         for pair in fields.flatMap({ $0.split(separator: ";") }) {
             let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
-            guard parts.count == 2, parts[1].utf8.count == Self.tokenLength else { continue }
+            guard parts.count == 2 else { continue }
+            if parts[0] == Self.language { language = Language(rawValue: parts[1]) }
+            guard parts[1].utf8.count == Self.tokenLength else { continue }
             if parts[0] == name(Self.session) { sessionToken = parts[1] }
             if parts[0] == name(Self.form) { formToken = parts[1] }
         }
@@ -30,7 +37,13 @@ struct ConsoleCookies: Sendable, Hashable {
     /// The field that gives the browser the token of a sign-in form.
     func opening(form token: String) -> String { cookie(Self.form, token) }
 
-    /// The fields that take both away.
+    /// The field that keeps a language. Links from elsewhere find it, too: it is no secret, and gives no right.
+    func choosing(_ language: Language) -> String {
+        "\(Self.language)=\(language.rawValue); Path=/; HttpOnly; SameSite=Lax; Max-Age=\(Self.languageSeconds)"
+            + (isSecure ? "; Secure" : "")
+    }
+
+    /// The fields that take both tokens away.
     var closing: [String] { [Self.session, Self.form].map { cookie($0, "") + "; Max-Age=0" } }
 
     private func name(_ name: String) -> String { (isSecure ? "__Host-" : "") + name }
@@ -48,4 +61,6 @@ enum ConsoleForm {
     static let user = "user"
     static let password = "password"
     static let next = "next"
+    /// The language that somebody has chosen.
+    static let language = "language"
 }

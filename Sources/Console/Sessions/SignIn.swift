@@ -33,6 +33,11 @@ struct SignIn: Sendable {
             "token": .text(token), "user": .text(user),
             "next": .text(Self.next(call.form[ConsoleForm.next] ?? call.query["next"])),
         ]
+        values["languageMenu"] = LanguageMenu.values(
+            path: LanguageMenu.signInPath,
+            formToken: token,
+            next: Self.next(call.form[ConsoleForm.next] ?? call.query["next"])
+        )
         if let notice {
             values["notice"] = .text(responder.pages.catalogue.text(notice, "\(minutes)"))
             values["isError"] = .flag(notice != .sessionOver)

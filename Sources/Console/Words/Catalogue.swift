@@ -3,17 +3,24 @@ import Store
 
 /// The texts of one language.
 struct Catalogue: Sendable {
-    /// The language, as HTML names it.
-    let language: String
+    let language: Language
     private let phrases: [Phrase: String]
-
-    static let english = Catalogue(language: "en", phrases: English.texts)
-
     /// The texts by their names, as templates take them.
-    var texts: [String: String] {
+    let texts: [String: String]
+
+    private static let all = Dictionary(uniqueKeysWithValues: Language.allCases.map { ($0, Catalogue($0)) })
+    static let english = Catalogue(.english)
+
+    /// That of the page that is being made.
+    static var current: Catalogue { all[Language.current] ?? english }
+
+    private init(_ language: Language) {
+        self.language = language
+        // Tests see to it that no language lacks a text; if one does, English is better than nothing.
+        phrases = English.texts.merging(language.texts) { _, own in own }
         var texts = Dictionary(uniqueKeysWithValues: phrases.map { ($0.key.rawValue, $0.value) })
-        texts["language"] = language
-        return texts
+        texts["language"] = language.rawValue
+        self.texts = texts
     }
 
     /// A text without values.
@@ -140,6 +147,7 @@ extension Catalogue {
             case "delivery.resume": .auditResume
             case "delivery.stop": .auditStop
             case "host.drain": .auditDrain
+            case "child.recycle": .auditRecycle
             case "user.add": .auditUserAdd
             case "user.role": .auditUserRole
             case "user.password": .auditUserPassword

@@ -141,9 +141,12 @@ enum English {
         .factDuration: "Duration",
         .dayOf: "This is one day of the continuous delivery",
         .daysTitle: "Its days",
+        .daysNote: "All figures of this page are of these {0} days; a page has {1} at most.",
+        .daysOlder: "Older days",
+        .daysNewest: "Back to the newest days",
         .columnDay: "Day (UTC)",
-        .waitsBecause: "It waits",
-        .stateBecause: "Why",
+        .waitsBecause: "It waits:",
+        .stateBecause: "Why:",
         .actionsTitle: "Actions",
         .pauseButton: "Pause",
         .resumeButton: "Resume",
@@ -258,10 +261,11 @@ enum English {
         .childWorking: "sending",
         .childDraining: "draining",
         .childExited: "ended",
-        .lastError: "Last error",
+        .lastError: "Last error:",
         // The audit log.
         .auditTitle: "Audit",
-        .auditNote: "Who changed what, the newest first. Rows are added and never changed.",
+        .auditNote:
+            "Who changed what, the newest first. Entries are never changed; refused attempts to sign in go after 90 days.",
         .columnWhen: "When",
         .columnWho: "Who",
         .columnWhat: "What",
@@ -285,6 +289,30 @@ enum English {
         .roleRead: "read",
         .roleOperate: "operate",
         .roleAdmin: "admin",
+        // Languages.
+        .languageLabel: "Language",
+        // What takes too long, and who has too many pages open.
+        .tooSlowTitle: "This page takes too long",
+        .tooSlowText:
+            "The database has broken it off after some seconds; nothing was changed. Ask for less: filter by state or application, "
+            + "or look at a single delivery or day. If that takes as long, the database has too much to do.",
+        .liveFull: "Too many pages update. Close one, then resume.",
+        // Rates of the last minutes.
+        .columnTrend: "Last 5 min",
+        .trendWords: "Messages a second in the last 5 minutes: {0} to {1}, now {2}",
+        .trendEmpty: "no values yet",
+        .childrenTitle: "Children",
+        .childrenCut: "The {0} fastest of {1} children.",
+        .allHosts: "All hosts",
+        // Recycling a child.
+        .recycleButton: "Recycle",
+        .recycleTitle: "Recycle this child?",
+        .recycleText:
+            "Another child takes its place and shows first that it can send; then this one finishes what it holds and ends. The rate "
+            + "stays what it is.",
+        .doneRecycle: "The child was asked to leave: another one takes its place first.",
+        .recycleAsked: "leaves soon",
+        .auditRecycle: "had a child recycled",
         // The composer.
         .menuCompose: "Compose",
         .composeTitle: "Compose",

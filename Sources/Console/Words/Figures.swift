@@ -1,14 +1,16 @@
 import Foundation
 import Store
 
-/// Numbers and moments as people read them.
+/// Numbers and moments as people read them, in the form of the page's language.
 enum Figures {
+    private static var form: NumberForm { .current }
+
     /// All digits, in groups: 1,234,567.
     static func count(_ value: Int64) -> String {
         let digits = String(value.magnitude)
         var shown = ""
         for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place).isMultiple(of: 3) { shown += "," }
+            if place > 0, (digits.count - place).isMultiple(of: 3) { shown += form.group }
             shown.append(digit)
         }
         return (value < 0 ? "-" : "") + shown
@@ -19,8 +21,9 @@ enum Figures {
         guard value.magnitude >= 10_000 else { return count(value) }
         let (scaled, unit) =
             value.magnitude >= 1_000_000_000
-            ? (Double(value) / 1e9, "G")
-            : value.magnitude >= 1_000_000 ? (Double(value) / 1e6, "M") : (Double(value) / 1e3, "k")
+            ? (Double(value) / 1e9, form.milliard)
+            : value.magnitude >= 1_000_000
+                ? (Double(value) / 1e6, form.million) : (Double(value) / 1e3, form.thousand)
         return "\(threeDigits(scaled)) \(unit)"
     }
 
@@ -31,8 +34,8 @@ enum Figures {
     static func percent(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0 else { return "–" }
         let share = Double(part) / Double(whole) * 100
-        if part > 0, share < 0.1 { return "<0.1 %" }
-        if part < whole, share > 99.9 { return ">99.9 %" }
+        if part > 0, share < 0.1 { return "<\(oneDigit(0.1)) %" }
+        if part < whole, share > 99.9 { return ">\(oneDigit(99.9)) %" }
         return "\(share == share.rounded() ? String(Int(share)) : oneDigit(share)) %"
     }
 
@@ -45,7 +48,7 @@ enum Figures {
         case ..<60: return "\(whole) s"
         case ..<3_600: return "\(whole / 60) min \(whole % 60) s"
         case ..<86_400: return "\(whole / 3_600) h \(whole / 60 % 60) min"
-        default: return "\(whole / 86_400) d \(whole / 3_600 % 24) h"
+        default: return "\(whole / 86_400) \(form.day) \(whole / 3_600 % 24) h"
         }
     }
 
@@ -55,31 +58,42 @@ enum Figures {
     }
 
     static func bytes(_ value: Int64) -> String {
-        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+        let units = ["", "Ki", "Mi", "Gi", "Ti"]
         var (scaled, unit) = (Double(value), 0)
         while scaled >= 1_000, unit < units.count - 1 {
             scaled /= 1_024
             unit += 1
         }
-        return "\(unit == 0 ? String(value) : threeDigits(scaled)) \(units[unit])"
+        return "\(unit == 0 ? String(value) : threeDigits(scaled)) \(units[unit])\(form.byte)"
     }
 
-    static func oneDigit(_ value: Double) -> String { String(format: "%.1f", value) }
+    static func oneDigit(_ value: Double) -> String { written("%.1f", value) }
 
     private static func threeDigits(_ value: Double) -> String {
-        String(format: abs(value) >= 100 ? "%.0f" : abs(value) >= 10 ? "%.1f" : "%.2f", value)
+        written(abs(value) >= 100 ? "%.0f" : abs(value) >= 10 ? "%.1f" : "%.2f", value)
+    }
+
+    /// String's own format has a point in every language.
+    private static func written(_ format: String, _ value: Double) -> String {
+        String(format: format, value).replacing(".", with: form.decimal)
     }
 
     /// A moment of the database: 2026-11-24 16:20:05 UTC.
     static func time(_ time: DatabaseTime) -> String {
         let text = time.internetText
-        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " UTC"
+        return day(text) + " " + text.dropFirst(11).prefix(8) + " UTC"
     }
 
     /// A moment to the minute, for lists.
     static func minute(_ time: DatabaseTime) -> String {
         let text = time.internetText
-        return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
+        return day(text) + " " + text.dropFirst(11).prefix(5) + " UTC"
+    }
+
+    /// A day that is written as in 2026-11-24.
+    static func day(_ text: String) -> String {
+        let parts = text.prefix(10).split(separator: "-")
+        return parts.count == 3 ? form.date(parts[0], parts[1], parts[2]) : text
     }
 
     /// The time of day, UTC.

@@ -27,7 +27,8 @@ enum Phrase: String, Sendable, CaseIterable {
         stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
-        dayOf, daysTitle, columnDay, waitsBecause, stateBecause, actionsTitle, pauseButton, resumeButton, stopButton,
+        dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
+        pauseButton, resumeButton, stopButton,
         stopTitle, stopText,
         cancelButton, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
@@ -57,6 +58,14 @@ enum Phrase: String, Sendable, CaseIterable {
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
     // Roles.
     case roleRead, roleOperate, roleAdmin
+    // Languages.
+    case languageLabel
+    // What takes too long, and who has too many pages open.
+    case tooSlowTitle, tooSlowText, liveFull
+    // Rates of the last minutes.
+    case columnTrend, trendWords, trendEmpty, childrenTitle, childrenCut, allHosts
+    // Recycling a child.
+    case recycleButton, recycleTitle, recycleText, doneRecycle, recycleAsked, auditRecycle
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,

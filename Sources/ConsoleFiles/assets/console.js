@@ -19,6 +19,8 @@
         source = new EventSource("/live");
         source.onopen = () => { words.textContent = control.dataset.on; };
         source.onmessage = (event) => exchange(event.data);
+        // The server says why it sends nothing, as when too many pages are live already.
+        source.addEventListener("refused", (event) => { close(); words.textContent = event.data; });
         source.onerror = () => {
             words.textContent = control.dataset.lost;
             // The session is over: the page itself leads to the sign-in.

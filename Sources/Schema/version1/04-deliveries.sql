@@ -105,6 +105,8 @@ CREATE TABLE pushmta_engine.delivery (
     -- Of a day of a continuous delivery: whether that one leaves anybody out, which is decided before its start.
     has_exclusions boolean NOT NULL DEFAULT false,
     priority smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -100 AND 100),
+    -- Of messages of one priority it has so many shares, where others have one.
+    weight smallint NOT NULL DEFAULT 1 CHECK (weight BETWEEN 1 AND 10),
     start_at timestamptz,
     validity interval NOT NULL DEFAULT interval '5 days' CHECK (validity > interval '0'),
     valid_until timestamptz,

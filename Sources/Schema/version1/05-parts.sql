@@ -188,6 +188,8 @@ CREATE TABLE pushmta_engine.mta_child (
     latency_p99_ms double precision NOT NULL DEFAULT 0,
     resident_bytes bigint NOT NULL DEFAULT 0,
     last_error text NOT NULL DEFAULT '',
+    -- Somebody has asked for another child in its place; the supervisor reads it with each heartbeat of the host.
+    recycle_requested boolean NOT NULL DEFAULT false,
     started_at timestamptz NOT NULL DEFAULT now(),
     last_heartbeat timestamptz NOT NULL DEFAULT now(),
     exited_at timestamptz,
@@ -229,7 +231,7 @@ SELECT c.id, h.name AS host, c.host_id, c.pid, c.generation, c.connector, a.name
     CASE WHEN c.exited_at IS NOT NULL THEN 'exited' WHEN c.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
         WHEN c.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END AS health,
     c.late_outcomes, c.journal_replayed, c.application_id, c.external_account_id, c.connections_wanted, c.connections_reason,
-    c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by
+    c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by, c.recycle_requested
 FROM pushmta_engine.mta_child c
 JOIN pushmta_engine.mta_host h ON h.id = c.host_id
 LEFT JOIN pushmta_engine.application a ON a.id = c.application_id

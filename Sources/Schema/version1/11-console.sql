@@ -52,7 +52,11 @@ CREATE TABLE pushmta_engine.audit_log (
     -- An address, or the machine of a command line.
     origin text NOT NULL DEFAULT ''
 );
-COMMENT ON TABLE pushmta_engine.audit_log IS 'Who changed what by the console, when and from where. Rows are added and never changed.';
+COMMENT ON TABLE pushmta_engine.audit_log IS
+    'Who changed what by the console, when and from where. Rows are added and never changed; refused attempts to sign in, which strangers '
+    'can cause, are 1,000 in 24 hours at most and go after 90 days.';
+-- What is counted and cleared with each refusal.
+CREATE INDEX audit_log_refused ON pushmta_engine.audit_log (at) WHERE action = 'sign_in.refused';
 
 CREATE FUNCTION pushmta_engine.refuse_audit_change() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -63,8 +67,12 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_audit_change() IS
     'What was done stays on record, whatever rights a program has.';
 
-CREATE TRIGGER audit_log_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON pushmta_engine.audit_log
+CREATE TRIGGER audit_log_kept BEFORE UPDATE OR TRUNCATE ON pushmta_engine.audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.refuse_audit_change();
+-- A refused attempt that nobody has asked about for three months says nothing any more; all else stays.
+CREATE TRIGGER audit_log_undeleted BEFORE DELETE ON pushmta_engine.audit_log
+    FOR EACH ROW WHEN (OLD.action <> 'sign_in.refused' OR OLD.at > clock_timestamp() - interval '90 days')
+    EXECUTE FUNCTION pushmta_engine.refuse_audit_change();
 
 CREATE FUNCTION pushmta_engine.note_audit(who text, action text, subject text, detail text, origin text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -128,13 +136,19 @@ COMMENT ON FUNCTION pushmta_engine.console_remove_user(text, text, text) IS
 
 -- Signing in.
 
+CREATE FUNCTION pushmta_engine.console_origin(address text) RETURNS text LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT 'address ' || CASE WHEN address LIKE '%:%' THEN network(set_masklen(address::inet, 64))::text ELSE address END $$;
+COMMENT ON FUNCTION pushmta_engine.console_origin(text) IS
+    'Under what failures from an address are counted: of IPv6 its network of 64 bits, as whoever has one address there has all of them.';
+
 CREATE FUNCTION pushmta_engine.console_attempt(user_name text, address text, moment timestamptz, most integer, most_of_address integer,
     locked_for interval) RETURNS TABLE (password_hash text, seconds_locked double precision, is_address_locked boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    subjects text[] := ARRAY['address ' || address, 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex')];
+    subjects text[] := ARRAY[console_origin(address), 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex')];
     allowed integer[] := ARRAY[most_of_address, most];
     free_at timestamptz;
     locked_place integer;
@@ -164,13 +178,26 @@ COMMENT ON FUNCTION pushmta_engine.console_attempt(text, text, timestamptz, inte
     'those that come one after the other. Returns the hash of the password, null for a name that nobody has, for how long the name '
     'or the address is locked, 0 if it is not, and whether it is the address: then the name was not counted.';
 
-CREATE FUNCTION pushmta_engine.console_refuse(user_name text, address text) RETURNS void LANGUAGE sql SECURITY DEFINER
+CREATE FUNCTION pushmta_engine.console_refuse(user_name text, address text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
-        SELECT note_audit(coalesce((SELECT u.name FROM console_user u WHERE u.name = user_name), ''), 'sign_in.refused', '', '',
-            address) $$;
+#variable_conflict use_variable
+DECLARE
+    -- Some attempts a minute, all day: who looks for a pattern has seen it by then.
+    most constant bigint := 1000;
+    recent bigint;
+BEGIN
+    DELETE FROM audit_log a WHERE a.id IN (SELECT o.id FROM audit_log o
+        WHERE o.action = 'sign_in.refused' AND o.at < clock_timestamp() - interval '90 days' ORDER BY o.at LIMIT 100 FOR UPDATE SKIP LOCKED);
+    SELECT count(*) INTO recent FROM (SELECT FROM audit_log a
+        WHERE a.action = 'sign_in.refused' AND a.at > clock_timestamp() - interval '24 hours' LIMIT most) c;
+    IF recent < most THEN
+        PERFORM note_audit(coalesce((SELECT u.name FROM console_user u WHERE u.name = user_name), ''), 'sign_in.refused', '',
+            CASE WHEN recent = most - 1 THEN 'the last of 24 hours that is on record' ELSE '' END, address);
+    END IF;
+END $$;
 COMMENT ON FUNCTION pushmta_engine.console_refuse(text, text) IS
     'Puts a refused attempt to sign in on record; a name that nobody has is not written down, as it may be a password. Attempts that a '
-    'lock refuses are not: nobody can fill the log.';
+    'lock refuses are not, nor more than 1,000 in 24 hours, and what is older than 90 days goes: nobody can fill the log.';
 
 CREATE FUNCTION pushmta_engine.console_begin(user_name text, hash text, address text, moment timestamptz, token bytea,
     form_token text, lasts interval) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
@@ -184,7 +211,7 @@ BEGIN
     IF found_user IS NULL THEN
         RETURN false;
     END IF;
-    UPDATE console_failure f SET failures = 0 WHERE f.subject = 'address ' || address;
+    UPDATE console_failure f SET failures = 0 WHERE f.subject = console_origin(address);
     DELETE FROM console_failure f WHERE f.subject = 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex');
     DELETE FROM console_session s WHERE s.token_hash IN (SELECT o.token_hash FROM console_session o WHERE o.expires_at <= moment
         LIMIT 100 FOR UPDATE SKIP LOCKED);
@@ -285,6 +312,25 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drain(bytea, timestamptz, interval, text, uuid) IS
     'Asks the supervisor of a host to drain, for somebody who has signed in.';
+
+CREATE FUNCTION pushmta_engine.console_recycle(token bytea, moment timestamptz, idle interval, address text, child bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    detail text;
+BEGIN
+    UPDATE mta_child c SET recycle_requested = true FROM mta_host h WHERE c.id = child AND c.exited_at IS NULL AND h.id = c.host_id
+    RETURNING concat_ws(', ', (SELECT a.name FROM application a WHERE a.id = c.application_id), h.name) INTO detail;
+    IF detail IS NULL THEN
+        RAISE EXCEPTION 'There is no child % that runs.', child
+            USING ERRCODE = 'PM080', HINT = 'pushmta status shows the children.';
+    END IF;
+    PERFORM pg_notify('pushmta_wake', 'control');
+    PERFORM note_audit(who, 'child.recycle', child::text, detail, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_recycle(bytea, timestamptz, interval, text, bigint) IS
+    'Asks for another child in the place of one, for somebody who has signed in. The request ends with the child.';
 
 CREATE FUNCTION pushmta_engine.console_audit(token bytea, moment timestamptz, idle interval, below bigint, most integer)
     RETURNS SETOF pushmta_engine.audit_log LANGUAGE plpgsql SECURITY DEFINER

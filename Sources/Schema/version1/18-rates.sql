@@ -145,6 +145,25 @@ COMMENT ON FUNCTION pushmta.set_delivery_rate(bigint, double precision) IS
     'So many messages of a delivery leave a second at most, on all hosts together; null takes the limit away. It may be changed at any '
     'time, also while the delivery is sent.';
 
+CREATE FUNCTION pushmta.set_delivery_weight(delivery bigint, weight integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+    END IF;
+    PERFORM refuse_day(delivery);
+    IF weight IS NULL OR weight NOT BETWEEN 1 AND 10 THEN
+        RAISE EXCEPTION 'Delivery %: % is no weight.', delivery, coalesce(weight::text, 'null')
+            USING ERRCODE = 'PM007', HINT = 'A weight is from 1 to 10. To have a delivery pass the others, give it a higher priority.';
+    END IF;
+    UPDATE pushmta_engine.delivery d SET weight = set_delivery_weight.weight WHERE d.id = delivery AND d.weight <> set_delivery_weight.weight;
+END $$;
+COMMENT ON FUNCTION pushmta.set_delivery_weight(bigint, integer) IS
+    'Of the messages of one priority and application, a delivery with weight 3 has three where one with weight 1, as all have at first, '
+    'has one. From 1 to 10; it may be changed at any time, and counts for what is prepared from then on.';
+
 CREATE FUNCTION pushmta_engine.rated_application(wanted text) RETURNS integer
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE

@@ -268,28 +268,28 @@ extension Store {
 }
 
 extension Store {
-    /// What devices told of a delivery, with its days if it is continuous.
-    public func funnel(delivery id: Int64) async throws -> DeliveryFunnel {
+    /// What devices told of some deliveries together: one, or a continuous one with days of it.
+    public func funnel(deliveries ids: [Int64]) async throws -> DeliveryFunnel {
         let result = try await query(
             """
             SELECT coalesce(sum(s.received_unique), 0)::bigint, coalesce(sum(s.clicked_unique), 0)::bigint
-            FROM pushmta.delivery_statistics s WHERE s.delivery_id = ANY(\(Self.withDaysSQL))
+            FROM pushmta.delivery_statistics s WHERE s.delivery_id = ANY($1)
             """,
-            [.int64(id)]
+            [.int64Array(ids)]
         )
         return DeliveryFunnel(received: try result.int64(0, 0), clicked: try result.int64(0, 1))
     }
 
-    /// How a delivery's messages to each application ended, by name.
-    public func outcomesByApplication(delivery id: Int64) async throws -> [ApplicationOutcomes] {
+    /// How the messages of some deliveries to each application ended, by name.
+    public func outcomesByApplication(deliveries ids: [Int64]) async throws -> [ApplicationOutcomes] {
         let result = try await query(
             """
             SELECT coalesce(s.application, ''), sum(s.sent)::bigint, sum(s.failed)::bigint,
                 sum(s.ignored + s.not_applicable + s.canceled + s.unknown)::bigint, sum(s.received_unique)::bigint,
                 sum(s.clicked_unique)::bigint
-            FROM pushmta.delivery_statistics_by_application s WHERE s.delivery_id = ANY(\(Self.withDaysSQL)) GROUP BY 1 ORDER BY 1
+            FROM pushmta.delivery_statistics_by_application s WHERE s.delivery_id = ANY($1) GROUP BY 1 ORDER BY 1
             """,
-            [.int64(id)]
+            [.int64Array(ids)]
         )
         return try all(result) { rows, row in
             ApplicationOutcomes(
@@ -303,16 +303,16 @@ extension Store {
         }
     }
 
-    /// Why messages of a delivery did not arrive, the most frequent first; those of parts that are done.
-    public func failureCounts(delivery id: Int64, most: Int) async throws -> [FailureCount] {
+    /// Why messages of some deliveries did not arrive, the most frequent first; those of parts that are done.
+    public func failureCounts(deliveries ids: [Int64], most: Int) async throws -> [FailureCount] {
         let result = try await query(
             """
             SELECT coalesce(f.application, ''), f.status, concat_ws(', ', f.failure_type, f.failure_reason), f.reason,
                 sum(f.messages)::bigint
-            FROM pushmta.delivery_failures f WHERE f.delivery_id = ANY(\(Self.withDaysSQL))
+            FROM pushmta.delivery_failures f WHERE f.delivery_id = ANY($1)
             GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT $2
             """,
-            [.int64(id), .int64(Int64(most))]
+            [.int64Array(ids), .int64(Int64(most))]
         )
         return try all(result) { rows, row in
             FailureCount(
@@ -324,10 +324,4 @@ extension Store {
             )
         }
     }
-
-    /// A delivery, and its days if it is continuous.
-    private static let withDaysSQL = """
-        ARRAY(SELECT $1::bigint UNION ALL SELECT d.id FROM pushmta_engine.delivery d
-            WHERE d.kind = 'continuous' AND d.parent_delivery_id = $1)
-        """
 }

@@ -221,6 +221,14 @@ extension Store {
         )
     }
 
+    /// Asks for another child in the place of one, for somebody who has signed in; it is on record in the same transaction.
+    public func recycle(child id: Int64, by actor: ConsoleActor) async throws {
+        try await breakingCircles(
+            "SELECT pushmta_engine.console_recycle($1, \(Self.momentAndIdle), $4, $5)",
+            actor.values + [.text(actor.address), .int64(id)]
+        )
+    }
+
     /// As for ``pauseDelivery(_:)``: PostgreSQL may have to break a circle with a program of an older version.
     private func breakingCircles(_ sql: String, _ values: [PostgresValue], attempts: Int = 4) async throws {
         do {

@@ -130,6 +130,13 @@ extension Store {
         )
     }
 
+    /// Gives a delivery more or fewer shares of what leaves with its priority.
+    ///
+    /// - Parameter weight: from 1 to 10.
+    public func setDeliveryWeight(_ id: Int64, _ weight: Int) async throws {
+        try await query("SELECT pushmta.set_delivery_weight($1, $2)", [.int64(id), .int32(Int32(clamping: weight))])
+    }
+
     /// Limits an application, an external account or a project of FCM.
     ///
     /// - Parameters:

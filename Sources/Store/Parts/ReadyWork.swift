@@ -173,7 +173,8 @@ extension Store {
                 application: try rows.text(row, 0),
                 isTransactional: try rows.bool(row, 1),
                 messages: try rows.int64(row, 2),
-                oldestSeconds: try rows.double(row, 3)
+                oldestSeconds: try rows.double(row, 3),
+                isPartial: try rows.bool(row, 4)
             )
         }
     }
@@ -181,14 +182,16 @@ extension Store {
     /// Single messages have priority 50 at least, so that they pass deliveries.
     static let queueFiguresSQL = """
         \(kindsCTE)
-        SELECT a.name, k.priority >= 50, sum(p.size)::bigint,
-            greatest(extract(epoch FROM clock_timestamp() - min(p.not_before)), 0)::double precision
+        SELECT a.name, k.priority >= 50, sum(p.messages)::bigint,
+            greatest(extract(epoch FROM clock_timestamp() - min(p.oldest)), 0)::double precision, bool_or(p.parts >= $1)
         FROM kind k CROSS JOIN LATERAL (
-            SELECT q.size, q.not_before FROM pushmta_engine.delivery_part q
-            WHERE q.state = 'ready' AND q.application_id = k.application_id AND q.external_account_id = k.external_account_id
-                AND q.priority = k.priority AND q.not_before <= now()
-            ORDER BY q.not_before LIMIT $1) p
+            SELECT count(*) AS parts, sum(c.size) AS messages, min(c.not_before) AS oldest FROM (
+                SELECT q.size, q.not_before FROM pushmta_engine.delivery_part q
+                WHERE q.state = 'ready' AND q.application_id = k.application_id AND q.external_account_id = k.external_account_id
+                    AND q.priority = k.priority AND q.not_before <= now()
+                ORDER BY q.not_before LIMIT $1) c) p
         JOIN pushmta_engine.application a ON a.id = k.application_id
+        WHERE p.parts > 0
         GROUP BY a.name, k.priority >= 50
         """
 

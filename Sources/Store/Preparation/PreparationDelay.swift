@@ -97,35 +97,38 @@ extension Store {
         )
     }
 
-    /// Those of some deliveries whose next chunk need not be made yet: a chunk of theirs is ready, and of each application that they go
-    /// to so many parts that go before theirs or together with them.
+    /// How many chunks of each of some deliveries are to be made in its turn: as many as its weight says.
     ///
-    /// One application that stands still holds up no others of the same delivery, nor one delivery that is sent slowly the other ones.
+    /// It is none while a turn's chunks are ready, and of each application that the delivery goes to so many parts that go before its own or
+    /// together with them. One application that stands still holds up no others of the same delivery, nor one delivery that is sent slowly
+    /// the other ones. Parts of one priority leave in the order in which they were made, so that who makes three chunks where others make
+    /// one has three quarters of what leaves.
     ///
     /// - Parameters:
     ///   - host: who prepares them. They stay with it.
-    ///   - own: ready parts of a delivery that are enough for it to wait.
+    ///   - own: ready parts of a delivery of weight 1 that are enough for it to wait.
     ///   - most: ready parts of an application and account that are enough.
-    public func deliveriesWithEnoughReady(
+    public func chunksInTurn(
         _ ids: [Int64],
         host: String,
         ofDelivery own: Int,
         ofApplication most: Int
-    ) async throws -> Set<Int64> {
-        guard !ids.isEmpty else { return [] }
+    ) async throws -> [Int64: Int] {
+        guard !ids.isEmpty else { return [:] }
         let result = try await query(
-            Self.enoughReadySQL,
+            Self.turnsSQL,
             [.int64Array(ids), .text(host), .int32(Int32(clamping: own)), .int32(Int32(clamping: most))]
         )
-        return Set(try all(result) { rows, row in try rows.int64(row, 0) })
+        let turns = try all(result) { rows, row in (try rows.int64(row, 0), Int(try rows.int16(row, 1))) }
+        return Dictionary(turns) { first, _ in first }
     }
 
     /// Who waits is seen to be alive every two seconds, or another host would take over.
-    static let enoughReadySQL = """
+    static let turnsSQL = """
         WITH job AS MATERIALIZED (
             SELECT d.id, d.priority FROM pushmta_engine.delivery d
             WHERE d.id = ANY($1) AND (SELECT count(*) FROM (SELECT FROM pushmta_engine.delivery_part p
-                WHERE p.delivery_id = d.id AND p.state = 'ready' LIMIT $3) own) >= $3
+                WHERE p.delivery_id = d.id AND p.state = 'ready' LIMIT $3 * d.weight) own) >= $3 * d.weight
         ), enough AS MATERIALIZED (
             SELECT k.application_id, k.external_account_id, k.priority FROM (
                 SELECT DISTINCT a.application_id, a.external_account_id, j.priority
@@ -141,7 +144,8 @@ extension Store {
             UPDATE pushmta_engine.delivery d SET changed_at = now() FROM waiting w
             WHERE d.id = w.id AND d.state = 'preparing' AND d.preparing_host = $2 AND d.changed_at < now() - interval '2 seconds'
         )
-        SELECT w.id FROM waiting w
+        SELECT d.id, CASE WHEN w.id IS NULL THEN d.weight ELSE 0::smallint END
+        FROM pushmta_engine.delivery d LEFT JOIN waiting w ON w.id = d.id WHERE d.id = ANY($1)
         """
 
     private static func postponeSQL(more: String, unless: String = "false") -> String {

@@ -203,6 +203,8 @@ public struct ChildOverview: Sendable {
     public let applicationName: String
     /// The name of its routing, "" if it is gone.
     public let accountName: String
+    /// Whether somebody asked for another one in its place.
+    public let isRecycleRequested: Bool
 
     /// A child.
     public init(
@@ -216,7 +218,8 @@ public struct ChildOverview: Sendable {
         health: String = "alive",
         journalReplayed: Int64 = 0,
         applicationName: String = "",
-        accountName: String = ""
+        accountName: String = "",
+        isRecycleRequested: Bool = false
     ) {
         self.heartbeat = heartbeat
         self.row = row
@@ -229,6 +232,7 @@ public struct ChildOverview: Sendable {
         self.journalReplayed = journalReplayed
         self.applicationName = applicationName
         self.accountName = accountName
+        self.isRecycleRequested = isRecycleRequested
     }
 }
 
@@ -336,7 +340,7 @@ extension Store {
         c.resident_bytes, c.last_error, c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector,
         c.started_at, c.heartbeat_age_seconds, c.exit_reason, c.exit_detail, c.stderr_tail, c.late_outcomes, c.health,
         c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, ''), c.connections_wanted, c.connections_reason,
-        c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by
+        c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by, c.recycle_requested
         """
 
     private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
@@ -387,7 +391,8 @@ extension Store {
             health: try rows.text(row, 29),
             journalReplayed: try rows.int64(row, 30),
             applicationName: try rows.text(row, 31),
-            accountName: try rows.text(row, 32)
+            accountName: try rows.text(row, 32),
+            isRecycleRequested: try rows.bool(row, 39)
         )
     }
 }

@@ -13,6 +13,8 @@ public struct EngineFigures: Sendable {
         public let messages: Int64
         /// Since when the oldest is due, in seconds.
         public let oldestSeconds: Double
+        /// Whether counting was stopped, so that there may be more messages.
+        public let isPartial: Bool
     }
 
     /// How an application stands.

@@ -129,6 +129,20 @@ public struct HostRow: Sendable {
     }
 }
 
+/// What people have asked a host for, until it is done.
+public struct HostRequests: Sendable, Hashable {
+    /// Whether it is to drain.
+    public var isDrainRequested: Bool
+    /// Its children that are to leave, each with another one in its place.
+    public var recycledChildren: Set<Int64>
+
+    /// Requests; none unless given.
+    public init(isDrainRequested: Bool = false, recycledChildren: Set<Int64> = []) {
+        self.isDrainRequested = isDrainRequested
+        self.recycledChildren = recycledChildren
+    }
+}
+
 extension Store {
     /// Says that a supervisor has started on a host; what was asked of the one before is forgotten.
     public func registerHost(_ report: HostReport) async throws {
@@ -143,19 +157,24 @@ extension Store {
         )
     }
 
-    /// Says that a supervisor lives; makes the row if somebody removed it. Returns whether somebody asked the host to drain.
+    /// Says that a supervisor lives; makes the row if somebody removed it. Returns what people have asked for.
     @discardableResult
-    public func recordHostHeartbeat(_ report: HostReport) async throws -> Bool {
-        try await query(
+    public func recordHostHeartbeat(_ report: HostReport) async throws -> HostRequests {
+        let result = try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
                 max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, last_heartbeat)
             VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
-            RETURNING drain_requested
+            RETURNING drain_requested, ARRAY(SELECT c.id FROM pushmta_engine.mta_child c
+                WHERE c.host_id = $1::uuid AND c.exited_at IS NULL AND c.recycle_requested)
             """,
             Self.hostParameters(report)
-        ).bool(0, 0)
+        )
+        return HostRequests(
+            isDrainRequested: try result.bool(0, 0),
+            recycledChildren: Set(try result.int64Array(0, 1))
+        )
     }
 
     /// Asks the supervisor of a host to drain: it hears it with its next heartbeat, and at once if it listens.

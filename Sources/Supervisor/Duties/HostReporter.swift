@@ -30,8 +30,8 @@ struct HostReporter: Sendable {
         try await store.registerHost(makeReport(stopped: false))
     }
 
-    /// Keeps it fresh, and returns whether an operator has asked there for an orderly end.
-    func heartbeat() async throws -> Bool {
+    /// Keeps it fresh, and returns what operators have asked for there.
+    func heartbeat() async throws -> HostRequests {
         try await store.recordHostHeartbeat(makeReport(stopped: false))
     }
 

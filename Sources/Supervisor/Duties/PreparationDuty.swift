@@ -3,7 +3,8 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// Turns deliveries into parts, a chunk of each in turn, so that a long one does not keep a short one waiting.
+/// Turns deliveries into parts, a chunk of each in turn, or as many as its weight says, so that a long one does not keep a short one
+/// waiting.
 ///
 /// While children have enough to do, the deliveries that they have parts of wait for their next chunk: a part that is made long before
 /// it is sent takes room, and misses who opts out meanwhile.
@@ -88,7 +89,7 @@ actor PreparationDuty {
     /// whether anybody had one.
     private func prepareNextChunks() async throws -> Bool {
         guard !jobs.isEmpty else { return false }
-        let waiting = try await store.deliveriesWithEnoughReady(
+        let turns = try await store.chunksInTurn(
             jobs.map(\.deliveryID).filter(begun.contains),
             host: hostID,
             ofDelivery: settings.partsPerChunk,
@@ -96,12 +97,14 @@ actor PreparationDuty {
         )
         var trouble: (any Error)?
         var hadTurn = false
-        for job in jobs where isClaiming() && !waiting.contains(job.deliveryID) {
-            hadTurn = true
+        for job in jobs {
             do {
-                try await go(on: job)
-                // Between two chunks of those that are long.
-                _ = try await beginNew()
+                for _ in 0..<(turns[job.deliveryID] ?? 1) where isClaiming() && isInHand(job) {
+                    hadTurn = true
+                    try await go(on: job)
+                    // Between two chunks of those that are long.
+                    _ = try await beginNew()
+                }
             } catch {
                 trouble = error
             }
@@ -109,6 +112,8 @@ actor PreparationDuty {
         if let trouble { throw trouble }
         return hadTurn
     }
+
+    private func isInHand(_ job: PreparationJob) -> Bool { jobs.contains { $0.deliveryID == job.deliveryID } }
 
     private func go(on job: PreparationJob) async throws {
         if try await prepareChunk(of: job) {

@@ -25,6 +25,26 @@ extension SupervisorPlan {
         actions.append(.log(PlanLine(.childrenReplaced, text, ["reason": "daily"])))
     }
 
+    /// An operator wants other children in the place of some.
+    mutating func recycleRequested(_ ids: Set<Int64>, _ actions: inout [SupervisorAction]) {
+        guard ending == .no else { return }
+        for generation in children.keys.sorted() {
+            guard let child = children[generation], child.isActive, !child.isOutdated,
+                child.id.map({ ids.contains($0) }) ?? false
+            else { continue }
+            children[generation]?.isOutdated = true
+            actions.append(
+                .log(
+                    PlanLine(
+                        .childrenReplaced,
+                        "An operator has asked for another child in the place of \(name(child)) for \(text(child.kind)).",
+                        keys(child).merging(["reason": "request"]) { $1 }
+                    )
+                )
+            )
+        }
+    }
+
     private mutating func outdateChildren() {
         settingsEpoch += 1
         handover = nil

@@ -76,6 +76,7 @@ struct SupervisorPlan: Sendable {
         case .childRecovered(let generation): children[generation] = nil
         case .drain: drain(at: now, &actions)
         case .drainRequested: if ending == .no { drain(at: now, &actions) }
+        case .recycleRequested(let ids): recycleRequested(ids, &actions)
         case .fastShutdown: fastShutdown(at: now, &actions)
         case .restartDue: restart(&actions)
         case .reload(let new): reload(new.spawn, &actions)
@@ -171,6 +172,8 @@ enum SupervisorEvent: Sendable, Equatable {
     case drain
     /// The database's row of this host asks it to end in order; said again and again, and heard once.
     case drainRequested
+    /// Rows of children ask for another one in their place; said again and again until they are gone, and heard once.
+    case recycleRequested(Set<Int64>)
     /// Asked to end now.
     case fastShutdown
     /// The time of day has come at which children are replaced.

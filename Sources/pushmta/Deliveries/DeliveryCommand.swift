@@ -14,6 +14,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
+            DeliveryWeightCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]

@@ -131,3 +131,24 @@ struct DeliveryRateCommand: PushMTACommand {
         )
     }
 }
+
+/// `pushmta delivery weight ID WEIGHT`.
+struct DeliveryWeightCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "weight",
+        abstract: "Give a delivery more or fewer shares of what leaves with its priority."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Argument(help: "From 1, which all have at first, to 10.")
+    var weight: Int
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { try await $0.setDeliveryWeight(id, weight) }
+        StandardOutput.line("Delivery \(id) has weight \(weight) among those of its priority.")
+    }
+}

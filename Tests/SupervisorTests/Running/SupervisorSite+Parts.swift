@@ -70,6 +70,13 @@ extension SupervisorSite {
 
     /// A child of another host, which nobody hears of any more, in the place of an own one.
     func lostChild(like own: Int64) async throws -> Int64 {
+        let row = try await row(of: own)
+        return try await lostChild(application: row.applicationID, account: row.accountID, row.connector)
+    }
+
+    /// A child that is a row only.
+    func lostChild(application: Int32 = 1, account: Int32 = 1, _ connector: Connector = .iosHTTP2) async throws -> Int64
+    {
         let host = UUID().uuidString.lowercased()
         try await store.registerHost(
             HostReport(
@@ -82,15 +89,8 @@ extension SupervisorSite {
                 journalFolder: "/"
             )
         )
-        let row = try await row(of: own)
         return try await store.insertChild(
-            ChildRow(
-                hostID: host,
-                generation: 1,
-                applicationID: row.applicationID,
-                accountID: row.accountID,
-                connector: row.connector
-            )
+            ChildRow(hostID: host, generation: 1, applicationID: application, accountID: account, connector: connector)
         )
     }
 

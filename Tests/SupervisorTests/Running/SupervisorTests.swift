@@ -32,6 +32,24 @@ import Testing
         #expect(try await site.value("SELECT version FROM pushmta_engine.mta_host") == "1.2.3")
     }
 
+    @Test func aChildThatIsToBeRecycledHasASuccessorFirst() async throws {
+        let site = try await SupervisorSite.make()
+        _ = try await site.startDelivery()
+        try await site.running(site.supervisor()) {
+            try await site.wait(for: "1", from: alive)
+            let first = try await site.value("SELECT min(id) FROM pushmta_engine.mta_child") ?? ""
+            try await site.connection.run(
+                script: "UPDATE pushmta_engine.mta_child SET recycle_requested = true WHERE id = \(first)"
+            )
+            try await site.wait(
+                for: "drained",
+                from: "SELECT exit_reason FROM pushmta_engine.mta_child WHERE id = \(first)"
+            )
+            let next = "SELECT min(id) FROM pushmta_engine.mta_child WHERE id > \(first) AND exited_at IS NULL"
+            #expect(try await site.value(next) != nil, "another one came before it left")
+        }
+    }
+
     @Test func aNotificationIsHeardAtOnce() async throws {
         let site = try await SupervisorSite.make()
         try await site.running(site.supervisor { $0.dataBasePoolPeriodSec = 3_600 }) {

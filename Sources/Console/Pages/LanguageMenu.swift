@@ -1,0 +1,48 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// The menu of languages in the foot of each page, and what it does.
+enum LanguageMenu {
+    /// For those who have signed in.
+    static let path = "/language"
+    /// For those who have not: their form has the token of the sign-in form.
+    static let signInPath = "/sign-in/language"
+
+    static var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.post, path, .role(.read)) { call in try choose(call, back: next(call)) },
+            ConsoleRoute(.post, signInPath, .everybody) { call in
+                try choose(call, back: ConsoleRoutes.signInPath + "?next=" + SignIn.encoded(next(call)))
+            },
+        ]
+    }
+
+    private static func next(_ call: ConsoleCall) -> String { SignIn.next(call.form[ConsoleForm.next]) }
+
+    private static func choose(_ call: ConsoleCall, back: String) throws(ConsoleProblem) -> ConsoleReply {
+        guard let language = call.form[ConsoleForm.language].flatMap({ Language(rawValue: $0) }) else {
+            throw .malformed
+        }
+        return .redirect(back, cookies: [call.cookies.choosing(language)])
+    }
+
+    /// The values of the menu.
+    ///
+    /// - Parameters:
+    ///   - path: where its form goes.
+    ///   - next: the path to come back to.
+    static func values(path: String, formToken: String, next: String) -> PageValue {
+        .group([
+            "path": .text(path), "menuToken": .text(formToken), "menuNext": .text(next),
+            "languages": .list(
+                Language.allCases.map { language in
+                    [
+                        "code": .text(language.rawValue), "name": .text(language.name),
+                        "isHere": .flag(language == Language.current),
+                    ]
+                }
+            ),
+        ])
+    }
+}

@@ -1,0 +1,86 @@
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// What a live page is sent.
+enum LiveEvent: Sendable, Hashable {
+    /// The live part, to be shown in place of the one before.
+    case html(String)
+    /// Nothing new; it only shows that somebody is there.
+    case alive
+    /// Why there will be no events, for a person.
+    case refused(String)
+
+    /// Its text on the wire (WHATWG HTML, section 9.2).
+    var text: String {
+        switch self {
+        case .html(let html): Self.data(html)
+        case .alive: ":\n\n"
+        case .refused(let why): "event: refused\n" + Self.data(why)
+        }
+    }
+
+    private static func data(_ text: String) -> String {
+        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+        return lines.map { "data: \($0)\n" }.joined() + "\n"
+    }
+}
+
+/// Writes server-sent events.
+enum EventWriter {
+    static func run(
+        _ writer: inout any ResponseBodyWriter,
+        _ body: (_ send: (LiveEvent) async throws -> Void) async throws -> Void
+    ) async throws {
+        var current = writer
+        try await body { event in
+            try await current.write(ByteBuffer(string: event.text))
+        }
+        writer = current
+    }
+}
+
+/// How many live pages each session has open.
+final class LiveStreams: Sendable {
+    /// A browser opens six connections to a host: two are left for pages that are looked at.
+    static let mostOfSession = 4
+
+    private let open = Mutex<[[UInt8]: Int]>([:])
+
+    /// Counts one more of a session; false if it has as many as it may.
+    func enter(_ session: [UInt8]) -> Bool {
+        open.withLock { open in
+            guard open[session, default: 0] < Self.mostOfSession else { return false }
+            open[session, default: 0] += 1
+            return true
+        }
+    }
+
+    /// Counts one less of a session.
+    func leave(_ session: [UInt8]) {
+        open.withLock { open in
+            let left = (open[session] ?? 1) - 1
+            open[session] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// The longest time that a reader may take for what it is sent.
+enum SendDeadline {
+    /// A live page is sent something every 2 s at most; who is behind by ten of these has gone, or only holds memory.
+    static let usual = Duration.seconds(20)
+
+    /// Sends something; a reader who has not taken it in time loses the connection, with which the sending fails.
+    static func within(
+        _ time: Duration = usual,
+        hangUp: @escaping @Sendable () -> Void,
+        _ send: () async throws -> Void
+    ) async throws {
+        let watch = Task {
+            try await Task.sleep(for: time)
+            hangUp()
+        }
+        defer { watch.cancel() }
+        try await send()
+    }
+}
