@@ -59,43 +59,6 @@ extension Composer {
 
 /// Whom it goes to.
 extension Composer {
-    /// How a row of the filter's builder compares.
-    enum Operator: String, CaseIterable {
-        case equal, notEqual, less, greater, contains, startsWith, isNull
-
-        /// The test in the language of filters, with the value as a text of it.
-        func test(_ field: String, _ literal: String) -> String {
-            switch self {
-            case .equal: "\(field) = \(literal)"
-            case .notEqual: "\(field) != \(literal)"
-            case .less: "\(field) < \(literal)"
-            case .greater: "\(field) > \(literal)"
-            case .contains: "\(field) contains \(literal)"
-            case .startsWith: "\(field) starts with \(literal)"
-            case .isNull: "\(field) is null"
-            }
-        }
-
-        var name: Phrase {
-            switch self {
-            case .equal: .operatorEqual
-            case .notEqual: .operatorNotEqual
-            case .less: .operatorLess
-            case .greater: .operatorGreater
-            case .contains: .operatorContains
-            case .startsWith: .operatorStartsWith
-            case .isNull: .operatorIsNull
-            }
-        }
-    }
-
-    /// The names of the builder's fields.
-    private enum Row {
-        static let field = "row.field"
-        static let comparison = "row.operator"
-        static let value = "row.value"
-    }
-
     private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let chosen = composed.excludedLists
@@ -105,17 +68,13 @@ extension Composer {
                 "words": .text(list.label), "isChosen": .flag(chosen.contains(list.name)),
             ]
         }
-        let names = TargetColumn.allCases.map(\.rawValue) + ["parameters.", "recipient.", "device."]
         let audience = try await audience(composed)
         return page(
             .target,
             composed,
             [
                 "filter": .text(composed.draft.fields[ComposedDraft.Name.filter] ?? ""), "lists": .list(lists),
-                "hasLists": .flag(!lists.isEmpty), "names": .list(names.map { ["value": .text($0)] }),
-                "operators": .list(
-                    Operator.allCases.map { ["value": .text($0.rawValue), "name": .text(catalogue[$0.name])] }
-                ),
+                "hasLists": .flag(!lists.isEmpty),
                 "count": .text(audience.words), "countNote": .text(audience.note),
                 "hasCountNote": .flag(!audience.note.isEmpty),
                 "filterProblem": .text(audience.problem), "isFilterWrong": .flag(!audience.problem.isEmpty),
@@ -129,29 +88,11 @@ extension Composer {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let lists = choices.lists.map(\.name).filter { call.form[Field.list + $0] != nil }
         composed.draft.fields[ComposedDraft.Name.lists] = lists.isEmpty ? nil : lists.joined(separator: "\n")
-        var filter = (call.form["filter"] ?? "").trimmed
-        if call.form[Field.go] == "row", let test = test(call) {
-            // What is joined with "or" stays together.
-            filter =
-                filter.isEmpty ? test : filter.contains(" or ") ? "(\(filter)) and \(test)" : "\(filter) and \(test)"
-        }
+        let filter = (call.form["filter"] ?? "").trimmed
         composed.draft.fields[ComposedDraft.Name.filter] = filter.isEmpty ? nil : filter
         // A filter that cannot be read is kept, and nobody goes on with it.
         let isWrong = (try? composed.filter()) == nil && !filter.isEmpty
         return try await save(call, composed, .target, stays: isWrong)
-    }
-
-    /// A row of the builder as a test.
-    private func test(_ call: ConsoleCall) -> String? {
-        let field = (call.form[Row.field] ?? "").trimmed
-        guard !field.isEmpty, let comparison = call.form[Row.comparison].flatMap({ Operator(rawValue: $0) }) else {
-            return nil
-        }
-        let value = call.form[Row.value] ?? ""
-        let kind = TargetColumn(rawValue: field)?.kind ?? .text
-        let isNumber = Double(value) != nil && (kind == .number || comparison == .less || comparison == .greater)
-        let isPlain = isNumber || kind == .boolean || kind == .time && (value == "now" || value.hasPrefix("now "))
-        return comparison.test(field, isPlain ? value : "'\(value.replacing("'", with: "''"))'")
     }
 
     /// How many a draft's target chooses, in words.

@@ -44,7 +44,7 @@ extension Composer {
                 "parameters": .list(parameters.map { ["field": .text("{{\($0)}}")] }),
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
-                "isRight": .flag(isChecked && problems.isEmpty), "problemCount": .text("\(problems.count)"),
+                "isRight": .flag(isChecked && problems.isEmpty),
             ]
         )
     }

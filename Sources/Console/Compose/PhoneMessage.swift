@@ -13,8 +13,6 @@ struct PhoneMessage: Sendable, Hashable {
     var category = ""
     /// What a click opens; "" for the app.
     var link = ""
-    /// The colour of Android's icon, `#rrggbb`; "" for the app's own.
-    var color = ""
 
     /// Whether anything is shown at all.
     var isShown: Bool { !title.isEmpty || !subtitle.isEmpty || !body.isEmpty }
@@ -55,7 +53,6 @@ struct PhoneMessage: Sendable, Hashable {
         if body.isEmpty { body = Self.text(notification, "body", key: "body_loc_key") }
         image = first("image", ["adb_image"])
         badge = first("notification_count", ["adb_n_count"])
-        color = first("color", ["adb_clr_icon"])
         link = first("click_action", ["url", "adb_uri"])
     }
 

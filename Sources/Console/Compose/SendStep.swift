@@ -7,7 +7,7 @@ import Store
 /// The last step: a proof to seed addresses, and the start, now or at a time.
 extension Composer {
     /// The field with the moment of the start.
-    private static let moment = "at"
+    private static let momentField = "at"
 
     var sendRoutes: [ConsoleRoute] {
         [
@@ -43,7 +43,7 @@ extension Composer {
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
             "isReady": .flag(missing.isEmpty),
-            "isMissing": .flag(!missing.isEmpty), "at": .text(call.query[Self.moment] ?? ""),
+            "isMissing": .flag(!missing.isEmpty), "at": .text(call.query[Self.momentField] ?? ""),
         ]
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
             values["proof"] = .group(["proofID": .text("\(proof)")])
@@ -96,7 +96,7 @@ extension Composer {
     private func confirmStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let audience = try await audience(composed)
         guard missing(composed, audience.problem).isEmpty else { return try await sendPage(call, composed) }
-        let text = call.query[Self.moment] ?? ""
+        let text = call.query[Self.momentField] ?? ""
         guard let moment = Self.moment(text, isNow: call.query["when"] != "later") else {
             return try await sendPage(call, composed, problem: catalogue[.noMoment])
         }
@@ -117,7 +117,7 @@ extension Composer {
     }
 
     private func start(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
-        let text = call.form[Self.moment] ?? ""
+        let text = call.form[Self.momentField] ?? ""
         guard let moment = Self.moment(text, isNow: text.isEmpty) else {
             throw ConsoleProblem.conflict(catalogue[.noMoment])
         }

@@ -37,7 +37,8 @@ struct ConsoleRoutes: Sendable {
             SignIn(responder: responder).routes + NowPage(responder: responder).routes
             + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
             + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
-            + AuditPage(responder: responder).routes + Composer(responder: responder).routes + LanguageMenu.routes + files
+            + AuditPage(responder: responder).routes + Composer(responder: responder).routes + LanguageMenu.routes
+            + files
     }
 }
 

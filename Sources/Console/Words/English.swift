@@ -287,6 +287,7 @@ enum English {
         .auditUserRemove: "removed a user",
         // Roles.
         .roleRead: "read",
+        .roleMarketing: "marketing",
         .roleOperate: "operate",
         .roleAdmin: "admin",
         // Languages.
@@ -342,18 +343,6 @@ enum English {
         .noApplications: "No application is declared yet: pushmta app add makes one.",
         .filterField: "Who of the subscribers",
         .filterHint: "Empty is everybody. For example: locale = 'fr' and parameters.tier in ('gold', 'silver')",
-        .builderLabel: "Add a condition",
-        .builderField: "Attribute",
-        .builderOperator: "Comparison",
-        .builderValue: "Value",
-        .builderAdd: "Add",
-        .operatorEqual: "is",
-        .operatorNotEqual: "is not",
-        .operatorLess: "is less than",
-        .operatorGreater: "is greater than",
-        .operatorContains: "contains",
-        .operatorStartsWith: "starts with",
-        .operatorIsNull: "has no value",
         .listsLabel: "Exclusion lists",
         .everybody: "everybody",
         .countLabel: "Subscriptions",
@@ -460,6 +449,5 @@ enum English {
         .auditProof: "sent a proof",
         .auditStart: "started a delivery",
         .auditPreview: "looked at a subscription’s values",
-        .roleMarketing: "marketing",
     ]
 }

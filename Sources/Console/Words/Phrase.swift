@@ -57,7 +57,7 @@ enum Phrase: String, Sendable, CaseIterable {
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
     // Roles.
-    case roleRead, roleOperate, roleAdmin
+    case roleRead, roleMarketing, roleOperate, roleAdmin
     // Languages.
     case languageLabel
     // What takes too long, and who has too many pages open.
@@ -70,9 +70,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
-        filterField, filterHint, builderLabel, builderField, builderOperator, builderValue, builderAdd, operatorEqual,
-        operatorNotEqual, operatorLess, operatorGreater, operatorContains, operatorStartsWith, operatorIsNull,
-        listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded, countExcludedLists,
+        filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
+        countExcludedLists,
         chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,
@@ -84,5 +83,5 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment,
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
-        auditDraftRemove, auditProof, auditStart, auditPreview, roleMarketing
+        auditDraftRemove, auditProof, auditStart, auditPreview
 }

@@ -485,9 +485,12 @@ BEGIN
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
     DELETE FROM delivery_application a WHERE a.delivery_id = old;
     DELETE FROM delivery d WHERE d.id = old;
+EXCEPTION WHEN foreign_key_violation THEN
+    -- A marketing system has put something on it: then it is no longer the console's, and stays.
+    RETURN;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drop_delivery(bigint) IS
-    'Removes a delivery that was made of a draft and never started; nothing may refer to it any more.';
+    'Removes a delivery that was made of a draft and never started; it stays if something else refers to it.';
 
 CREATE FUNCTION pushmta_engine.console_remove_draft(token bytea, moment timestamptz, idle interval, address text, draft bigint)
     RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

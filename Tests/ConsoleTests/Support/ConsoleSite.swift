@@ -185,9 +185,14 @@ struct ConsoleBrowser: Sendable {
         try await site.ask(.get, path, cookies: cookies)
     }
 
-    func post(_ path: String, token given: String? = nil, headers: [String: String] = [:]) async throws -> ConsoleAnswer
-    {
-        try await site.ask(.post, path, form: ["token": given ?? token], cookies: cookies, headers: headers)
+    func post(
+        _ path: String,
+        token given: String? = nil,
+        form: [String: String] = [:],
+        headers: [String: String] = [:]
+    ) async throws -> ConsoleAnswer {
+        let form = form.merging(["token": given ?? token]) { _, token in token }
+        return try await site.ask(.post, path, form: form, cookies: cookies, headers: headers)
     }
 }
 
