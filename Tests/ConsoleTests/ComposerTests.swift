@@ -121,6 +121,32 @@ import Testing
         await site.close()
     }
 
+    @Test func countingEndsInTime() async throws {
+        let site = try await ConsoleSite.start()
+        let connection = try await site.database.connect()
+        try await connection.run(
+            script: """
+                INSERT INTO pushmta_engine.subscription (application_id, push_token, locale)
+                    SELECT a.id, lpad(n::text, 64, 'a'), CASE WHEN n % 2 = 0 THEN 'fr' ELSE 'de' END
+                    FROM pushmta_engine.application a, generate_series(1, 12000) n
+                """
+        )
+        await connection.close()
+        let applications = try await site.admin.applications().map(\.id)
+        let all = try await site.admin.countAudience(nil, applications: applications, within: .seconds(600))
+        #expect(all.count == 12_000 && !all.isPartial && all.excluded == 0)
+        let some = try await site.admin.countAudience(
+            TargetFilter(parsing: "locale = 'fr'"),
+            applications: applications,
+            within: .seconds(600)
+        )
+        #expect(some.count == 6_000)
+        // Without any time it is the first step that is counted, and said so.
+        let partly = try await site.admin.countAudience(nil, applications: applications, within: .zero)
+        #expect(partly.isPartial && partly.count > 0 && partly.count < 12_000)
+        await site.close()
+    }
+
     @Test func marketingMayNotOperate() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()
