@@ -142,7 +142,7 @@ extension Composer {
             ]
         }
         var all: PageValues = [
-            "draftID": .text("\(composed.draft.id)"), "version": .text("\(composed.draft.version)"),
+            "draftID": .text("\(composed.draft.id)"), "draftVersion": .text("\(composed.draft.version)"),
             "steps": .list(steps),
             "action": .text(path(composed.draft, step)), "stepTitle": .text(catalogue[step.name]),
         ]
