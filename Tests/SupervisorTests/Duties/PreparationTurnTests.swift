@@ -1,4 +1,5 @@
 import Logging
+import PushCore
 import Store
 import Testing
 
