@@ -129,7 +129,8 @@ let targets: [Target] = [
     module(
         "Console",
         [
-            "ConsoleFiles", "ProcessEvents", "Store", "PostgresClient", "PushCore", .hummingbird, .hummingbirdCore,
+            "ConsoleFiles", "ProcessEvents", "Content", "Store", "PostgresClient", "PushCore", .hummingbird,
+            .hummingbirdCore,
             .hummingbirdTLS, .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
             .serviceLifecycle, .logging,
         ]

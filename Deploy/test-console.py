@@ -1,7 +1,8 @@
 """The console in a real browser, over a real site: test-console.py FOLDER-OF-PROGRAMS [FOLDER-FOR-PICTURES]
 
 Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
-looks somebody up, and finds all of it in the audit log. Of every page: each control has a role and a name and is reached with the keyboard in the order of the
+looks somebody up, and finds all of it in the audit log. Marketing writes a delivery, sees it on two phones, sends a proof and starts it.
+Of every page: each control has a role and a name and is reached with the keyboard in the order of the
 page, each text has a contrast of 4.5, and nothing is wider than the window; so it is in German and French, too. With a second folder it keeps a picture of each page there.
 """
 
@@ -172,7 +173,7 @@ class Site:
         self.sql(f"SELECT pushmta.start_delivery({self.open})")
         # In one transaction: it would be at its end before it is paused.
         self.sql(f"SELECT pushmta.start_delivery({self.paused}); SELECT pushmta.pause_delivery({self.paused})")
-        for role in ("read", "operate", "admin"):
+        for role in ("read", "marketing", "operate", "admin"):
             self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
 
     def start(self):
@@ -404,6 +405,73 @@ def test_people(site, browser):
         browser.has(words)
 
 
+def test_compose(site, browser):
+    """A delivery is written in steps: errors at their fields, the two phones, a proof, the start."""
+    name = site.applications[0]["name"]
+    platform = site.applications[0]["platform"]
+    token = site.sql(
+        f"SELECT s.push_token FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id "
+        f"WHERE a.name = '{name}' LIMIT 1"
+    ).strip()
+    site.sql(f"SELECT pushmta.add_seed(name => 'ada-phone', application => '{name}', push_token => '{token}', label => 'Ada')")
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.find("header a[href='/compose']").click()
+    browser.find("#label").send_keys("Spring sale")
+    browser.find("form[action='/compose'] button").click()
+    browser.has("Save and go on")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    for box in browser.driver.find_elements(By.CSS_SELECTOR, "input[type=checkbox]"):
+        box.click()
+    browser.find("button[value=next]").click()
+    browser.has("Who of the subscribers")
+    browser.find("#filter").send_keys("locale = ")
+    browser.find("button[value=next]").click()
+    browser.find(".wrong #filter").clear()
+    browser.find("button[value=next]").click()
+    browser.has("Languages and fields")
+
+    def field(key):
+        return browser.find(f"[id='{key}']")
+
+    for own in ("ios", "android"):
+        field(f"{own}.title").send_keys("Spring is here, {{name|friend}} \u00b7 everything must go before the end of the week")
+        long = "and much more for every day of the week. " * 5
+        field(f"{own}.body").send_keys("Up to 50 % on jackets, \u05e9\u05dc\u05d5\u05dd, " + long)
+    badge = field("ios.badge")
+    badge.send_keys("many")
+    browser.find("button[value=next]").click()
+    check(browser.find(".wrong:has([id='ios.badge']) .field-problem").text, "the problem is not at its field")
+    check(len(browser.driver.find_elements(By.CSS_SELECTOR, ".field.wrong")) == 1, "another field is called wrong")
+    browser.judge("compose-content-wrong", draft + "/content?saved=1")
+    field("ios.badge").clear()
+    field("ios.badge").send_keys("3")
+    field("ios.media_url").send_keys("https://example.com/spring.png")
+    field("android.image").send_keys("https://example.com/spring.png")
+    browser.find("button[value=next]").click()
+    browser.has("Lock screen")
+    check(len(browser.driver.find_elements(By.CSS_SELECTOR, ".phone")) == 4, "there are not four phones")
+    check("Spring is here, friend" in browser.find(f"section[aria-labelledby='{platform}-phone']").text, "no title is shown")
+    browser.find("[name='sample.name']").send_keys("Ada")
+    browser.find("button[value=stay]").click()
+    browser.has("Spring is here, Ada")
+    for step in ("applications", "target", "content", "preview", "send"):
+        browser.judge(f"compose-{step}", f"{draft}/{step}")
+    browser.judge("compose", "/compose")
+    browser.open(draft + "/send")
+    browser.find("#seed-0").click()
+    browser.find("form[action$='/proof'] button").click()
+    browser.has("The proof is on its way")
+    browser.judge("compose-start", draft + "/start?when=now")
+    browser.find("form[action$='/start'] button").click()
+    browser.has("From target to click")
+    browser.has("Spring sale")
+    delivery = browser.driver.current_url.rsplit("/", 1)[1].split("?")[0]
+    check(site.state(delivery) not in ("editing", "failed"), f"it was not started: {site.state(delivery)}")
+    browser.open(draft + "/send")
+    browser.has("Nothing is here")
+
+
 def test_live(site, browser):
     """The live part follows what happens, until it is paused."""
     browser.open("/")
@@ -457,7 +525,10 @@ def test_end(site, browser):
     browser.sign_in("admin", site.passwords["admin"])
     browser.has("Sending")
     browser.open("/audit")
-    for words in ("paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user", "had a child recycled"):
+    for words in (
+        "paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user",
+        "had a child recycled", "began a draft", "sent a proof", "started a delivery",
+    ):
         browser.has(words)
     browser.find("form.who button").click()
     browser.has("Sign in")
@@ -488,7 +559,7 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_live, test_people, test_end,
+            test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

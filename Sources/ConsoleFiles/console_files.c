@@ -71,6 +71,48 @@ static const char subscriber[] = {
 static const char quarantine[] = {
 #embed "templates/quarantine.mustache" suffix(, 0)
 };
+static const char compose[] = {
+#embed "templates/compose/compose.mustache" suffix(, 0)
+};
+static const char compose_head[] = {
+#embed "templates/compose/compose-head.mustache" suffix(, 0)
+};
+static const char compose_go[] = {
+#embed "templates/compose/compose-go.mustache" suffix(, 0)
+};
+static const char compose_hidden[] = {
+#embed "templates/compose/compose-hidden.mustache" suffix(, 0)
+};
+static const char compose_applications[] = {
+#embed "templates/compose/compose-applications.mustache" suffix(, 0)
+};
+static const char compose_target[] = {
+#embed "templates/compose/compose-target.mustache" suffix(, 0)
+};
+static const char compose_field[] = {
+#embed "templates/compose/compose-field.mustache" suffix(, 0)
+};
+static const char compose_content[] = {
+#embed "templates/compose/compose-content.mustache" suffix(, 0)
+};
+static const char compose_preview[] = {
+#embed "templates/compose/compose-preview.mustache" suffix(, 0)
+};
+static const char compose_send[] = {
+#embed "templates/compose/compose-send.mustache" suffix(, 0)
+};
+static const char phone_ios[] = {
+#embed "templates/compose/phone-ios.mustache" suffix(, 0)
+};
+static const char phone_android[] = {
+#embed "templates/compose/phone-android.mustache" suffix(, 0)
+};
+static const char phone_notes[] = {
+#embed "templates/compose/phone-notes.mustache" suffix(, 0)
+};
+static const char phone_payload[] = {
+#embed "templates/compose/phone-payload.mustache" suffix(, 0)
+};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -98,6 +140,20 @@ static const struct console_file files[] = {
     {"subscribers.mustache", subscribers},
     {"subscriber.mustache", subscriber},
     {"quarantine.mustache", quarantine},
+    {"compose.mustache", compose},
+    {"compose-head.mustache", compose_head},
+    {"compose-go.mustache", compose_go},
+    {"compose-hidden.mustache", compose_hidden},
+    {"compose-applications.mustache", compose_applications},
+    {"compose-target.mustache", compose_target},
+    {"compose-field.mustache", compose_field},
+    {"compose-content.mustache", compose_content},
+    {"compose-preview.mustache", compose_preview},
+    {"compose-send.mustache", compose_send},
+    {"phone-ios.mustache", phone_ios},
+    {"phone-android.mustache", phone_android},
+    {"phone-notes.mustache", phone_notes},
+    {"phone-payload.mustache", phone_payload},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

@@ -31,14 +31,16 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
-        -- No subscription, no credential, no key, and nothing of the console's own users.
+        -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
             'pushmta.alarm pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
             'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
-            'pushmta_engine.schema_version'),
+            'pushmta_engine.schema_version '
+            -- The composer's.
+            'pushmta.delivery_template pushmta_engine.console_audience'),
         -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
@@ -66,7 +68,12 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_outcomes '
-            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber'),
+            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber '
+            -- The composer's.
+            'pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
+            'pushmta_engine.console_preview_values pushmta_engine.console_prove_draft pushmta_engine.console_remove_draft '
+            'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
+            'pushmta_engine.filter_time'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

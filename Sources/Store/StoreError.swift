@@ -89,9 +89,11 @@ extension StoreError {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094": .notFound
+            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
+                "PM110":
+                .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
-                "PM083", "PM084", "PM093", "PM120":
+                "PM083", "PM084", "PM093", "PM111", "PM113", "PM120":
                 .conflict
             default: .invalid
             }
@@ -129,6 +131,11 @@ extension StoreError {
         "PM092": "rows of the audit log are only added",
         "PM093": "pushmta console user list shows them; password gives one a new password",
         "PM094": "pushmta console user list shows them",
+        "PM110": "the composer lists them; one that was started is a delivery now",
+        "PM111": "load the page again, and repeat what you changed",
+        "PM112": "shorten what it says",
+        "PM113": "start or remove one of them",
+        "PM114": "correct that, and try again",
         "PM120": "look again: somebody else may have changed it",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",

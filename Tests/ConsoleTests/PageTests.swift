@@ -189,12 +189,16 @@ import Testing
         try await connection.run(script: "SET ROLE pushmta_console")
         for table in [
             "credential", "console_user", "console_session", "audit_log", "subscription", "tracking_key", "api_key",
+            "console_draft",
         ] {
             await #expect(throws: (any Error).self, "\(table)") {
                 try await connection.run(script: "TABLE pushmta_engine.\(table)")
             }
         }
-        for statement in ["UPDATE pushmta_engine.delivery SET priority = 1", "CREATE TABLE pushmta_engine.x ()"] {
+        for statement in [
+            "UPDATE pushmta_engine.delivery SET priority = 1", "CREATE TABLE pushmta_engine.x ()",
+            "SELECT push_token FROM pushmta_engine.console_audience",
+        ] {
             await #expect(throws: (any Error).self) { try await connection.run(script: statement) }
         }
         await connection.close()

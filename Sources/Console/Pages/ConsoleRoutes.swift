@@ -16,6 +16,7 @@ struct ConsoleRoutes: Sendable {
     static let menu = [
         MenuItem(path: "/", name: .menuNow, role: .read),
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
+        MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
@@ -41,7 +42,7 @@ struct ConsoleRoutes: Sendable {
             + AuditPage(responder: responder).routes
             + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
             + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
-            + LanguageMenu.routes + files
+            + Composer(responder: responder).routes + LanguageMenu.routes + files
     }
 }
 

@@ -18,9 +18,6 @@ final class ConsoleResponder: Sendable {
     let streams = LiveStreams()
     private let proxies: Set<IPAddress>
 
-    /// The longest body: forms have a few fields.
-    private static let mostBytes = 8 << 10
-
     init(setup: ConsoleSetup, database: ConsoleDatabase) throws {
         self.setup = setup
         self.database = database
@@ -125,7 +122,7 @@ final class ConsoleResponder: Sendable {
         do {
             try query.read(Array((request.uri.query ?? "").utf8))
             if route.method == .post {
-                let body = try await request.body.collect(upTo: Self.mostBytes)
+                let body = try await request.body.collect(upTo: route.mostBytes)
                 try form.read(Array(body.readableBytesView))
             }
         } catch {

@@ -19,17 +19,24 @@ struct ConsoleRoute: Sendable {
     /// With names in braces, as Hummingbird's router has them.
     let path: String
     let access: Access
+    /// The longest body that it takes.
+    let mostBytes: Int
     let handle: @Sendable (ConsoleCall) async throws -> ConsoleReply
+
+    /// Most forms have a few fields.
+    static let usualBytes = 8 << 10
 
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ access: Access,
+        mostBytes: Int = ConsoleRoute.usualBytes,
         _ handle: @escaping @Sendable (ConsoleCall) async throws -> ConsoleReply
     ) {
         self.method = method
         self.path = path
         self.access = access
+        self.mostBytes = mostBytes
         self.handle = handle
     }
 }

@@ -2,8 +2,9 @@
 //
 // WHAT IT DOES
 //   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries,
-//   drains hosts and recycles children for those whose role may; shows administrators who did what. Looks subscribers up, by key and never as a list,
-//   and hands outcomes of deliveries out as CSV; both are on record. Everything is HTML that is made here; a script only
+//   drains hosts and recycles children for those whose role may; has drafts of deliveries written, proved and started; shows
+//   administrators who did what. Looks subscribers up, by key and never as a list, and hands outcomes of deliveries out as CSV;
+//   both are on record. Everything is HTML that is made here; a script only
 //   exchanges the live part, and without it all works by reloading.
 //
 // HOW IT IS USED

@@ -45,6 +45,7 @@ extension Catalogue {
     func role(_ role: ConsoleRole) -> String {
         switch role {
         case .read: self[.roleRead]
+        case .marketing: self[.roleMarketing]
         case .operate: self[.roleOperate]
         case .admin: self[.roleAdmin]
         }
@@ -158,6 +159,12 @@ extension Catalogue {
             case "user.role": .auditUserRole
             case "user.password": .auditUserPassword
             case "user.remove": .auditUserRemove
+            case "draft.add": .auditDraftAdd
+            case "draft.save": .auditDraftSave
+            case "draft.remove": .auditDraftRemove
+            case "delivery.proof": .auditProof
+            case "delivery.start": .auditStart
+            case "subscription.preview": .auditPreview
             default: nil
             }
         return phrase.map { self[$0] } ?? name

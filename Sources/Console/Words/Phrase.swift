@@ -71,7 +71,7 @@ enum Phrase: String, Sendable, CaseIterable {
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
         auditLift, auditForget, auditOutcomes
     // Roles.
-    case roleRead, roleOperate, roleAdmin
+    case roleRead, roleMarketing, roleOperate, roleAdmin
     // Languages.
     case languageLabel
     // What takes too long, and who has too many pages open.
@@ -80,4 +80,22 @@ enum Phrase: String, Sendable, CaseIterable {
     case columnTrend, trendWords, trendEmpty, childrenTitle, childrenCut, allHosts
     // Recycling a child.
     case recycleButton, recycleTitle, recycleText, doneRecycle, recycleAsked, auditRecycle
+    // The composer.
+    case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
+        columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
+        stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
+        filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
+        countExcludedLists,
+        chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
+        keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
+        keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,
+        localesHint, localeEverybody, missingField, missingDefault, missingEmpty, missingExclude, fieldsHint,
+        fieldsKnown, previewWrong, backToContent, readerLabel, readerValues, readerSample, readerNumber, readerLocale,
+        noSubscription, iPhone, androidPhone, lockScreen, expanded, previewDay, previewNow, previewImage,
+        previewButtons, previewSilent, previewLeftOut, previewTooLong, previewOpens, bytesOf, previewPayload,
+        previewNote, sizeTitle, columnBytes, tooLong, samplesTitle, samplesHint, summaryTitle, missingLabel,
+        missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
+        proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment,
+        startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
+        auditDraftRemove, auditProof, auditStart, auditPreview
 }

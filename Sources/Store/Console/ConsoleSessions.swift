@@ -4,6 +4,8 @@ import PostgresClient
 public enum ConsoleRole: String, Sendable, CaseIterable, Comparable {
     /// Look at everything but the audit log.
     case read
+    /// Compose deliveries, send proofs of them, and start them.
+    case marketing
     /// Hold and stop deliveries, drain hosts.
     case operate
     /// Read who did what.
@@ -89,11 +91,11 @@ extension Store {
     public static let consoleRole = "pushmta_console"
 
     /// A moment as a parameter of a statement, null for the database's own.
-    fileprivate static func moment(_ moment: DatabaseTime?) -> PostgresValue {
+    static func moment(_ moment: DatabaseTime?) -> PostgresValue {
         moment.map { .timestamp(microsecondsSince2000: $0.microsecondsSince2000) } ?? .null
     }
 
-    /// Moment and idle time in a call of the console's functions, behind the token.
+    /// Moment and idle time as arguments of a function, behind the token.
     static let momentAndIdle = "coalesce($2::timestamptz, now()), make_interval(secs => $3)"
 
     /// Counts an attempt to sign in as failed, until ``beginConsoleSession(user:hash:address:tokenHash:formToken:lastsSeconds:at:)``

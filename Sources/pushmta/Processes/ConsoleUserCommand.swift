@@ -14,8 +14,9 @@ struct ConsoleUserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Say who may sign in to the console, and what each may do.",
         discussion: """
-            Roles, each with what the one before may: read looks at everything but the audit log; operate holds and stops \
-            deliveries and drains hosts; admin reads the audit log. Every change is in the audit log.
+            Roles, each with what the one before may: read looks at everything but the audit log; marketing composes \
+            deliveries, sends proofs and starts them; operate holds and stops deliveries and drains hosts; admin reads the audit \
+            log. Every change is in the audit log.
             """,
         subcommands: [
             ConsoleUserAddCommand.self, ConsoleUserListCommand.self, ConsoleUserRoleCommand.self,

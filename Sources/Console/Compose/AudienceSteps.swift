@@ -1,0 +1,127 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// The first two steps: the name and the applications, and whom of their subscribers it goes to.
+extension Composer {
+    /// How long counting may keep a page.
+    static let countingLimit = Duration.milliseconds(250)
+
+    var applicationRoutes: [ConsoleRoute] {
+        [
+            route(.get, "applications") { _, composed in applicationsPage(composed) },
+            route(.post, "applications") { try await saveApplications($0, $1) },
+        ]
+    }
+
+    var targetRoutes: [ConsoleRoute] {
+        [
+            route(.get, "target") { try await targetPage($0, $1) },
+            route(.post, "target") { try await saveTarget($0, $1) },
+        ]
+    }
+
+    private func applicationsPage(_ composed: ComposedDraft) -> ConsoleReply {
+        let groups = Dictionary(grouping: composed.offered.enumerated()) { composed.services[$0.element.name] ?? "" }
+        let services = groups.sorted { $0.key < $1.key }.map { service, rows -> PageValues in
+            let rows = rows.map { place, row -> PageValues in
+                [
+                    "field": .text(Field.application + row.name), "fieldID": .text("application-\(place)"),
+                    "name": .text(row.name),
+                    "words": .text(words(row)), "isChosen": .flag(composed.draft.applications.contains(row.name)),
+                ]
+            }
+            return ["service": .text(service), "rows": .list(rows)]
+        }
+        return page(
+            .applications,
+            composed,
+            [
+                "label": .text(composed.draft.label), "services": .list(services),
+                "hasServices": .flag(!services.isEmpty),
+            ]
+        )
+    }
+
+    private func words(_ row: ApplicationRow) -> String {
+        let platform = row.platform == .ios ? "iOS" : "Android"
+        let parts = [row.label, platform, row.environment == .production ? "" : row.environment.rawValue]
+        return parts.filter { !$0.isEmpty }.joined(separator: " · ")
+    }
+
+    private func saveApplications(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        var composed = composed
+        composed.draft.label = (call.form[Field.label] ?? "").trimmed
+        composed.draft.applications = composed.offered.map(\.name).filter { call.form[Field.application + $0] != nil }
+        return try await save(call, composed, .applications)
+    }
+}
+
+/// Whom it goes to.
+extension Composer {
+    private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
+        let chosen = composed.excludedLists
+        let lists = choices.lists.enumerated().map { place, list -> PageValues in
+            [
+                "field": .text(Field.list + list.name), "fieldID": .text("list-\(place)"), "name": .text(list.name),
+                "words": .text(list.label), "isChosen": .flag(chosen.contains(list.name)),
+            ]
+        }
+        let audience = try await audience(composed)
+        return page(
+            .target,
+            composed,
+            [
+                "filter": .text(composed.draft.fields[ComposedDraft.Name.filter] ?? ""), "lists": .list(lists),
+                "hasLists": .flag(!lists.isEmpty),
+                "count": .text(audience.words), "countNote": .text(audience.note),
+                "hasCountNote": .flag(!audience.note.isEmpty),
+                "filterProblem": .text(audience.problem), "isFilterWrong": .flag(!audience.problem.isEmpty),
+                "isSaved": .flag(call.query["saved"] != nil && audience.problem.isEmpty),
+            ]
+        )
+    }
+
+    private func saveTarget(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        var composed = composed
+        let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
+        let lists = choices.lists.map(\.name).filter { call.form[Field.list + $0] != nil }
+        composed.draft.fields[ComposedDraft.Name.lists] = lists.isEmpty ? nil : lists.joined(separator: "\n")
+        let filter = (call.form["filter"] ?? "").trimmed
+        composed.draft.fields[ComposedDraft.Name.filter] = filter.isEmpty ? nil : filter
+        // A filter that cannot be read is kept, and nobody goes on with it.
+        let isWrong = (try? composed.filter()) == nil && !filter.isEmpty
+        return try await save(call, composed, .target, stays: isWrong)
+    }
+
+    /// How many a draft's target chooses, in words.
+    func audience(_ composed: ComposedDraft) async throws -> (words: String, note: String, problem: String) {
+        guard !composed.chosen.isEmpty else { return (catalogue[.countNobody], "", "") }
+        let filter: TargetFilter?
+        do {
+            filter = try composed.filter()
+        } catch {
+            return ("–", "", "\(error)")
+        }
+        let ids = composed.chosen.map(\.id)
+        let count: AudienceCount
+        do {
+            count = try await responder.database.run {
+                try await $0.countAudience(filter, applications: ids, within: Self.countingLimit)
+            }
+        } catch let error as StoreError where error.code == .invalid {
+            return ("–", "", error.message)
+        }
+        if count.needsMapping { return (catalogue[.countMapping], "", "") }
+        let number = Figures.count(count.count)
+        let note =
+            composed.excludedLists.isEmpty
+            ? catalogue.text(.countExcluded, Figures.count(count.excluded))
+            : catalogue.text(.countExcludedLists, Figures.count(count.excluded))
+        return (
+            count.isPartial ? catalogue.text(.atLeast, number) : number,
+            count.excluded > 0 || !composed.excludedLists.isEmpty ? note : "", ""
+        )
+    }
+}

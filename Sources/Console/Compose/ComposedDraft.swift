@@ -1,0 +1,128 @@
+import Content
+import PushCore
+import Store
+
+/// A draft with what it is about: its applications, and the content that it says.
+struct ComposedDraft: Sendable {
+    /// The names of a draft's values that are no content.
+    enum Name {
+        /// Who is chosen, in the language of filters.
+        static let filter = "target.filter"
+        /// The exclusion lists, one a line.
+        static let lists = "target.lists"
+        /// What a value for a field of the preview begins with.
+        static let sample = "sample."
+    }
+
+    var draft: ConsoleDraft
+    /// All applications, by name.
+    let offered: [ApplicationRow]
+    /// The service of each, by name.
+    let services: [String: String]
+    /// The protocols of external accounts.
+    let connectors: [Int32: Connector]
+
+    static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
+        let draft = try await store.consoleDraft(id, by: actor)
+        return ComposedDraft(
+            draft: draft,
+            offered: try await store.applications(),
+            services: try await store.servicesOfApplications(),
+            connectors: Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) })
+        )
+    }
+
+    /// The applications that it goes to.
+    var chosen: [ApplicationRow] { offered.filter { draft.applications.contains($0.name) } }
+
+    /// The platforms of its applications.
+    var platforms: [Platform] { Platform.allCases.filter { platform in chosen.contains { $0.platform == platform } } }
+
+    /// What applications of a platform declare, the first one of a name.
+    func declared(_ platform: Platform) -> ApplicationDeclarations {
+        var all = ApplicationDeclarations()
+        for row in chosen where row.platform == platform {
+            guard let own = try? ApplicationDeclarations(variables: row.variables, sounds: row.sounds, parameters: "[]")
+            else { continue }
+            all.variables += own.variables.filter { variable in !all.variables.contains { $0.name == variable.name } }
+            all.sounds += own.sounds.filter { sound in !all.sounds.contains { $0.name == sound.name } }
+        }
+        return all
+    }
+
+    /// The form of its content.
+    var form: ContentForm {
+        ContentForm(
+            values: draft.fields,
+            platforms: platforms,
+            variables: Dictionary(uniqueKeysWithValues: platforms.map { ($0, declared($0).variables) })
+        )
+    }
+
+    var filterText: String { (draft.fields[Name.filter] ?? "").trimmed }
+
+    /// Who of the subscribers is chosen; nil for everybody.
+    func filter() throws(TargetFilterError) -> TargetFilter? {
+        let text = filterText
+        return text.isEmpty ? nil : try TargetFilter(parsing: text)
+    }
+
+    var excludedLists: [String] {
+        (draft.fields[Name.lists] ?? "").split(separator: "\n").map(String.init)
+    }
+
+    /// The values that stand for fields in the preview.
+    var samples: [String: String] {
+        draft.fields.reduce(into: [:]) { samples, field in
+            guard field.key.hasPrefix(Name.sample), !field.value.isEmpty else { return }
+            samples[String(field.key.dropFirst(Name.sample.count))] = field.value
+        }
+    }
+}
+
+extension ComposedDraft {
+    /// A content, compiled for an application.
+    struct Compiled: Sendable {
+        let application: ApplicationRow
+        let template: LocalisedTemplate
+    }
+
+    /// Its content for each application, as far as it can be sent, and what is wrong with it by the names of its fields.
+    func compiled() -> (json: String, messages: [Compiled], problems: [ContentProblem]) {
+        let (json, found) = form.content()
+        var problems = found
+        var messages: [Compiled] = []
+        guard problems.isEmpty else { return (json, [], problems) }
+        for application in chosen {
+            do throws(ContentError) {
+                messages.append(Compiled(application: application, template: try compiled(json, application)))
+            } catch {
+                problems += error.problems.filter { !problems.contains($0) }
+            }
+        }
+        return (json, messages, problems)
+    }
+
+    private func compiled(_ json: String, _ application: ApplicationRow) throws(ContentError) -> LocalisedTemplate {
+        let unknown = application.problems(content: json)
+        if !unknown.isEmpty { throw ContentError(problems: unknown) }
+        let usual: Connector = application.platform == .ios ? .iosHTTP2 : .androidV1
+        let connector = application.accountID.flatMap { connectors[$0] } ?? usual
+        return try LocalisedTemplate.compile(
+            content: try PushContent(json: application.completed(content: json)),
+            format: PayloadFormat(connector: connector),
+            // The longest id that a delivery can have: what fits with it fits with every other.
+            deliveryID: .max,
+            messageIDFormat: application.messageIDFormat
+        )
+    }
+}
+
+extension StringProtocol {
+    /// The text without blanks around it.
+    var trimmed: String {
+        let start = firstIndex { !$0.isWhitespace } ?? endIndex
+        let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start
+        return String(self[start..<end])
+    }
+}

@@ -1,0 +1,172 @@
+import Content
+import HTTPTypes
+import PushCore
+import Store
+
+/// *Compose*: a delivery is written in steps and kept as a draft, until it is started.
+struct Composer: Sendable {
+    /// The steps in their order.
+    enum Step: String, Sendable, CaseIterable {
+        case applications, target, content, preview, send
+
+        var name: Phrase {
+            switch self {
+            case .applications: .stepApplications
+            case .target: .stepTarget
+            case .content: .stepContent
+            case .preview: .stepPreview
+            case .send: .stepSend
+            }
+        }
+
+        var next: Step { Self.allCases[min((Self.allCases.firstIndex(of: self) ?? 0) + 1, Self.allCases.count - 1)] }
+    }
+
+    /// The names of what its forms send beside a draft's values.
+    enum Field {
+        /// The version that was looked at.
+        static let version = "version"
+        /// Which button was pressed.
+        static let go = "go"
+        static let label = "label"
+        static let template = "template"
+        /// What the name of a box begins with.
+        static let application = "application."
+        static let list = "list."
+        static let seed = "seed."
+    }
+
+    let responder: ConsoleResponder
+
+    static let path = "/compose"
+    /// A content has 4,096 bytes; in several locales, and as a form sends it, it is some ten times that.
+    static let mostBytes = 300 << 10
+    /// Drafts of the list.
+    private static let mostDrafts = 100
+
+    var catalogue: Catalogue { responder.pages.catalogue }
+
+    var routes: [ConsoleRoute] {
+        [
+            ConsoleRoute(.get, Self.path, .role(.marketing)) { try await list($0) },
+            ConsoleRoute(.post, Self.path, .role(.marketing)) { try await add($0) },
+            ConsoleRoute(.post, Self.path + "/{id}/remove", .role(.marketing)) { try await remove($0) },
+        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + sendRoutes
+    }
+
+    /// A route of a draft's step.
+    func route(
+        _ method: HTTPRequest.Method,
+        _ name: String,
+        _ handle: @escaping @Sendable (ConsoleCall, ComposedDraft) async throws -> ConsoleReply
+    ) -> ConsoleRoute {
+        ConsoleRoute(method, "\(Self.path)/{id}/\(name)", .role(.marketing), mostBytes: Self.mostBytes) { call in
+            let id = try call.number("id")
+            return try await handle(
+                call,
+                try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
+            )
+        }
+    }
+
+    private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let (drafts, choices) = try await responder.database.run { store in
+            (
+                try await store.consoleDrafts(most: Self.mostDrafts, by: call.actor),
+                try await store.composerChoices(by: call.actor)
+            )
+        }
+        let rows = drafts.map { draft -> PageValues in
+            [
+                "path": .text(path(draft, .applications)), "id": .text("\(draft.id)"), "label": .text(name(draft)),
+                "applications": .text(draft.applications.joined(separator: ", ")), "owner": .text(draft.owner),
+                "changed": .text(Figures.minute(draft.changedAt)),
+            ]
+        }
+        let templates = choices.templates.map { template -> PageValues in
+            let words = template.label.isEmpty ? template.name : "\(template.name): \(template.label)"
+            return ["value": .text(template.name), "name": .text(words)]
+        }
+        return .page(
+            ConsolePage(
+                "compose",
+                title: catalogue[.composeTitle],
+                [
+                    "drafts": .list(rows), "hasDrafts": .flag(!rows.isEmpty), "templates": .list(templates),
+                    "isRemoved": .flag(call.query["done"] == "remove"),
+                ]
+            )
+        )
+    }
+
+    private func add(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let label = (call.form[Field.label] ?? "").trimmed
+        let template = call.form[Field.template] ?? ""
+        let id = try await responder.database.run { store in
+            guard !template.isEmpty else {
+                return try await store.addConsoleDraft(label: label, settings: "{}", fields: [:], by: call.actor)
+            }
+            let source = try await store.template(named: template)
+            return try await store.addConsoleDraft(
+                label: label,
+                settings: source.settings,
+                fields: ContentForm.values(json: source.content),
+                by: call.actor
+            )
+        }
+        return .redirect("\(Self.path)/\(id)/\(Step.applications.rawValue)")
+    }
+
+    private func remove(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        try await responder.database.run { try await $0.removeConsoleDraft(id, by: call.actor) }
+        return .redirect(Self.path + "?done=remove")
+    }
+}
+
+extension Composer {
+    func path(_ draft: ConsoleDraft, _ step: Step) -> String { "\(Self.path)/\(draft.id)/\(step.rawValue)" }
+
+    func name(_ draft: ConsoleDraft) -> String {
+        draft.label.isEmpty ? catalogue.text(.unnamedDraft, "\(draft.id)") : draft.label
+    }
+
+    /// A page of a step, with what stands around it.
+    func page(_ step: Step, _ composed: ComposedDraft, _ values: PageValues, problem: String? = nil) -> ConsoleReply {
+        let here = Step.allCases.firstIndex(of: step) ?? 0
+        let steps = Step.allCases.enumerated().map { place, other -> PageValues in
+            [
+                "place": .text("\(place + 1)"), "name": .text(catalogue[other.name]),
+                "path": .text(path(composed.draft, other)),
+                "isHere": .flag(place == here), "isBefore": .flag(place < here),
+            ]
+        }
+        var all: PageValues = [
+            "draftID": .text("\(composed.draft.id)"), "draftVersion": .text("\(composed.draft.version)"),
+            "steps": .list(steps),
+            "action": .text(path(composed.draft, step)), "stepTitle": .text(catalogue[step.name]),
+        ]
+        if let problem { all["refused"] = .group(["words": .text(problem)]) }
+        return .page(
+            ConsolePage(
+                "compose-" + step.rawValue,
+                title: name(composed.draft),
+                all.merging(values) { _, new in new },
+                status: problem == nil ? .ok : .conflict
+            )
+        )
+    }
+
+    /// Keeps a changed draft, if its form was that of the version that is still there, and goes on.
+    func save(_ call: ConsoleCall, _ composed: ComposedDraft, _ step: Step, stays: Bool = false) async throws
+        -> ConsoleReply
+    {
+        guard call.form[Field.version] == "\(composed.draft.version)" else {
+            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+        }
+        let draft = composed.draft
+        try await responder.database.run { try await $0.saveConsoleDraft(draft, by: call.actor) }
+        let stays = stays || call.form[Field.go] != "next"
+        return .redirect(path(draft, stays ? step : step.next) + (stays ? "?saved=1" : ""))
+    }
+}

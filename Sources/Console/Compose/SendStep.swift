@@ -1,0 +1,152 @@
+import Content
+import Foundation
+import HTTPTypes
+import PushCore
+import Store
+
+/// The last step: a proof to seed addresses, and the start, now or at a time.
+extension Composer {
+    /// The field with the moment of the start.
+    private static let momentField = "at"
+
+    var sendRoutes: [ConsoleRoute] {
+        [
+            route(.get, "send") { try await sendPage($0, $1) },
+            route(.post, "proof") { try await prove($0, $1) },
+            route(.get, "start") { try await confirmStart($0, $1) },
+            route(.post, "start") { try await start($0, $1) },
+        ]
+    }
+
+    private func sendPage(_ call: ConsoleCall, _ composed: ComposedDraft, problem: String? = nil) async throws
+        -> ConsoleReply
+    {
+        let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
+        let seeds = choices.seeds.filter { composed.draft.applications.contains($0.application) }
+        let audience = try await audience(composed)
+        let missing = self.missing(composed, audience.problem)
+        let rows = seeds.enumerated().map { place, seed -> PageValues in
+            [
+                "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
+                "words": .text([seed.label, seed.application].filter { !$0.isEmpty }.joined(separator: " · ")),
+                "isBarred": .flag(!seed.problem.isEmpty), "why": .text(catalogue.reason(seed.problem) ?? seed.problem),
+            ]
+        }
+        let facts: [(Phrase, String)] = [
+            (.columnApplications, composed.draft.applications.joined(separator: ", ")),
+            (.stepTarget, composed.filterText.isEmpty ? catalogue[.everybody] : composed.filterText),
+            (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
+        ]
+        var values: PageValues = [
+            "facts": .list(
+                facts.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+            ),
+            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
+            "isReady": .flag(missing.isEmpty),
+            "isMissing": .flag(!missing.isEmpty), "at": .text(call.query[Self.momentField] ?? ""),
+        ]
+        if let proof = call.query["proof"].flatMap({ Int64($0) }) {
+            values["proof"] = .group(["proofID": .text("\(proof)")])
+        }
+        return page(.send, composed, values, problem: problem)
+    }
+
+    /// What a draft still needs, with the step where it is given.
+    private func missing(_ composed: ComposedDraft, _ filterProblem: String) -> [PageValues] {
+        var all: [(Phrase, Step)] = []
+        if composed.draft.label.isEmpty { all.append((.missingLabel, .applications)) }
+        if composed.chosen.isEmpty { all.append((.missingApplications, .applications)) }
+        if !filterProblem.isEmpty { all.append((.missingFilter, .target)) }
+        if !composed.chosen.isEmpty, !composed.compiled().problems.isEmpty { all.append((.missingContent, .content)) }
+        return all.map { ["words": .text(catalogue[$0.0]), "path": .text(path(composed.draft, $0.1) + "?saved=1")] }
+    }
+
+    /// What the draft says as a delivery, if its form was that of the version that is still there.
+    private func delivery(_ call: ConsoleCall, _ composed: ComposedDraft) throws(ConsoleProblem) -> DraftDelivery {
+        guard call.form[Field.version] == "\(composed.draft.version)" else {
+            throw .conflict(catalogue[.draftChanged])
+        }
+        let (json, _, problems) = composed.compiled()
+        guard problems.isEmpty else { throw .conflict(catalogue[.missingContent]) }
+        return DraftDelivery(
+            draft: composed.draft.id,
+            version: composed.draft.version,
+            content: json,
+            filter: composed.filterText,
+            excludedLists: composed.excludedLists
+        )
+    }
+
+    private func prove(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let prefix = Field.seed
+        let seeds = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+            .sorted()
+        guard !seeds.isEmpty else { return try await sendPage(call, composed, problem: catalogue[.proofToNobody]) }
+        let delivery = try delivery(call, composed)
+        do {
+            let proof = try await responder.database.run {
+                try await $0.proveConsoleDraft(delivery, to: seeds, by: call.actor)
+            }
+            return .redirect("\(path(composed.draft, .send))?proof=\(proof)")
+        } catch let error as StoreError where Self.isTold(error) {
+            return try await sendPage(call, composed, problem: Self.words(error))
+        }
+    }
+
+    private func confirmStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let audience = try await audience(composed)
+        guard missing(composed, audience.problem).isEmpty else { return try await sendPage(call, composed) }
+        let text = call.query[Self.momentField] ?? ""
+        guard let moment = Self.moment(text, isNow: call.query["when"] != "later") else {
+            return try await sendPage(call, composed, problem: catalogue[.noMoment])
+        }
+        let when = moment.map { catalogue.text(.startAt, Figures.minute($0)) } ?? catalogue[.startNow]
+        return page(
+            .send,
+            composed,
+            [
+                "confirmation": .group([
+                    "count": .text(audience.words), "note": .text(audience.note),
+                    "hasNote": .flag(!audience.note.isEmpty),
+                    "when": .text(when), "moment": .text(moment == nil ? "" : text),
+                    "applications": .text(composed.draft.applications.joined(separator: ", ")),
+                ]),
+                "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
+            ]
+        )
+    }
+
+    private func start(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let text = call.form[Self.momentField] ?? ""
+        guard let moment = Self.moment(text, isNow: text.isEmpty) else {
+            throw ConsoleProblem.conflict(catalogue[.noMoment])
+        }
+        let delivery = try delivery(call, composed)
+        do {
+            let id = try await responder.database.run {
+                try await $0.startConsoleDraft(delivery, at: moment, by: call.actor)
+            }
+            return .redirect("/deliveries/\(id)")
+        } catch let error as StoreError where Self.isTold(error) {
+            return try await sendPage(call, composed, problem: Self.words(error))
+        }
+    }
+
+    /// What the writer of a draft can do something about.
+    private static func isTold(_ error: StoreError) -> Bool {
+        let isOfSession = error.sqlState == "PM090" || error.sqlState == "PM091"
+        return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
+    }
+
+    private static func words(_ error: StoreError) -> String {
+        error.message + (error.hint.map { " \($0.prefix(1).uppercased())\($0.dropFirst())." } ?? "")
+    }
+
+    /// The moment that a browser's field says, which is UTC here; nil for now, and no value for what is none.
+    private static func moment(_ text: String, isNow: Bool) -> DatabaseTime?? {
+        if isNow { return .some(nil) }
+        let full = text.count == 16 ? text + ":00Z" : text + "Z"
+        guard let date = try? Date(full, strategy: .iso8601) else { return nil }
+        return .some(DatabaseTime(microsecondsSince1970: Int64(date.timeIntervalSince1970) * 1_000_000))
+    }
+}

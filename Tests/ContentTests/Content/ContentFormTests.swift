@@ -1,0 +1,95 @@
+import Content
+import Foundation
+import PushCore
+import Testing
+
+/// What is typed into a form, and the content that it makes.
+@Suite struct ContentFormTests {
+    private func form(_ values: [String: String], _ platforms: [Platform] = [.ios, .android]) -> ContentForm {
+        ContentForm(values: values, platforms: platforms)
+    }
+
+    @Test func whatIsTypedBecomesAContent() {
+        let values = [
+            "ios.title": "Hi {{name|you}}", "ios.badge": "3", "ios.more": #"{"custom": {"a": 1}}"#,
+            "android.title": "Hi", "android.body": "One\nTwo", "locales": "fr", "locales.fr.ios.title": "Salut",
+            "missing": "empty",
+        ]
+        let (json, _) = form(values).content()
+        let content = try? JSONValue(parsing: json.utf8)
+        guard case .object(let root)? = content else {
+            Issue.record("\(json)")
+            return
+        }
+        #expect(root.map(\.name) == ["ios", "android", "locales", "missing"])
+        #expect(json.contains(#""title":"Hi {{name|you}}""#) && json.contains(#""badge":3"#))
+        #expect(json.contains(#""custom":{"a":1}"#) && json.contains(#""body":"One\nTwo""#))
+        // A language has its own title, and all else of the content for everybody.
+        #expect(json.contains(#""title":"Salut""#))
+        #expect(json.components(separatedBy: #""badge":3"#).count == 3)
+    }
+
+    @Test func aContentIsShownAndWrittenUnchanged() throws {
+        let json = """
+            {"ios":{"title":"Hi","badge":3},"android":{"title":"Hi","body":"b"},"locales":{"fr":{"ios":{"title":"Salut","badge":3},\
+            "android":{"title":"Salut","body":"b"}}},"missing":"exclude"}
+            """
+        let values = ContentForm.values(json: json)
+        #expect(values["ios.title"] == "Hi" && values["ios.badge"] == "3" && values["locales"] == "fr")
+        #expect(values["locales.fr.android.title"] == "Salut" && values["missing"] == "exclude")
+        let written = form(values).content()
+        #expect(written.problems.isEmpty, "\(written.problems)")
+        #expect(
+            Self.sorted(try JSONValue(parsing: written.json.utf8)) == Self.sorted(try JSONValue(parsing: json.utf8))
+        )
+    }
+
+    /// The order of members means nothing.
+    private static func sorted(_ value: JSONValue) -> JSONValue {
+        guard case .object(let entries) = value else { return value }
+        let inner = entries.map { JSONEntry(name: $0.name, value: sorted($0.value)) }
+        return .object(inner.sorted { $0.name < $1.name })
+    }
+
+    @Test func problemsNameTheFieldsOfTheForm() {
+        let values = [
+            "ios.badge": "many", "android.title": "a {{", "ios.more": "[1]", "locales": "fr",
+            "locales.fr.ios.more": "{",
+        ]
+        let keys = form(values).content().problems.map(\.key)
+        for key in ["ios.badge", "android.title", "ios.more", "locales.fr.ios.more"] {
+            #expect(keys.contains(key), "\(key) in \(keys)")
+        }
+        // What has a field of its own is said there, and in one place.
+        let twice = form(["ios.title": "a", "ios.more": #"{"title": "b"}"#], [.ios]).content()
+        #expect(twice.problems.map(\.key) == ["ios.more"] && !twice.json.contains(#""b""#))
+    }
+
+    @Test func localesAreBoundedAndDistinct() {
+        let many = (0..<20).map { "x\($0)" }.joined(separator: ", ")
+        #expect(form(["locales": many]).localeNames.count == ContentForm.mostLocales)
+        #expect(form(["locales": " fr,de  fr"]).localeNames == ["fr", "de"])
+    }
+
+    @Test func everyFieldHasANameOfItsOwn() {
+        for platform in Platform.allCases {
+            let keys = ContentField.fields(platform).map(\.key)
+            #expect(Set(keys).count == keys.count && keys.contains("title") && keys.last == ContentField.rest)
+        }
+    }
+
+    @Test func aSampleIsRenderedAsMessagesAre() throws {
+        let template = try LocalisedTemplate.compile(
+            content: try PushContent(
+                json: form(["ios.title": "Hi {{name}}", "missing": "exclude"], [.ios]).content().json
+            ),
+            format: PayloadFormat(connector: .iosHTTP2),
+            deliveryID: 1,
+            messageIDFormat: .uuid
+        )
+        let sample = template.sample(values: ["name": "Ada"], locale: "")
+        #expect(sample.payload.compactText.contains("Hi Ada") && sample.missingField == nil)
+        #expect(sample.limit == 4096 && sample.size > 20 && sample.size <= sample.limit)
+        #expect(template.sample(values: [:], locale: "").missingField == "name")
+    }
+}
