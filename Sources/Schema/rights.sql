@@ -52,16 +52,11 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
             'pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
-            'pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery pushmta.remove_exclusions '
-            'pushmta.remove_seed pushmta.resume_delivery pushmta.send_message pushmta.send_messages pushmta.set_opt_out '
-            'pushmta.set_target pushmta.start_delivery pushmta.stop_delivery pushmta.undo_token_effects pushmta.unregister_device '
-            'pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
             'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
             'pushmta.remove_exclusions pushmta.remove_seed pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.start_delivery pushmta.stop_delivery '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status'),
+        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '

@@ -388,8 +388,8 @@ BEGIN
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer) IS
-    'Up to so many subscriptions of a user key, or the one of an id, for somebody who has signed in. On record is by what it was looked, and '
-    'the ids that were found.';
+    'Up to so many subscriptions of a user key, or the one of an id, for somebody who has signed in. On record is by what it was '
+    'looked, and the ids that were found.';
 
 CREATE FUNCTION pushmta_engine.console_subscriber(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
     RETURNS TABLE (application text, label text, service text, platform text, environment text, user_key text, is_masked boolean,
