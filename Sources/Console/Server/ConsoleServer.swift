@@ -1,9 +1,9 @@
 // Console: pages in a browser for people who look after deliveries and hosts.
 //
 // WHAT IT DOES
-//   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries,
-//   drains hosts and recycles children for those whose role may; shows administrators who did what. Everything is HTML that is made here; a script
-//   only exchanges the live part, and without it all works by reloading.
+//   Shows what happens now, deliveries, alarms and hosts to those who have signed in, in the language of each; pauses, resumes
+//   and stops deliveries, drains hosts and recycles children for those whose role may; shows administrators who did what.
+//   Everything is HTML that is made here; a script only exchanges the live part, and without it all works by reloading.
 //
 // HOW IT IS USED
 //   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(). It is a
