@@ -73,7 +73,7 @@ enum German {
         .figureFlightUnit: "Anfragen ohne Antwort",
         .figureWaiting: "Wartend",
         .figureWaitingUnit: "Nachrichten, älteste {0}",
-        .figureSent: "Gesendet in der letzten Stunde",
+        .figureSent: "Gesendet in 1 Stunde",
         .figureSentUnit: "{0} fehlgeschlagen",
         .figureLatency: "Latenz der Gateways",
         .figureLatencyUnit: "99 von 100 Antworten binnen",
