@@ -38,7 +38,9 @@ ROLES = {
 # Controls that are reached with the keyboard, numbered in the order of the page.
 CONTROLS = r"""
 const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")];
-const shown = all.filter((e) => !e.disabled && e.checkVisibility() && e.tabIndex >= 0);
+// Of a group of radio buttons the chosen one is reached; the arrow keys go on from there.
+const chosen = (e) => e.type !== "radio" || e.checked || !document.querySelector(`input[type=radio][name="${e.name}"]:checked`);
+const shown = all.filter((e) => !e.disabled && e.checkVisibility() && e.tabIndex >= 0 && chosen(e));
 shown.forEach((e, i) => { e.dataset.place = i; });
 return [shown.length, Number(document.activeElement.dataset.place ?? -1)];
 """
