@@ -274,9 +274,14 @@ class Browser:
         """With the keyboard alone each control is reached, in the order of the page, is seen to be, and lets go."""
         count, place = self.driver.execute_script(CONTROLS)
         check(count > 0, f"{name}: nothing can be reached with the keyboard")
+        parts = 0
         while place + 1 < count:
             ActionChains(self.driver).send_keys(Keys.TAB).perform()
             found, is_seen, markup = self.driver.execute_script(FOCUS)
+            # A date and time is reached part by part: day, month, year, hours, minutes, and the button of its calendar.
+            parts = parts + 1 if found == place and "datetime-local" in markup else 0
+            if 0 < parts < 10:
+                continue
             check(found == place + 1, f"{name}: after control {place} comes {found}: {markup}")
             check(is_seen, f"{name}: one does not see that this has the focus: {markup}")
             place = found
