@@ -63,7 +63,7 @@ import Testing
         let lines = try String(contentsOfFile: folder.path + "/log", encoding: .utf8).split(separator: "\n")
         for line in lines {
             let object = try #require(
-                try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any],
                 "\(line)"
             )
             #expect(Set(["time", "level", "process", "pid", "host", "message"]).isSubset(of: object.keys), "\(line)")
