@@ -409,7 +409,8 @@ BEGIN
         left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40),
         -- A device's own name often has its owner's, and is not among these.
         left(concat_ws(', ', nullif(concat_ws(' ', s.device ->> 'deviceBrand', s.device ->> 'deviceModel'), ''),
-            nullif(concat_ws(' ', s.device ->> 'osName', s.device ->> 'osVersion'), '')), 200),
+            nullif(concat_ws(' ', CASE WHEN NOT starts_with(coalesce(s.device ->> 'osVersion', ''), s.device ->> 'osName')
+                THEN s.device ->> 'osName' END, s.device ->> 'osVersion'), '')), 200),
         s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason, s.disabled_at, s.quarantine_status::integer,
         s.quarantine_reason, s.quarantined_at, s.soft_errors::integer, s.last_error_at,
         (SELECT count(*)::integer FROM (SELECT FROM subscription o WHERE o.user_key = s.user_key AND o.user_key <> '' AND o.id <> s.id
