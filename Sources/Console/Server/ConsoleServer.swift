@@ -90,6 +90,8 @@ public final class ConsoleServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let running = Mutex<ServiceGroup?>(nil)
     private let isDraining = Mutex(false)
+    /// Whether the loops are ended.
+    private let hasEnded = Mutex(false)
 
     /// Event loops: they only read and write, and pages are small.
     private static let threads = 2
@@ -117,7 +119,9 @@ public final class ConsoleServer: Sendable {
 
     /// Returns when each event loop has had a turn after this call.
     public func turn() async {
-        for loop in group.makeIterator() { try? await loop.submit {}.get() }
+        // The watchdog may ask while the process ends, and what is given to a loop that has ended is an error of NIO's.
+        let turns = hasEnded.withLock { ended in ended ? [] : group.makeIterator().map { $0.submit {} } }
+        for turn in turns { try? await turn.get() }
     }
 
     /// Serves until ``drain()``, or until an error.
@@ -144,6 +148,7 @@ public final class ConsoleServer: Sendable {
         }
         await database.close()
         await responder.close()
+        hasEnded.withLock { $0 = true }
         try? await group.shutdownGracefully()
         try result.get()
     }

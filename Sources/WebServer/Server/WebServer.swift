@@ -72,6 +72,8 @@ public final class WebServer: Sendable {
     let listeners: WebListeners
     private let services: Mutex<ServiceGroup?> = Mutex(nil)
     private let isDraining = Mutex(false)
+    /// Whether the loops are ended.
+    private let hasEnded = Mutex(false)
     /// When what it was asked to end is to be over.
     private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
@@ -172,7 +174,9 @@ public final class WebServer: Sendable {
 
     /// Returns when each event loop has had a turn after this call.
     public func turn() async {
-        for loop in group.makeIterator() { try? await loop.submit {}.get() }
+        // The watchdog may ask while the process ends, and what is given to a loop that has ended is an error of NIO's.
+        let turns = hasEnded.withLock { ended in ended ? [] : group.makeIterator().map { $0.submit {} } }
+        for turn in turns { try? await turn.get() }
     }
 
     /// Serves until ``drain()``, or until an error.
@@ -189,6 +193,7 @@ public final class WebServer: Sendable {
         metrics.cancel()
         log.cancel()
         await Self.wait(for: log, atMost: Self.logTimeout)
+        hasEnded.withLock { $0 = true }
         try? await group.shutdownGracefully()
         try result.get()
     }
