@@ -101,7 +101,7 @@ struct PreparationTests {
         await #expect {
             try await fixture.sql("SELECT pushmta.set_delivery_weight(\(id), \(weight))")
         } throws: { error in
-            "\(error)".contains("1 to 10")
+            "\(error)".contains("PM007")
         }
     }
 
