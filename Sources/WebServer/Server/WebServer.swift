@@ -56,6 +56,12 @@ import TrackingSpools
 /// It starts and takes hits while the database is away. ``drain()`` ends it: no new connections, requests under way are
 /// answered, everything that was answered is stored.
 public final class WebServer: Sendable {
+    /// How far its end has come.
+    private struct Ending {
+        var isDraining = false
+        var areLoopsOver = false
+    }
+
     let setup: WebSetup
     let stores: WebStores
     private let spool: TrackingSpool
@@ -71,9 +77,7 @@ public final class WebServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     let listeners: WebListeners
     private let services: Mutex<ServiceGroup?> = Mutex(nil)
-    private let isDraining = Mutex(false)
-    /// Whether the loops are ended.
-    private let hasEnded = Mutex(false)
+    private let ending = Mutex(Ending())
     /// When what it was asked to end is to be over.
     private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
@@ -175,7 +179,7 @@ public final class WebServer: Sendable {
     /// Returns when each event loop has had a turn after this call.
     public func turn() async {
         // The watchdog may ask while the process ends, and what is given to a loop that has ended is an error of NIO's.
-        let turns = hasEnded.withLock { ended in ended ? [] : group.makeIterator().map { $0.submit {} } }
+        let turns = ending.withLock { $0.areLoopsOver ? [] : group.makeIterator().map { $0.submit {} } }
         for turn in turns { try? await turn.get() }
     }
 
@@ -193,7 +197,7 @@ public final class WebServer: Sendable {
         metrics.cancel()
         log.cancel()
         await Self.wait(for: log, atMost: Self.logTimeout)
-        hasEnded.withLock { $0 = true }
+        ending.withLock { $0.areLoopsOver = true }
         try? await group.shutdownGracefully()
         try result.get()
     }
@@ -229,7 +233,7 @@ public final class WebServer: Sendable {
         health.drain()
         let end = ContinuousClock.now + .seconds(setup.settings.web.drainTimeoutSec)
         drainEnd.withLock { $0 = $0 ?? end }
-        isDraining.withLock { $0 = true }
+        ending.withLock { $0.isDraining = true }
         let running = services.withLock { $0 }
         if let running { Task { await running.triggerGracefulShutdown() } }
     }
@@ -246,7 +250,7 @@ public final class WebServer: Sendable {
             let running = ServiceGroup(configuration: configuration)
             services.withLock { $0 = running }
             // It may have been asked to end before it began.
-            guard !isDraining.withLock({ $0 }) else { return .success(()) }
+            guard !ending.withLock({ $0.isDraining }) else { return .success(()) }
             try await running.run()
             return .success(())
         } catch let error as WebServerError {
@@ -260,7 +264,7 @@ public final class WebServer: Sendable {
                         "Cannot listen on \(settings.address), port \(settings.port) or \(settings.tlsPort): \(error). Is another process there (web.address, web.port, web.tlsPort)?"
                 )
             )
-        } catch  where isDraining.withLock({ $0 }) {
+        } catch  where ending.withLock({ $0.isDraining }) {
             setup.logger.failure("Requests were cut off at the end of web.drainTimeoutSec", of: error)
             return .success(())
         } catch {
