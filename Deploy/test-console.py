@@ -218,9 +218,8 @@ class Browser:
         self.driver.get(self.site.base + path)
 
     def find(self, selector):
-        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
-        check(found, f"{self.driver.current_url} has no {selector}: {self.text()[:300]}")
-        return found[0]
+        # The answer to a form may be under way.
+        return until(f"the page has {selector}", lambda: self.driver.find_elements(By.CSS_SELECTOR, selector))[0]
 
     def text(self):
         return self.driver.find_element(By.TAG_NAME, "body").text
