@@ -36,6 +36,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import Laboratory
+import OperatingSystem
 import PushCore
 
 /// The start of every process of PushMTA.
@@ -44,6 +45,7 @@ enum Main {
     static func main() async {
         // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        MemoryAllocator.joinFreedPieces()
         DescriptorLimit.raise()
         CoreDumps.forbid()
         await PushMTA.main()
