@@ -69,6 +69,13 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_preview_values pushmta_engine.console_prove_draft pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
             'pushmta_engine.filter_time'),
+            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_refuse '
+            'pushmta_engine.console_session_of pushmta_engine.project_of'),
+        -- Services and applications: of credentials what is no secret, and functions that write.
+        ('pushmta_console', 'relation', 'SELECT', 'pushmta.credential pushmta.gateway_trouble pushmta.service'),
+        ('pushmta_console', 'function', 'EXECUTE',
+            'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
+            'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

@@ -246,9 +246,9 @@ CREATE VIEW pushmta.credential AS
 SELECT c.id, c.kind, c.fingerprint, c.seal_key_id, c.expires_at,
     floor(extract(epoch FROM c.expires_at - now()) / 86400)::integer AS days_left,
     ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.credential_id = c.id ORDER BY a.name) AS applications,
-    c.created_at
+    c.created_at, c.attributes
 FROM pushmta_engine.credential c;
-COMMENT ON VIEW pushmta.credential IS 'The credentials of applications: kind, fingerprint and expiry.';
+COMMENT ON VIEW pushmta.credential IS 'The credentials of applications: kind, fingerprint, expiry, and what else of them is no secret.';
 
 CREATE FUNCTION pushmta.applications_of(service text, environment text DEFAULT 'production') RETURNS text[] LANGUAGE plpgsql STABLE
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -266,3 +266,47 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.applications_of(text, text) IS
     'The applications of a service in an environment, for create_delivery.';
+
+CREATE FUNCTION pushmta_engine.bind_credential(application text, id bigint, kind text, name text, seal_key_id text, sealed bytea,
+    attributes jsonb, fingerprint text, expires_at timestamptz, for_both boolean) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    own pushmta_engine.application;
+    other record;
+    replaced bigint[];
+BEGIN
+    -- Keeps others from binding a credential to the application.
+    SELECT a.* INTO own FROM pushmta_engine.application a WHERE a.name = application FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no application "%".', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    IF kind = 'apns_certificate' AND NOT for_both THEN
+        -- Two that are set at the same moment must see each other.
+        LOCK TABLE pushmta_engine.credential IN SHARE ROW EXCLUSIVE MODE;
+        SELECT a.name, a.environment INTO other FROM pushmta_engine.application a JOIN credential c ON c.id = a.credential_id
+        WHERE a.environment <> own.environment AND a.platform = own.platform AND c.kind = 'apns_certificate'
+            AND c.fingerprint = fingerprint ORDER BY a.name LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'The certificate %… is that of application "%" of the % environment already, and "%" is of the % one: '
+                'the two environments do not share a certificate.', left(fingerprint, 16), other.name, other.environment, application,
+                own.environment
+                USING ERRCODE = 'PM110', HINT = 'Set the certificate of that environment.';
+        END IF;
+    END IF;
+    WITH renamed AS (
+        UPDATE credential c SET name = c.name || '/replaced/' || c.id WHERE c.name = name RETURNING c.id
+    )
+    SELECT coalesce(array_agg(r.id), ARRAY[]::bigint[]) INTO replaced FROM renamed r;
+    INSERT INTO credential (id, kind, name, seal_key_id, sealed, attributes, fingerprint, expires_at)
+    VALUES (id, kind, name, seal_key_id, sealed, attributes, fingerprint, expires_at);
+    UPDATE pushmta_engine.application a SET credential_id = id, changed_at = now()
+    WHERE a.name = application OR a.credential_id = ANY(replaced);
+    -- What no application has any more goes.
+    DELETE FROM credential c WHERE c.id = ANY(replaced || own.credential_id)
+        AND NOT EXISTS (SELECT FROM pushmta_engine.application a WHERE a.credential_id = c.id);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.bind_credential(text, bigint, text, text, text, bytea, jsonb, text, timestamptz, boolean) IS
+    'Stores a sealed credential and binds it to an application. One of the same name is replaced, as applications share one by name. A '
+    'certificate that an application of the other environment has is most probably the wrong one, and refused unless it is for both.';
