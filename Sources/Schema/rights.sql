@@ -69,8 +69,6 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_preview_values pushmta_engine.console_prove_draft pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
             'pushmta_engine.filter_time'),
-            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_refuse '
-            'pushmta_engine.console_session_of pushmta_engine.project_of'),
         -- Services and applications: of credentials what is no secret, and functions that write.
         ('pushmta_console', 'relation', 'SELECT', 'pushmta.credential pushmta.gateway_trouble pushmta.service'),
         ('pushmta_console', 'function', 'EXECUTE',

@@ -452,3 +452,22 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.resume_application(integer, boolean) IS
     'Ends what an application''s messages wait for and that can be ended: its circuit closes, supervisors start its children at once, '
     'parts that could not be loaded and preparations that were put off are tried again, gateways in trouble are tried at once.';
+
+CREATE FUNCTION pushmta_engine.console_resume(token bytea, moment timestamptz, idle interval, address text, application integer,
+    believing boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    found_name text;
+BEGIN
+    SELECT a.name INTO found_name FROM pushmta_engine.application a WHERE a.id = application;
+    IF found_name IS NULL THEN
+        RAISE EXCEPTION 'There is no application %.', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    PERFORM resume_application(application, believing);
+    PERFORM note_audit(who, 'application.resume', found_name, CASE WHEN believing THEN 'refused tokens are believed' ELSE '' END, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_resume(bytea, timestamptz, interval, text, integer, boolean) IS
+    'Ends what an application''s messages wait for, for somebody who has signed in.';
