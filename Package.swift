@@ -129,7 +129,7 @@ let targets: [Target] = [
     module(
         "Console",
         [
-            "ConsoleFiles", "ProcessEvents", "Content", "Store", "PostgresClient", "PushCore", .hummingbird,
+            "ConsoleFiles", "ProcessEvents", "Content", "Gateways", "Store", "PostgresClient", "PushCore", .hummingbird,
             .hummingbirdCore,
             .hummingbirdTLS, .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
             .serviceLifecycle, .logging,

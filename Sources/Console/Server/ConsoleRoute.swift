@@ -65,6 +65,12 @@ struct ConsoleCall: Sendable {
         guard let number = parameters[name].flatMap({ Int64($0) }) else { throw .notFound }
         return number
     }
+
+    /// The id of an application in the path.
+    func applicationID() throws(ConsoleProblem) -> Int32 {
+        guard let number = Int32(exactly: try number("id")) else { throw .notFound }
+        return number
+    }
 }
 
 /// What a route answers.
@@ -81,6 +87,8 @@ enum ConsoleReply: Sendable {
         type: String,
         run: @Sendable (_ send: (String) async throws -> Void) async throws -> Void
     )
+    /// A PNG image that people have uploaded.
+    case image([UInt8])
     /// Events for as long as the page is open.
     case events(@Sendable (_ send: (LiveEvent) async throws -> Void) async throws -> Void)
 }

@@ -1,6 +1,8 @@
 /// The English texts.
 enum English {
-    static let texts: [Phrase: String] = [
+    static let texts = generalTexts.merging(applicationTexts) { first, _ in first }
+
+    private static let generalTexts: [Phrase: String] = [
         // What stands around every page.
         .skip: "To the content",
         .menuLabel: "Main menu",
