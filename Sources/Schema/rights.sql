@@ -73,7 +73,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_console', 'relation', 'SELECT', 'pushmta.credential pushmta.gateway_trouble pushmta.service'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
-            'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential'),
+            'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

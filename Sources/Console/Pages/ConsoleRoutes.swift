@@ -46,6 +46,7 @@ struct ConsoleRoutes: Sendable {
             + Composer(responder: responder).routes + ServiceListPage(responder: responder).routes
             + ApplicationPage(responder: responder).routes + DeclarationPages(responder: responder).routes
             + AccountPages(responder: responder).routes + CredentialPage(responder: responder).routes
+            + TestPushPage(responder: responder).routes
             + LanguageMenu.routes + files
     }
 }

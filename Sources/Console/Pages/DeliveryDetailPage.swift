@@ -121,6 +121,9 @@ struct DeliveryDetailPage: Sendable {
         if let done = call.query["done"].flatMap({ DeliveryAction(rawValue: $0) }) {
             values["done"] = .text(catalogue.done(done))
             values["isDone"] = .flag(true)
+        } else if call.query["done"] == TestPushPage.done {
+            values["done"] = .text(catalogue[.testDone])
+            values["isDone"] = .flag(true)
         }
         return .page(ConsolePage("delivery", title: words.name, values))
     }

@@ -170,6 +170,7 @@ extension Catalogue {
             case "application.add": .auditApplicationAdd
             case "application.copy": .auditApplicationCopy
             case "application.resume": .auditApplicationResume
+            case "application.test": .auditTest
             case "credential.set": .auditCredentialSet
             default: nil
             }

@@ -6,7 +6,7 @@ extension English {
         .servicesTitle: "Services and applications",
         .columnBundle: "Bundle id or package",
         .applicationsOf: "Applications of",
-        .noApplications: "It has no application yet.",
+        .noApplicationsYet: "It has no application yet.",
         .noServices: "There is no service yet. An administrator declares one here, or with pushmta service add.",
         .firstServices: "Back to the first",
         .moreServices: "More services",
@@ -27,8 +27,6 @@ extension English {
         .environmentSandbox: "sandbox",
         .environmentProduction: "production",
         // One application.
-        .factService: "Service",
-        .factPlatform: "Platform",
         .factEnvironment: "Environment",
         .factBundleID: "Bundle id",
         .factPackage: "Package name",
@@ -100,6 +98,25 @@ extension English {
             "Messages to them fail and their subscriptions are disabled, in all deliveries under way, instead of "
             + "opening the circuit again. Tick it only if the application and its credential are right.",
         .resumeNow: "Send again",
+        // Sending a test push.
+        .testButton: "Send test push",
+        .testTitle: "Test push of {0}",
+        .testText:
+            "One message goes to one device, the way that all messages go: it shows whether credential, account and app fit "
+            + "together. Its page then says what the gateway answered. It is on record.",
+        .fieldSeed: "Seed address",
+        .fieldSeedHint: "pushmta seed add makes one of a device’s push token.",
+        .seedNone: "none: the subscription below",
+        .fieldSubscription: "Number of a subscription",
+        .fieldSubscriptionHint: "Subscribers finds it by user key.",
+        .fieldTestTitle: "Title",
+        .testTitleWords: "Test push",
+        .fieldTestBody: "Text",
+        .testBodyWords: "If you can read this, it works.",
+        .testSend: "Send",
+        .testToNobody: "It is not said to whom. Choose a seed address, or type the number of a subscription.",
+        .testDone: "The test push is on its way. Reload to see what the gateway answered.",
+        .auditTest: "sent a test push",
         // Forms that declare something.
         .fieldName: "Name",
         .fieldNameHint: "Its name in commands and SQL. It cannot be changed later.",

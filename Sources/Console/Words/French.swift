@@ -1,6 +1,6 @@
 /// The French texts, in the order of ``English``; “diffusion”, “cible”, “abonnement” are Adobe Campaign's own words.
 enum French {
-    static let texts = plain.mapValues(spaced)
+    static let texts = plain.merging(applicationTexts) { first, _ in first }.mapValues(spaced)
 
     private static let plain: [Phrase: String] = [
         // What stands around every page.

@@ -1,6 +1,8 @@
 /// The German texts, in the order of ``English``; “Versand”, “Zielgruppe”, “Abonnement” are Adobe Campaign's own words.
 enum German {
-    static let texts: [Phrase: String] = [
+    static let texts = generalTexts.merging(applicationTexts) { first, _ in first }
+
+    private static let generalTexts: [Phrase: String] = [
         // What stands around every page.
         .skip: "Zum Inhalt",
         .menuLabel: "Hauptmenü",

@@ -99,13 +99,13 @@ enum Phrase: String, Sendable, CaseIterable {
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // What stands in the menu and in lists of services.
-    case menuServices, servicesTitle, columnBundle, applicationsOf, noApplications, noServices, firstServices,
+    case menuServices, servicesTitle, columnBundle, applicationsOf, noApplicationsYet, noServices, firstServices,
         moreServices, serviceDone, pairDone, addPairButton, addAndroidButton
     // How an application stands.
     case standingReady, standingCircuit, standingTrouble, standingNoAccount, standingNoCredential, standingExpired,
         standingExpires, platformIOS, platformAndroid, environmentSandbox, environmentProduction
     // One application.
-    case factService, factPlatform, factEnvironment, factBundleID, factPackage, factMessageIDs, factConnector,
+    case factEnvironment, factBundleID, factPackage, factMessageIDs, factConnector,
         factGateway, factLabel, messageIDsUUID, messageIDsInt32, noAccount, iconWords, circuitIsOpen,
         gatewayTakesNothing, gatewayRemedy, routeIsWrong, credentialUnfit, credentialUnfitRemedy, accountInactive,
         noAccountText, noAccountRemedy, applicationDone, resumeDone, credentialDone, credentialTitle, credentialNote,
@@ -116,6 +116,9 @@ enum Phrase: String, Sendable, CaseIterable {
         columnDefault, columnSound, columnParameter, columnKept, soundOfSystem
     // Letting an application send again.
     case resumeButtonOfApp, resumeTitle, resumeText, resumeBelieve, resumeBelieveHint, resumeNow
+    // Sending a test push.
+    case testButton, testTitle, testText, fieldSeed, fieldSeedHint, seedNone, fieldSubscription, fieldSubscriptionHint,
+        fieldTestTitle, testTitleWords, fieldTestBody, testBodyWords, testSend, testToNobody, testDone, auditTest
     // Forms that declare something.
     case fieldName, fieldNameHint, fieldLabel, chooseOne, newServiceTitle, newServiceText, newServiceButton,
         newPairTitle, newPairText, pairNameHint, newPairButton, newAndroidTitle, newAndroidButton, noServicesForForm,

@@ -116,4 +116,45 @@ extension Store {
             ]
         )
     }
+
+    /// The seed addresses that a test push of an application can go to, by name, with what people call each.
+    public func testAddresses(application id: Int32, most: Int, by actor: ConsoleActor) async throws -> [(
+        name: String, label: String
+    )] {
+        let result = try await query(
+            "SELECT s.name, s.label FROM pushmta_engine.console_seeds($1, \(Self.momentAndIdle), $4, $5) s",
+            actor.values + [.int32(id), .int32(Int32(clamping: most))]
+        )
+        return try all(result) { rows, row in (try rows.text(row, 0), try rows.text(row, 1)) }
+    }
+
+    /// Sends one message of an application to somebody, to try whether it gets there.
+    ///
+    /// Throws `notFound`, and `invalid` if it could not be sent.
+    ///
+    /// - Returns: its delivery.
+    public func sendTestPush(
+        application id: Int32,
+        content: String,
+        to addressee: TestAddressee,
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
+        let (seed, subscription): (PostgresValue, PostgresValue) =
+            switch addressee {
+            case .seed(let name): (.text(name), .null)
+            case .subscription(let id): (.null, .int64(id))
+            }
+        return try await query(
+            "SELECT pushmta_engine.console_test_push($1, \(Self.momentAndIdle), $4, $5, $6, $7::text, $8::bigint)",
+            actor.values + [.text(actor.address), .int32(id), .text(content), seed, subscription]
+        ).int64(0, 0)
+    }
+}
+
+/// To whom a test push goes.
+public enum TestAddressee: Sendable, Hashable {
+    /// A seed address, by name.
+    case seed(String)
+    /// A subscription, by number.
+    case subscription(Int64)
 }
