@@ -239,8 +239,8 @@ let targets: [Target] = [
     tests(
         "ConsoleTests",
         [
-            "Console", "ConsoleFiles", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird, .httpTypes,
-            .nioCore, .logging,
+            "Console", "ConsoleFiles", "Administration", "Store", "PostgresClient", "PushCore", "TestSupport",
+            .hummingbird, .httpTypes, .nioCore, .crypto, .logging,
         ]
     ),
     tests(

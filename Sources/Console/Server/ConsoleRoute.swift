@@ -131,6 +131,8 @@ enum ConsoleProblem: Error, Hashable {
     case refusedForm
     /// The request cannot be read.
     case malformed
+    /// The form is longer than its page takes.
+    case tooLong
     /// The database cannot be reached.
     case databaseAway
     /// The database has broken it off, as it took too long.
@@ -147,6 +149,7 @@ enum ConsoleProblem: Error, Hashable {
         case .notFound: .notFound
         case .refusedRole, .refusedForm: .forbidden
         case .malformed: .badRequest
+        case .tooLong: .contentTooLarge
         case .databaseAway, .tooSlow, .busy: .serviceUnavailable
         case .conflict: .conflict
         case .failed: .internalServerError
@@ -160,6 +163,7 @@ enum ConsoleProblem: Error, Hashable {
         case .refusedRole: (.refusedRoleTitle, .refusedRoleText)
         case .refusedForm: (.refusedFormTitle, .refusedFormText)
         case .malformed: (.malformedTitle, .malformedText)
+        case .tooLong: (.tooLongTitle, .tooLongText)
         case .databaseAway: (.databaseAwayTitle, .databaseAwayText)
         case .tooSlow: (.tooSlowTitle, .tooSlowText)
         case .busy: (.busyTitle, .busyText)

@@ -35,6 +35,9 @@ enum English {
             + "and repeat what you did.",
         .malformedTitle: "The request cannot be read",
         .malformedText: "Nothing was changed. Go back, load the page again, and repeat what you did.",
+        .tooLongTitle: "That is too long",
+        .tooLongText:
+            "Nothing was changed. The form is longer than this page takes: choose the right file, or shorten what you typed.",
         .databaseAwayTitle: "The database cannot be reached",
         .databaseAwayText:
             "The console shows nothing without it. Nothing is lost: messages wait. Load the page again in a moment; if it "

@@ -40,6 +40,9 @@ enum German {
         .malformedTitle: "Die Anfrage ist nicht lesbar",
         .malformedText:
             "Nichts wurde geändert. Gehen Sie zurück, laden Sie die Seite neu und wiederholen Sie, was Sie getan haben.",
+        .tooLongTitle: "Das ist zu lang",
+        .tooLongText:
+            "Nichts wurde geändert. Das Formular ist länger, als diese Seite annimmt: Wählen Sie die richtige Datei, oder kürzen Sie Ihre Eingabe.",
         .databaseAwayTitle: "Die Datenbank ist nicht erreichbar",
         .databaseAwayText:
             "Ohne sie zeigt die Konsole nichts. Nichts geht verloren: Die Nachrichten warten. Laden Sie die Seite gleich noch "
