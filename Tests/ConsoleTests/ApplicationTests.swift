@@ -179,7 +179,8 @@ import Testing
         )
         let admin = try await site.session(.admin)
         let paths = [
-            "/services", "/services/accounts", "/services/ios-pair", "/services/android", Self.path, Self.path + "/copy",
+            "/services", "/services/accounts", "/services/ios-pair", "/services/android", Self.path,
+            Self.path + "/copy",
             Self.path + "/credential", Self.path + "/resume", Self.path + "/test",
         ]
         for path in paths {
@@ -238,20 +239,20 @@ import Testing
     private static let passphrase = "open sesame"
     /// A certificate of com.shop for both environments with its private key, of the years 2020 to 2120, made for this test.
     private static let certificate = """
-            MIID/AIBAzCCA7IGCSqGSIb3DQEHAaCCA6MEggOfMIIDmzCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKoZIhvcNAQcBMFcGCSqGSI
-            b3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhIuImh1/gbrwICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEFfsTA7WKgO7CC/BgTSVypiA
-            ggHQHXdnqNysUxcX8I16olz4KaJPsNsrzD6csNCdAB23fZB0+92lO7dJktmRQ6TeTqQUOXD8JsXWwCjwgnupA+Q9qwlsJ/xkjeLMhUUeEE0MaQ
-            GYbKS1COoG26kvup5lNQ1cJ8hnbkJjYux6SvwJgFNsSkdNj7r4Cbv1k4xie+mmr7qCJyZ+hh44vh9PNdyUf+6u5irvmhCw8snTmD8y1ZxqkHXT
-            CD1H4hW0Tus52Ey+X5BVNI01TrryqCBFaBjSCuB+FPK7fLWralehqsnfy6lKeSkg5X+30GQcN5JYB1xeMhKUm6ca5zbnc8hBC8I2e7UJJLHAPh
-            fkIy2P00wmgavm0Q0lhhK/W6c5tJtjnBv1sy2P46u3dRn03KBzvJkBnzUITCCMF3z260xIAnZdYo+XDxulbR2AMNta4YHZwd37rHVJNnxvp4nl
-            v81S+k2+Rfm9kFxXwIORavvPEX8Zh2LWIZu43HqDSmG1ciy3UP7D0TGys9tqZApsESpM13cSr8z4ed09ZmBoyUEyYZpJndv2dpOBnhVgHOZITA
-            IhW2wMYt6pg+9AajILvoU8o0eFfuN0M9ICbKHKd247CRAbsPAY/pErjEP2W7igQL1b6ixnaJcwggFBBgkqhkiG9w0BBwGgggEyBIIBLjCCASow
-            ggEmBgsqhkiG9w0BDAoBAqCB7zCB7DBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQIa40xPf7OTloCAggAMAwGCCqGSIb3DQIJBQAwHQ
-            YJYIZIAWUDBAEqBBAAzY6ZoaeZzSvU3g+NTSugBIGQqTV+V4s9Nj0WShbyfZBxPRB6KOPk0yNfliKKuT0d0YRjQnzPjU2zJM5pHpB/d6odx6dT
-            R022GkjY9GJ6MqzlBHxZ6C29Dx22KyVphiMfu0+J3rW02Ma0y6G9QCPHun8kV0J190dfTEaSAJ5akCRB2RIAFp+miEPDuiGZT6avuRRTmhAcnY
-            iwTMuNtCUOy4F6MSUwIwYJKoZIhvcNAQkVMRYEFJtyBjDBQ5uIACzmWFnT4lJ6sqEsMEEwMTANBglghkgBZQMEAgEFAAQgeEpzTGTN4Khsw2Yh
-            5koIMmwpcooaToDLXLJ5qkWlwdEECN5u3MF0ma99AgIIAA==
-            """
+        MIID/AIBAzCCA7IGCSqGSIb3DQEHAaCCA6MEggOfMIIDmzCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKoZIhvcNAQcBMFcGCSqGSI
+        b3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhIuImh1/gbrwICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEFfsTA7WKgO7CC/BgTSVypiA
+        ggHQHXdnqNysUxcX8I16olz4KaJPsNsrzD6csNCdAB23fZB0+92lO7dJktmRQ6TeTqQUOXD8JsXWwCjwgnupA+Q9qwlsJ/xkjeLMhUUeEE0MaQ
+        GYbKS1COoG26kvup5lNQ1cJ8hnbkJjYux6SvwJgFNsSkdNj7r4Cbv1k4xie+mmr7qCJyZ+hh44vh9PNdyUf+6u5irvmhCw8snTmD8y1ZxqkHXT
+        CD1H4hW0Tus52Ey+X5BVNI01TrryqCBFaBjSCuB+FPK7fLWralehqsnfy6lKeSkg5X+30GQcN5JYB1xeMhKUm6ca5zbnc8hBC8I2e7UJJLHAPh
+        fkIy2P00wmgavm0Q0lhhK/W6c5tJtjnBv1sy2P46u3dRn03KBzvJkBnzUITCCMF3z260xIAnZdYo+XDxulbR2AMNta4YHZwd37rHVJNnxvp4nl
+        v81S+k2+Rfm9kFxXwIORavvPEX8Zh2LWIZu43HqDSmG1ciy3UP7D0TGys9tqZApsESpM13cSr8z4ed09ZmBoyUEyYZpJndv2dpOBnhVgHOZITA
+        IhW2wMYt6pg+9AajILvoU8o0eFfuN0M9ICbKHKd247CRAbsPAY/pErjEP2W7igQL1b6ixnaJcwggFBBgkqhkiG9w0BBwGgggEyBIIBLjCCASow
+        ggEmBgsqhkiG9w0BDAoBAqCB7zCB7DBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQIa40xPf7OTloCAggAMAwGCCqGSIb3DQIJBQAwHQ
+        YJYIZIAWUDBAEqBBAAzY6ZoaeZzSvU3g+NTSugBIGQqTV+V4s9Nj0WShbyfZBxPRB6KOPk0yNfliKKuT0d0YRjQnzPjU2zJM5pHpB/d6odx6dT
+        R022GkjY9GJ6MqzlBHxZ6C29Dx22KyVphiMfu0+J3rW02Ma0y6G9QCPHun8kV0J190dfTEaSAJ5akCRB2RIAFp+miEPDuiGZT6avuRRTmhAcnY
+        iwTMuNtCUOy4F6MSUwIwYJKoZIhvcNAQkVMRYEFJtyBjDBQ5uIACzmWFnT4lJ6sqEsMEEwMTANBglghkgBZQMEAgEFAAQgeEpzTGTN4Khsw2Yh
+        5koIMmwpcooaToDLXLJ5qkWlwdEECN5u3MF0ma99AgIIAA==
+        """
 
     /// A new key as Apple's file has it.
     private static func key() -> String { P256.Signing.PrivateKey().pemRepresentation }
@@ -410,7 +411,8 @@ import Testing
         #expect(audit.contains("application.test") && audit.contains("seed address ada-phone"))
         #expect(audit.contains("subscription 1") && !audit.contains("abababab"))
         for (change, words) in [
-            (["seed": ""], "to whom"), (["seed": "none"], "no seed address"), (["subscription": "99"], "no subscription 99"),
+            (["seed": ""], "to whom"), (["seed": "none"], "no seed address"),
+            (["subscription": "99"], "no subscription 99"),
             (["subscription": "x"], "digits"), (["subscription": "2"], "opted_out"), (["title": ""], "title"),
             (["title": "{{#open}}"], "open"),
         ] {

@@ -197,8 +197,10 @@ import Testing
         }
         for statement in [
             "UPDATE pushmta_engine.delivery SET priority = 1", "CREATE TABLE pushmta_engine.x ()",
-            "SELECT push_token FROM pushmta_engine.console_audience", "TABLE pushmta.seed", "TABLE pushmta.subscription",
-            "SELECT sealed FROM pushmta.credential", "INSERT INTO pushmta_engine.service (name, label) VALUES ('a', 'a')",
+            "SELECT push_token FROM pushmta_engine.console_audience", "TABLE pushmta.seed",
+            "TABLE pushmta.subscription",
+            "SELECT sealed FROM pushmta.credential",
+            "INSERT INTO pushmta_engine.service (name, label) VALUES ('a', 'a')",
             "SELECT nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'))",
             "SELECT pushmta_engine.bind_credential('shop-ios', 1, 'apns_key', 'a', 'k', '', '{}', '', NULL, false)",
             "SELECT pushmta_engine.resume_application(1, false)",

@@ -69,7 +69,7 @@ struct AccountPages: Sendable {
     private var form: FormPage {
         let connectors: [Connector] = [.iosHTTP2, .androidV2, .androidV1, .iosBinary]
         let environments = ApplicationEnvironment.allCases.reversed().map { environment in
-            (environment.rawValue, ApplicationWords(catalogue: catalogue).environment(environment, .ios))
+            FormOption(environment.rawValue, ApplicationWords(catalogue: catalogue).environment(environment, .ios))
         }
         return FormPage(
             title: catalogue[.newAccountTitle],
@@ -88,7 +88,7 @@ struct AccountPages: Sendable {
                 FormField(
                     name: Name.connector,
                     label: catalogue[.factConnector],
-                    kind: .choice(connectors.map { ($0.rawValue, "\($0.rawValue): \(meaning($0))") }),
+                    kind: .choice(connectors.map { FormOption($0.rawValue, "\($0.rawValue): \(meaning($0))") }),
                     isRequired: true,
                     value: Connector.iosHTTP2.rawValue
                 ),

@@ -119,7 +119,8 @@ struct ApplicationPage: Sendable {
         var problems: [PageValues] = []
         func add(_ text: String, _ remedy: String, isBad: Bool) {
             problems.append([
-                "text": .text(text), "remedy": .text(remedy), "hasRemedy": .flag(!remedy.isEmpty), "isBad": .flag(isBad),
+                "text": .text(text), "remedy": .text(remedy), "hasRemedy": .flag(!remedy.isEmpty),
+                "isBad": .flag(isBad),
             ])
         }
         if let health = facts.health, health.state != .closed {

@@ -179,7 +179,7 @@ struct DeclarationPages: Sendable {
             name: Name.environment,
             label: catalogue[.factEnvironment],
             kind: .choice(
-                ApplicationEnvironment.allCases.reversed().map { ($0.rawValue, words.environment($0, .ios)) }
+                ApplicationEnvironment.allCases.reversed().map { FormOption($0.rawValue, words.environment($0, .ios)) }
             ),
             isRequired: true,
             value: original.environment.rawValue
@@ -245,7 +245,7 @@ extension DeclarationPages {
         FormField(
             name: Name.service,
             label: catalogue[.factService],
-            kind: .choice(choices.services.map { ($0, $0) }),
+            kind: .choice(choices.services.map { FormOption($0, $0) }),
             isRequired: true,
             value: chosen
         )
@@ -279,8 +279,8 @@ extension DeclarationPages {
             name: Name.format,
             label: catalogue[.factMessageIDs],
             kind: .choice(
-                [("", catalogue[.chooseOne])]
-                    + [MessageIDFormat.uuid, .int32].map { ($0.rawValue, words.messageIDs($0)) }
+                [FormOption("", catalogue[.chooseOne])]
+                    + [MessageIDFormat.uuid, .int32].map { FormOption($0.rawValue, words.messageIDs($0)) }
             ),
             hint: catalogue[.formatHint],
             isRequired: true,
@@ -295,8 +295,8 @@ extension DeclarationPages {
             name: name,
             label: catalogue[label],
             kind: .choice(
-                [("", catalogue[.noAccountYet])]
-                    + choices.accounts.map { ($0.name, "\($0.name) (\($0.connector.rawValue), \($0.host))") }
+                [FormOption("", catalogue[.noAccountYet])]
+                    + choices.accounts.map { FormOption($0.name, "\($0.name) (\($0.connector.rawValue), \($0.host))") }
             ),
             value: value
         )

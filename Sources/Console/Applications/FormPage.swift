@@ -2,6 +2,19 @@ import HTTPTypes
 import PushCore
 import Store
 
+/// One of the things that a field offers to choose from.
+struct FormOption: Sendable {
+    /// What is sent.
+    let value: String
+    /// What is shown.
+    let name: String
+
+    init(_ value: String, _ name: String) {
+        self.value = value
+        self.name = name
+    }
+}
+
 /// A field of a form.
 struct FormField: Sendable {
     /// What a person gives.
@@ -13,7 +26,7 @@ struct FormField: Sendable {
         /// Some lines that are never shown again, with a file that a script can read into them.
         case file
         /// One of these, the first of them being none where nothing must be chosen.
-        case choice([(value: String, name: String)])
+        case choice([FormOption])
         /// Yes or no.
         case tick
     }

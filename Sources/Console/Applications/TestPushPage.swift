@@ -64,12 +64,12 @@ struct TestPushPage: Sendable {
 
     private func seedField(_ seeds: [(name: String, label: String)]) -> FormField {
         let options = seeds.map { seed in
-            (value: seed.name, name: seed.label.isEmpty ? seed.name : "\(seed.name) (\(seed.label))")
+            FormOption(seed.name, seed.label.isEmpty ? seed.name : "\(seed.name) (\(seed.label))")
         }
         return FormField(
             name: Name.seed,
             label: catalogue[.fieldSeed],
-            kind: .choice([(value: "", name: catalogue[.seedNone])] + options),
+            kind: .choice([FormOption("", catalogue[.seedNone])] + options),
             value: options.first?.value ?? ""
         )
     }

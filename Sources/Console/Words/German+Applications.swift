@@ -137,7 +137,8 @@ extension German {
         .newPairButton: "Beide anlegen",
         .newAndroidTitle: "Android-Anwendung anlegen",
         .newAndroidButton: "Anwendung anlegen",
-        .noServicesForForm: "Eine Anwendung gehört zu einem Dienst, und es gibt noch keinen: Legen Sie zuerst einen an.",
+        .noServicesForForm:
+            "Eine Anwendung gehört zu einem Dienst, und es gibt noch keinen: Legen Sie zuerst einen an.",
         .bundleHint: "Wie in Xcode, etwa com.example.shop.",
         .packageHint: "Wie im Manifest der App, etwa com.example.shop.",
         .formatHint:

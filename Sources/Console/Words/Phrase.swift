@@ -8,7 +8,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case signInTitle, signInUser, signInPassword, signInButton, signInHint, signInRefused, signInLocked, sessionOver
     // Problems, each with what to do.
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
-        malformedTitle, malformedText, tooLongTitle, tooLongText, databaseAwayTitle, databaseAwayText, busyTitle, busyText, conflictTitle,
+        malformedTitle, malformedText, tooLongTitle, tooLongText, databaseAwayTitle, databaseAwayText, busyTitle,
+        busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow
     // Now.
     case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell, summaryOneWarning,

@@ -160,7 +160,12 @@ struct DeclarationTests {
         }
         try await store.saveCredential(same, application: "box", allowsBothEnvironments: true, by: ada)
         await expect(.notFound, "PM001") {
-            try await store.saveCredential(credential(99, "f"), application: "no", allowsBothEnvironments: true, by: ada)
+            try await store.saveCredential(
+                credential(99, "f"),
+                application: "no",
+                allowsBothEnvironments: true,
+                by: ada
+            )
         }
         #expect(try await count(fixture, "audit_log", "action = 'credential.set'") == 3)
         #expect(try await count(fixture, "audit_log", "detail LIKE '%' || repeat('b', 20) || '%'") == 0)
