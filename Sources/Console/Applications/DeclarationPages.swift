@@ -130,7 +130,7 @@ struct DeclarationPages: Sendable {
                 half.account = nonEmpty(call.typed(Name.sandboxAccount))
                 return half
             }
-            try await responder.database.run { try await $0.declareApplications(pair, by: call.actor) }
+            _ = try await responder.database.run { try await $0.declareApplications(pair, by: call.actor) }
             return .redirect(ServiceListPage.path + "?done=pair")
         }
     }

@@ -94,8 +94,9 @@ struct DeclarationTests {
                 _ = try await store.sendTestPush(application: 1, content: "{}", to: .subscription(1), by: who)
             }
         }
-        #expect(try await count(fixture, "service") == 1 && count(fixture, "application") == 2)
-        #expect(try await count(fixture, "credential") == 0 && count(fixture, "external_account") == 2)
+        for (table, rows) in [("service", 1), ("application", 2), ("credential", 0), ("external_account", 2)] as [(String, Int64)] {
+            #expect(try await count(fixture, table) == rows, "\(table)")
+        }
         #expect(try await count(fixture, "audit_log", "action NOT LIKE 'sign_in%' AND action NOT LIKE 'user.%'") == 0)
     }
 
