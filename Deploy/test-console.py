@@ -554,8 +554,10 @@ def test_services(site, browser):
     # A circuit, closed by an operator.
     number = path.rsplit("/", 1)[1]
     site.sql(
-        "INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at, token_effects_held) VALUES "
-        f"({number}, 'open', '62 % of the last answers refuse the push token', 'compare the environment of app and gateway', now(), true)"
+        "INSERT INTO pushmta_engine.application_health "
+        "(application_id, state, reason, remedy, opened_at, next_probe_at, token_effects_held) VALUES "
+        f"({number}, 'open', '62 % of the last answers refuse the push token', 'compare the environment of app and gateway', now(), "
+        "now() + interval '1 hour', true)"
     )
     browser.sign_in("operate", site.passwords["operate"])
     browser.has("Sending")
@@ -583,7 +585,8 @@ def test_services(site, browser):
     browser.sign_in("read", site.passwords["read"])
     browser.has("Sending")
     browser.open(path)
-    browser.has("Neolane_SDK")
+    browser.find("details summary").click()
+    browser.has("PushClient.shared")
     check(not browser.driver.find_elements(By.CSS_SELECTOR, "main .actions"), "a reader may change something")
     browser.open(path + "/credential")
     browser.has("Your role may not do this")

@@ -173,8 +173,8 @@ import Testing
             UPDATE pushmta_engine.external_account SET name = $$\(name)$$;
             UPDATE pushmta_engine.application SET name = $$\(name)$$, label = $$\(name)2$$, integration_key = $$\(name)$$,
                 variables = jsonb_build_array(jsonb_build_object('name', 'city', 'type', 'text', 'label', $$\(name)$$));
-            INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at)
-            VALUES (1, 'open', $$\(name)$$, $$\(name)$$, now());
+            INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at, next_probe_at)
+            VALUES (1, 'open', $$\(name)$$, $$\(name)$$, now(), now() + interval '1 hour');
             """
         )
         let admin = try await site.session(.admin)
@@ -210,13 +210,17 @@ import Testing
         let site = try await ConsoleSite.start()
         try await site.sql(
             """
-            INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at, token_effects_held)
-            VALUES (1, 'open', 'BadDeviceToken', 'look at the environment', now(), true)
+            INSERT INTO pushmta_engine.application_health
+                (application_id, state, reason, remedy, opened_at, next_probe_at, token_effects_held)
+            VALUES (1, 'open', 'BadDeviceToken', 'look at the environment', now(), now() + interval '1 hour', true)
             """
         )
         let oda = try await site.session(.operate)
         let page = try await oda.get(Self.path).text
-        #expect(page.contains("BadDeviceToken") && page.contains("look at the environment"))
+        #expect(
+            page.contains("Its circuit is open") && page.contains("BadDeviceToken")
+                && page.contains("look at the environment")
+        )
         #expect(try await oda.get(Self.path + "/resume").text.contains("name=\"believe\""))
         let done = try await oda.post(Self.path + "/resume", form: ["believe": "yes"])
         #expect(done.headers[.location] == Self.path + "?done=resumed")

@@ -137,7 +137,7 @@ struct FormRefusal: Error {
 extension ConsoleCall {
     /// What stands in a field, without blanks around it.
     func typed(_ name: String) -> String {
-        String((form[name] ?? "").drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        (form[name] ?? "").trimmed
     }
 
     /// Whether a field is ticked.

@@ -1,3 +1,4 @@
+import Content
 import HTTPTypes
 import PushCore
 import Store
@@ -33,13 +34,21 @@ struct TestPushPage: Sendable {
         ]
     }
 
-    private func form(_ call: ConsoleCall) async throws -> (form: FormPage, application: ApplicationRow) {
+    /// The form, and what a message of it is made for.
+    private struct Prepared {
+        let form: FormPage
+        let application: ApplicationRow
+        let connector: Connector?
+    }
+
+    private func form(_ call: ConsoleCall) async throws -> Prepared {
         let id = try call.applicationID()
-        let (application, seeds) = try await responder.database.run { store in
-            (
-                try await store.application(id),
-                try await store.testAddresses(application: id, most: Self.mostSeeds, by: call.actor)
-            )
+        let (application, account, seeds) = try await responder.database.run { store in
+            let application = try await store.application(id)
+            var account: AccountRow?
+            if let id = application.accountID { account = try await store.account(id) }
+            let seeds = try await store.testAddresses(application: id, most: Self.mostSeeds, by: call.actor)
+            return (application, account, seeds)
         }
         let path = ApplicationPage.path("\(id)")
         let obstacle: String =
@@ -59,7 +68,7 @@ struct TestPushPage: Sendable {
             button: catalogue[.testSend],
             obstacle: obstacle
         )
-        return (form, application)
+        return Prepared(form: form, application: application, connector: account?.connector)
     }
 
     private func seedField(_ seeds: [(name: String, label: String)]) -> FormField {
@@ -102,10 +111,16 @@ struct TestPushPage: Sendable {
     }
 
     private func send(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (form, application) = try await form(call)
-        return try await form.reply(to: call) {
+        let prepared = try await form(call)
+        let application = prepared.application
+        return try await prepared.form.reply(to: call) {
             let addressee = try addressee(call)
             let content = Self.content(application.platform, title: call.typed(Name.title), text: call.typed(Name.text))
+            do {
+                _ = try application.template(of: content, over: prepared.connector)
+            } catch {
+                throw FormRefusal(words: "\(error)")
+            }
             let delivery = try await responder.database.run {
                 try await $0.sendTestPush(
                     application: application.id,

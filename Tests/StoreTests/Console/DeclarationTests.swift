@@ -94,7 +94,9 @@ struct DeclarationTests {
                 _ = try await store.sendTestPush(application: 1, content: "{}", to: .subscription(1), by: who)
             }
         }
-        for (table, rows) in [("service", 1), ("application", 2), ("credential", 0), ("external_account", 2)] as [(String, Int64)] {
+        for (table, rows) in [("service", 1), ("application", 2), ("credential", 0), ("external_account", 2)]
+            as [(String, Int64)]
+        {
             #expect(try await count(fixture, table) == rows, "\(table)")
         }
         #expect(try await count(fixture, "audit_log", "action NOT LIKE 'sign_in%' AND action NOT LIKE 'user.%'") == 0)
@@ -178,8 +180,8 @@ struct DeclarationTests {
         let oda = try await actor(fixture, .operate)
         try await fixture.sql(
             """
-            INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at)
-            VALUES (1, 'open', 'InvalidProviderToken', 'set the right key', now())
+            INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at, next_probe_at)
+            VALUES (1, 'open', 'InvalidProviderToken', 'set the right key', now(), now() + interval '1 hour')
             """
         )
         let before = try await fixture.store.serviceLines(after: ("", ""), most: 9)
