@@ -35,8 +35,8 @@
 //
 // SEE ALSO
 //   Server/ConsoleRoute.swift, Server/ConsoleResponder.swift, Sessions/SignIn.swift, Pages/ConsoleRoutes.swift,
-//   Pages/NowFeed.swift, Applications/ApplicationPage.swift, Words/Phrase.swift, Sources/ConsoleFiles/console_files.c, Sources/Schema/version1/11-console.sql,
-//   Deploy/guide/console.md
+//   Pages/NowFeed.swift, Applications/ApplicationPage.swift, Words/Phrase.swift, Sources/ConsoleFiles/console_files.c,
+//   Sources/Schema/version1/11-console.sql, Deploy/guide/console.md
 
 import Hummingbird
 import HummingbirdCore
