@@ -485,4 +485,5 @@ BEGIN
         ORDER BY s.name LIMIT most;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_seeds(bytea, timestamptz, interval, integer, integer) IS
-    'The seed addresses of an application that get messages, without their tokens, for somebody who has signed in and may send a test push.';
+    'The seed addresses of an application that get messages, without their tokens, for somebody who has signed in and may send a test '
+    'push.';
