@@ -105,7 +105,7 @@ extension English {
             "One message goes to one device, the way that all messages go: it shows whether credential, account and app fit "
             + "together. Its page then says what the gateway answered. It is on record.",
         .fieldSeed: "Seed address",
-        .fieldSeedHint: "pushmta seed add makes one of a device’s push token.",
+        .fieldSeedHint: "A device’s push token becomes a seed address with pushmta seed add.",
         .seedNone: "none: the subscription below",
         .fieldSubscription: "Number of a subscription",
         .fieldSubscriptionHint: "Subscribers finds it by user key.",

@@ -108,7 +108,7 @@ extension French {
             "Un message va à un appareil, par le chemin de tous les messages : il montre si identifiants, compte et app vont ensemble. "
             + "Sa page dit ensuite ce que la passerelle a répondu. Il est consigné dans l’audit.",
         .fieldSeed: "Adresse de contrôle",
-        .fieldSeedHint: "pushmta seed add en fait une du jeton push d’un appareil.",
+        .fieldSeedHint: "Avec pushmta seed add, le jeton push d’un appareil devient une adresse de contrôle.",
         .seedNone: "aucune : l’abonnement ci-dessous",
         .fieldSubscription: "Numéro d’un abonnement",
         .fieldSubscriptionHint: "La page Abonnés le trouve par la clé d’utilisateur.",

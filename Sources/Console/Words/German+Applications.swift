@@ -108,7 +108,7 @@ extension German {
             "Eine Nachricht geht an ein Gerät, auf dem Weg aller Nachrichten: Sie zeigt, ob Zugangsdaten, Konto und App "
             + "zusammenpassen. Danach sagt ihre Seite, was das Gateway geantwortet hat. Es steht im Protokoll.",
         .fieldSeed: "Testadresse",
-        .fieldSeedHint: "pushmta seed add macht eine aus dem Push-Token eines Geräts.",
+        .fieldSeedHint: "Aus dem Push-Token eines Geräts macht pushmta seed add eine Testadresse.",
         .seedNone: "keine: das Abonnement darunter",
         .fieldSubscription: "Nummer eines Abonnements",
         .fieldSubscriptionHint: "Unter Abonnenten findet man sie mit dem Benutzerschlüssel.",
