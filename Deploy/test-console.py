@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 from selenium import webdriver
@@ -550,6 +551,19 @@ def test_services(site, browser):
     for place in (path, path + "/credential", "/audit"):
         browser.open(place)
         check(secret[:30] not in browser.driver.page_source, f"{place} shows a key")
+    browser.open(path + "/credential")
+    token = browser.find("main input[name=token]").get_attribute("value")
+    cookies = "; ".join(f"{row['name']}={row['value']}" for row in browser.driver.get_cookies())
+    request = urllib.request.Request(
+        f"{site.base}{path}/credential", data=f"token={token}&material={secret * 5000}".encode(), headers={"Cookie": cookies}
+    )
+    try:
+        urllib.request.urlopen(request, timeout=DEADLINE)
+        raise SystemExit("console: an upload of 300 KB is taken")
+    except urllib.error.HTTPError as error:
+        check(error.code == 413 and secret[:30] not in error.read().decode(), f"a long upload is answered with {error.code}")
+    log = (site.folder / "log/console.log").read_text(errors="replace")
+    check(secret[:30] not in log, "the log has a key")
 
     # A circuit, closed by an operator.
     number = path.rsplit("/", 1)[1]
