@@ -130,7 +130,7 @@ let targets: [Target] = [
     module(
         "Console",
         [
-            "ConsoleFiles", "ProcessEvents", "Content", "Store", "PostgresClient", "PushCore", .hummingbird,
+            "ConsoleFiles", "ProcessEvents", "Content", "Gateways", "Store", "PostgresClient", "PushCore", .hummingbird,
             .hummingbirdCore,
             .hummingbirdTLS, .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
             .serviceLifecycle, .logging,
@@ -240,8 +240,8 @@ let targets: [Target] = [
     tests(
         "ConsoleTests",
         [
-            "Console", "ConsoleFiles", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird, .httpTypes,
-            .nioCore, .logging,
+            "Console", "ConsoleFiles", "Administration", "Store", "PostgresClient", "PushCore", "TestSupport",
+            .hummingbird, .httpTypes, .nioCore, .crypto, .logging,
         ]
     ),
     tests(

@@ -17,6 +17,7 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/", name: .menuNow, role: .read),
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
         MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
+        MenuItem(path: ServiceListPage.path, name: .menuServices, role: .read),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
@@ -42,7 +43,11 @@ struct ConsoleRoutes: Sendable {
             + AuditPage(responder: responder).routes
             + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
             + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
-            + Composer(responder: responder).routes + LanguageMenu.routes + files
+            + Composer(responder: responder).routes + ServiceListPage(responder: responder).routes
+            + ApplicationPage(responder: responder).routes + DeclarationPages(responder: responder).routes
+            + AccountPages(responder: responder).routes + CredentialPage(responder: responder).routes
+            + TestPushPage(responder: responder).routes
+            + LanguageMenu.routes + files
     }
 }
 
@@ -57,4 +62,7 @@ extension ConsoleCall {
 
     /// Whether the user may hold and stop things.
     var mayOperate: Bool { session.map { $0.role >= .operate } ?? false }
+
+    /// Whether the user may declare things.
+    var mayDeclare: Bool { session.map { $0.role >= .admin } ?? false }
 }

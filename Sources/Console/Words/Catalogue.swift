@@ -165,6 +165,13 @@ extension Catalogue {
             case "delivery.proof": .auditProof
             case "delivery.start": .auditStart
             case "subscription.preview": .auditPreview
+            case "service.add": .auditServiceAdd
+            case "account.add": .auditAccountAdd
+            case "application.add": .auditApplicationAdd
+            case "application.copy": .auditApplicationCopy
+            case "application.resume": .auditApplicationResume
+            case "application.test": .auditTest
+            case "credential.set": .auditCredentialSet
             default: nil
             }
         return phrase.map { self[$0] } ?? name
