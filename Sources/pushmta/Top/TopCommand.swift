@@ -9,8 +9,8 @@ struct TopCommand: PushMTACommand {
         commandName: "top",
         abstract: "Watch hosts, children, applications, deliveries and alarms live.",
         discussion: """
-            A screen with rates and sparklines. Keys: q ends, ? shows all keys; Tab or 0 to 5 choose what is shown, s the order of rows, / a \
-            text that rows must have, p lets the figures stand still. With --once, or where standard output is no terminal, one look is \
+            A screen with rates and sparklines. Keys: q ends, ? shows all keys; Tab or 0 to 5 choose what is shown, s the order of rows, / \
+            a text that rows must have, p lets the figures stand still. With --once, or where standard output is no terminal, one look is \
             printed as text, with all rows. The rights of pushmta_monitoring suffice.
 
             While the database is away the screen says so and goes on by itself. Counting much costs the database time: each table is read \

@@ -88,7 +88,7 @@ extension TopFrame {
         ]
         if let trouble = state.trouble {
             let since = (now - trouble.since).words
-            let words = "The database is away for \(since), and the figures are those of before: \(trouble.words)"
+            let words = "No figures for \(since); what stands here is from before. The reason: \(trouble.words)"
             lines += DisplayWidth.wrapped(TerminalText.line(words), to: width).prefix(3).map { TopLine($0, .critical) }
         }
         return lines
