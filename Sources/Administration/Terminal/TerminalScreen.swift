@@ -47,7 +47,7 @@ package final class TerminalScreen: Sendable {
 
     /// The modes before; nil while the terminal is not taken.
     private let before = Mutex<termios?>(nil)
-    private let sources = Mutex<[any DispatchSourceSignal]>([])
+    private let sources = Mutex<SignalSources?>(nil)
 
     /// The screen; nil where standard input and output are no terminals, or one that cannot move its cursor.
     package init?(environment: [String: String]) {
@@ -145,7 +145,7 @@ package final class TerminalScreen: Sendable {
             sources.append(source)
         }
         // They tell as long as somebody holds them.
-        let held = sources
+        let held = SignalSources(all: sources)
         self.sources.withLock { $0 = held }
         do {
             try DetachedThread.start { Self.readKeys { continuation.yield($0) } }
@@ -187,4 +187,9 @@ package final class TerminalScreen: Sendable {
     private static func write(_ text: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
+}
+
+/// Sources of signals, which nobody touches any more: Dispatch's are good in any thread, but do not say so.
+private struct SignalSources: @unchecked Sendable {
+    let all: [any DispatchSourceSignal]
 }
