@@ -40,7 +40,8 @@ struct TopCommand: PushMTACommand {
         let session = StoreSession.configuration(loaded.values, role: "admin")
         let (events, continuation) = AsyncStream.makeStream(of: TopLoop.Event.self)
         let store = try await Store.connect(session) { event in
-            if case .attemptFailed(let error, attempt: _, nextDelay: _) = event { continuation.yield(.state(.away("\(error)"))) }
+            guard case .attemptFailed(let error, attempt: _, nextDelay: _) = event else { return }
+            continuation.yield(.state(.away("\(error)")))
         }
         let reader = TopReader(store: store)
         guard !once, let screen = TerminalScreen(environment: environment) else {
