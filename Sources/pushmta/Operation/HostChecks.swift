@@ -14,12 +14,31 @@ struct HostChecks: Sendable {
     /// Looks at disks and ports.
     func results() async -> [CheckResult] {
         var results = disks
-        let web = settings.web
-        for (key, port, scheme) in [("web.port", web.port, "http"), ("web.tlsPort", web.tlsPort, "https")]
-        where port > 0 {
-            results.append(await PortCheck(key: key, address: web.address, port: port, scheme: scheme).result())
-        }
+        for check in ports where check.port > 0 { results.append(await check.result()) }
         return results
+    }
+
+    private var ports: [PortCheck] {
+        let (web, console, metrics) = (settings.web, settings.console, settings.metrics)
+        let isConsoleTLS = !console.certificateFile.isEmpty
+        let pages = [
+            ("supervisor", "metrics.supervisorPort", metrics.supervisorPort),
+            ("feedback", "metrics.feedbackPort", metrics.feedbackPort), ("web", "metrics.webPort", metrics.webPort),
+        ]
+        return [
+            PortCheck(key: "web.port", address: web.address, port: web.port, owner: .web),
+            PortCheck(key: "web.tlsPort", address: web.address, port: web.tlsPort, owner: .web, isTLS: true),
+            PortCheck(
+                key: "console.port",
+                address: console.address,
+                port: console.port,
+                owner: .console,
+                isTLS: isConsoleTLS
+            ),
+        ]
+            + pages.map { process, key, port in
+                PortCheck(key: key, address: metrics.address, port: port, owner: .metrics(of: process))
+            }
     }
 
     /// Below this a supervisor gives an alarm: see its journals. Twenty times that leaves a night.
@@ -50,16 +69,56 @@ struct HostChecks: Sendable {
     }
 }
 
-/// Whether a port of the web process can be had: it is free, or a web process of ours has it.
+/// Whether a port of a process can be had: it is free, or a process of ours has it.
 struct PortCheck: Sendable {
+    /// Who listens on a port.
+    enum Owner: Sendable, Equatable {
+        /// The web process, for devices and the API.
+        case web
+        /// The console.
+        case console
+        /// A process with its page of metrics.
+        case metrics(of: String)
+
+        /// The command that runs it.
+        var command: String {
+            switch self {
+            case .web: "pushmta web"
+            case .console: "pushmta console"
+            case .metrics(let process): "pushmta \(process)"
+            }
+        }
+
+        /// What is asked to see whether it is one of ours.
+        fileprivate var path: String {
+            switch self {
+            case .web: "/health/live"
+            case .console: "/sign-in"
+            case .metrics: "/metrics"
+            }
+        }
+
+        fileprivate func isAnswer(_ response: CurlResponse) -> Bool {
+            guard response.status == 200 else { return false }
+            let text = String(decoding: response.body, as: UTF8.self)
+            return switch self {
+            case .web: response.header("x-request-id") != nil && text.hasPrefix("OK")
+            case .console: text.contains("PushMTA")
+            case .metrics(let process): text.contains("pushmta_build_info{process=\"\(process)\"")
+            }
+        }
+    }
+
     /// The setting that names it.
     let key: String
     /// The address to listen on.
     let address: String
-    /// The port.
+    /// The port; 0 for none.
     let port: Int
-    /// How a process that has it is asked.
-    let scheme: String
+    /// The process that is to have it.
+    let owner: Owner
+    /// Whether it is asked over TLS.
+    var isTLS = false
 
     /// How long a process on this machine may take to answer.
     private static let timeoutMilliseconds = 2_000
@@ -72,7 +131,7 @@ struct PortCheck: Sendable {
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .bind(host: address, port: port).get()
             try await channel.close().get()
-            return CheckResult(subject, .ok, "free for `pushmta web` (\(key))")
+            return CheckResult(subject, .ok, "free for `\(owner.command)` (\(key))")
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             return await taken(subject)
         } catch let error as IOError where error.errnoCode == EACCES {
@@ -82,10 +141,11 @@ struct PortCheck: Sendable {
                 "below 1,024, and this user may not listen there: put a proxy in front (\(key) above 1,024), or give the service CAP_NET_BIND_SERVICE"
             )
         } catch {
+            let addressKey = key.prefix { $0 != "." } + ".address"
             return CheckResult(
                 subject,
                 .failed,
-                "cannot be listened on at \(address): \(error). Check web.address and \(key)"
+                "cannot be listened on at \(address): \(error). Check \(addressKey) and \(key)"
             )
         }
     }
@@ -95,21 +155,21 @@ struct PortCheck: Sendable {
         let authority = host.contains(":") ? "[\(host)]" : host
         let answer = try? await CurlClient().perform(
             CurlRequest(
-                url: "\(scheme)://\(authority):\(port)/health/live",
+                url: "\(isTLS ? "https" : "http")://\(authority):\(port)\(owner.path)",
                 timeoutMilliseconds: Self.timeoutMilliseconds,
                 connectTimeoutMilliseconds: Self.timeoutMilliseconds
             )
         )
-        if let answer, answer.status == 200, answer.header("x-request-id") != nil, answer.body.starts(with: "OK".utf8) {
-            return CheckResult(subject, .ok, "a web process of ours has it (\(key))")
+        if let answer, owner.isAnswer(answer) {
+            return CheckResult(subject, .ok, "`\(owner.command)` of ours has it (\(key))")
         }
-        if scheme == "https" {
+        if isTLS {
             return CheckResult(subject, .ok, "somebody listens there (\(key)); of TLS only its own clients can say who")
         }
         return CheckResult(
             subject,
             .warning,
-            "another program has it (`ss -ltnp sport = :\(port)` shows which): end that one, or give another \(key), if this host is to run `pushmta web`"
+            "another program has it (`ss -ltnp sport = :\(port)` shows which): end that one, or give another \(key), if this host is to run `\(owner.command)`"
         )
     }
 }

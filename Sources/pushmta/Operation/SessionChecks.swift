@@ -11,7 +11,7 @@ struct SessionChecks: Sendable {
     /// A connection as the processes have it.
     let store: Store
 
-    /// Looks at the user, the connection and the clock; at the web process's own user where it has one.
+    /// Looks at the user, the connection and the clock; at the own users of web process and console where they have some.
     func results() async -> [CheckResult] {
         var results: [CheckResult] = []
         do {
@@ -21,7 +21,11 @@ struct SessionChecks: Sendable {
         } catch {
             results = [CheckResult("database user", .failed, "\(error)")]
         }
-        if !settings.web.databaseUrl.isEmpty { results.append(await webUser()) }
+        let (web, console) = (settings.web.databaseUrl, settings.console.databaseUrl)
+        if !web.isEmpty { results.append(await user(of: "web process", web, "web.databaseUrl", Store.webRole)) }
+        if !console.isEmpty {
+            results.append(await user(of: "console", console, "console.databaseUrl", Store.consoleRole))
+        }
         results.append(await clock())
         return results
     }
@@ -62,15 +66,16 @@ struct SessionChecks: Sendable {
         )
     }
 
-    private func webUser() async -> CheckResult {
-        let subject = "database user of the web process"
+    /// Looks at the user of a process that works under a role with fewer rights.
+    private func user(of process: String, _ url: String, _ key: String, _ wanted: String) async -> CheckResult {
+        let subject = "database user of the \(process)"
         var own = settings
-        own.database.url = settings.web.databaseUrl
-        own.database.origin = SettingOrigin("web.databaseUrl")
+        own.database.url = url
+        own.database.origin = SettingOrigin(key)
         do {
             let store = try await Store.connect(
-                StoreSession.configuration(own, role: "doctor-web"),
-                role: Store.webRole
+                StoreSession.configuration(own, role: "doctor"),
+                role: wanted
             )
             let role: String
             do {
@@ -80,11 +85,11 @@ struct SessionChecks: Sendable {
                 await store.close()
                 throw error
             }
-            guard role != Store.webRole else { return CheckResult(subject, .ok, "it works as \(role)") }
+            guard role != wanted else { return CheckResult(subject, .ok, "it works as \(role)") }
             return CheckResult(
                 subject,
                 .warning,
-                "\(role) is no member of \(Store.webRole), so the web process has all of its rights: GRANT \(Store.webRole) TO \(role)"
+                "\(role) is no member of \(wanted), so the \(process) has all of its rights: GRANT \(wanted) TO \(role)"
             )
         } catch {
             return CheckResult(subject, .failed, "\(error)")

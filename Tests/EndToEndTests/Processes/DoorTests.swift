@@ -191,7 +191,7 @@ import Testing
     /// The check listens for a moment itself where a port is free, so whoever is to have the port has it before it is asked.
     @Test func portsAreFreeOrOursOrSomebodyElses() async throws {
         func found(_ port: Int) async -> String {
-            await PortCheck(key: "web.port", address: "127.0.0.1", port: port, scheme: "http").result().detail
+            await PortCheck(key: "web.port", address: "127.0.0.1", port: port, owner: .web).result().detail
         }
         try await eventually("a port is free") { await found(try await FreePort.any()).hasPrefix("free") }
         let process = BackgroundProcess(name: "web", recordFile: folder.path + "/record", logFile: folder.path + "/log")
@@ -212,7 +212,9 @@ import Testing
             try await connection?.close().get()
             return connection != nil && process.running != nil
         }
-        #expect(await found(port).hasPrefix("a web process of ours"))
+        #expect(await found(port).hasPrefix("`pushmta web` of ours"))
+        let wrong = PortCheck(key: "console.port", address: "127.0.0.1", port: port, owner: .console)
+        #expect(await wrong.result().detail.contains("if this host is to run `pushmta console`"))
         try await process.stop()
         let other = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { $0.close() }
