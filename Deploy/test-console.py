@@ -145,7 +145,9 @@ class Site:
     def __init__(self, programs, folder):
         self.pushmta, self.folder = programs / "pushmta", folder
         words = run(self.pushmta, "quickstart", "run", "--folder", folder, "--messages", 2000, "--json", "--fresh", "--detach")
-        self.database = json.loads(words.splitlines()[-1])["database"]
+        # The site has a console of its own, with a first user; the tests' one has other settings, and the same users.
+        self.own = json.loads(words.splitlines()[-1])
+        self.database = self.own["database"]
         self.settings = folder / "pushmta.yaml"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -328,6 +330,29 @@ def test_doors(site, browser):
     check("Stop for good" not in browser.text(), "a reader is shown how to stop a delivery")
     browser.open(f"/deliveries/{site.open}/stop")
     browser.has("Your role may not do this")
+
+
+def test_first(site, browser):
+    """The first user of quickstart's console has a password that is good for choosing another."""
+    check(urllib.request.urlopen(site.own["console"] + "/sign-in", timeout=DEADLINE).status == 200, "the site's own console is not up")
+    user, password, chosen = site.own["consoleUser"], site.own["consolePassword"], "a password of one's own"
+    browser.sign_in(user, password)
+    browser.has("You have signed in with a one-time password")
+    browser.judge("password", "/password")
+    browser.open("/deliveries")
+    browser.has("You have signed in with a one-time password")
+    for field, words in (("password", "not the one"), ("new", chosen), ("again", chosen)):
+        browser.find(f"#{field}").send_keys(words)
+    browser.find("main button").click()
+    browser.has("The password so far is wrong")
+    for field, words in (("password", password), ("new", chosen), ("again", chosen)):
+        browser.find(f"#{field}").send_keys(words)
+    browser.find("main button").click()
+    browser.has("The last hour")
+    browser.sign_in(user, password)
+    browser.has("Name or password is wrong")
+    browser.sign_in(user, chosen)
+    browser.has("The last hour")
 
 
 def test_forms(site, browser):
@@ -572,7 +597,7 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_live, test_people, test_end,
+            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

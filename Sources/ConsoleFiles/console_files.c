@@ -29,6 +29,9 @@ static const char layout[] = {
 static const char sign_in[] = {
 #embed "templates/sign-in.mustache" suffix(, 0)
 };
+static const char password[] = {
+#embed "templates/password.mustache" suffix(, 0)
+};
 static const char problem[] = {
 #embed "templates/problem.mustache" suffix(, 0)
 };
@@ -126,6 +129,7 @@ static const char icon_svg[] = {
 static const struct console_file files[] = {
     {"layout.mustache", layout},
     {"sign-in.mustache", sign_in},
+    {"password.mustache", password},
     {"problem.mustache", problem},
     {"now.mustache", now},
     {"now-live.mustache", now_live},

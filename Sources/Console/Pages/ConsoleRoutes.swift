@@ -11,6 +11,7 @@ struct ConsoleRoutes: Sendable {
     }
 
     static let signInPath = "/sign-in"
+    static let signOutPath = "/sign-out"
     static let livePath = "/live"
     /// What stands in the menu, for those who may go there.
     static let menu = [
@@ -36,7 +37,8 @@ struct ConsoleRoutes: Sendable {
             }
         }
         all =
-            SignIn(responder: responder).routes + NowPage(responder: responder).routes
+            SignIn(responder: responder).routes + PasswordPage(responder: responder).routes
+            + NowPage(responder: responder).routes
             + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
             + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
             + AuditPage(responder: responder).routes

@@ -21,6 +21,20 @@ enum English {
         .signInRefused: "Name or password is wrong. Check both, and try again.",
         .signInLocked: "There were too many failures. Try again in {0} min, or ask an operator for a new password.",
         .sessionOver: "Your session is over, or you have not signed in yet. Sign in to go on.",
+        // Choosing another password.
+        .passwordTitle: "Change the password",
+        .passwordOneTime: "You have signed in with a one-time password. Choose one of your own, then you can go on.",
+        .passwordOld: "Password so far",
+        .passwordNew: "New password",
+        .passwordAgain: "New password once more",
+        .passwordHint: "At least {0} characters. A sentence is easier to remember than signs.",
+        .passwordButton: "Change the password",
+        .passwordDone: "The password is changed. Your other sessions have ended.",
+        .passwordWrong: "The password so far is wrong, and nothing was changed.",
+        .passwordShort: "The new password is too short: it needs at least {0} characters.",
+        .passwordLong: "The new password is too long: at most {0} characters are taken.",
+        .passwordDiffers: "The new password is not twice the same. Type it again.",
+        .passwordSame: "The new password is the one so far. Choose another.",
         // Problems, each with what to do.
         .notFoundTitle: "Nothing is here",
         .notFoundText:

@@ -25,6 +25,21 @@ enum French {
             "Il y a eu trop d’échecs. Réessayez dans {0} min, ou demandez un nouveau mot de passe à un exploitant.",
         .sessionOver:
             "Votre session est terminée, ou vous n’êtes pas encore connecté. Connectez-vous pour continuer.",
+        // Choosing another password.
+        .passwordTitle: "Changer le mot de passe",
+        .passwordOneTime:
+            "Vous vous êtes connecté avec un mot de passe à usage unique. Choisissez le vôtre, puis vous pourrez continuer.",
+        .passwordOld: "Mot de passe actuel",
+        .passwordNew: "Nouveau mot de passe",
+        .passwordAgain: "Nouveau mot de passe, encore une fois",
+        .passwordHint: "Au moins {0} caractères. Une phrase se retient mieux que des signes.",
+        .passwordButton: "Changer le mot de passe",
+        .passwordDone: "Le mot de passe est changé. Vos autres sessions sont terminées.",
+        .passwordWrong: "Le mot de passe actuel est faux ; rien n’a été changé.",
+        .passwordShort: "Le nouveau mot de passe est trop court : il lui faut au moins {0} caractères.",
+        .passwordLong: "Le nouveau mot de passe est trop long : {0} caractères au plus sont admis.",
+        .passwordDiffers: "Le nouveau mot de passe n’est pas deux fois le même. Saisissez-le encore une fois.",
+        .passwordSame: "Le nouveau mot de passe est l’actuel. Choisissez-en un autre.",
         // Problems, each with what to do.
         .notFoundTitle: "Il n’y a rien ici",
         .notFoundText:

@@ -23,6 +23,21 @@ enum German {
             "Es gab zu viele Fehlversuche. Versuchen Sie es in {0} min noch einmal, oder lassen Sie sich vom Betrieb ein "
             + "neues Passwort geben.",
         .sessionOver: "Ihre Sitzung ist zu Ende, oder Sie sind noch nicht angemeldet. Melden Sie sich an.",
+        // Choosing another password.
+        .passwordTitle: "Passwort ändern",
+        .passwordOneTime:
+            "Sie haben sich mit einem Einmalpasswort angemeldet. Wählen Sie ein eigenes, dann geht es weiter.",
+        .passwordOld: "Bisheriges Passwort",
+        .passwordNew: "Neues Passwort",
+        .passwordAgain: "Neues Passwort noch einmal",
+        .passwordHint: "Mindestens {0} Zeichen. Ein Satz ist leichter zu merken als Sonderzeichen.",
+        .passwordButton: "Passwort ändern",
+        .passwordDone: "Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.",
+        .passwordWrong: "Das bisherige Passwort ist falsch; es wurde nichts geändert.",
+        .passwordShort: "Das neue Passwort ist zu kurz: Es braucht mindestens {0} Zeichen.",
+        .passwordLong: "Das neue Passwort ist zu lang: Höchstens {0} Zeichen sind möglich.",
+        .passwordDiffers: "Das neue Passwort steht nicht zweimal gleich da. Geben Sie es noch einmal ein.",
+        .passwordSame: "Das neue Passwort ist das bisherige. Wählen Sie ein anderes.",
         // Problems, each with what to do.
         .notFoundTitle: "Hier ist nichts",
         .notFoundText:

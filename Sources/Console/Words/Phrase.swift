@@ -6,6 +6,9 @@ enum Phrase: String, Sendable, CaseIterable {
     case skip, menuLabel, menuNow, menuDeliveries, menuAlarms, menuHosts, menuAudit, signedInAs, signOut, reload
     // Signing in.
     case signInTitle, signInUser, signInPassword, signInButton, signInHint, signInRefused, signInLocked, sessionOver
+    // Choosing another password.
+    case passwordTitle, passwordOneTime, passwordOld, passwordNew, passwordAgain, passwordHint, passwordButton,
+        passwordDone, passwordWrong, passwordShort, passwordLong, passwordDiffers, passwordSame
     // Problems, each with what to do.
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
         malformedTitle, malformedText, databaseAwayTitle, databaseAwayText, busyTitle, busyText, conflictTitle,
