@@ -181,6 +181,13 @@ class Site:
         self.sql(f"SELECT pushmta.start_delivery({self.open})")
         # In one transaction: it would be at its end before it is paused.
         self.sql(f"SELECT pushmta.start_delivery({self.paused}); SELECT pushmta.pause_delivery({self.paused})")
+        target = ["--app", self.applications[0]["name"], "--filter", "locale = 'fr' and parameters.tier in ('gold', 'silver')"]
+        self.command(
+            "template", "add", "Spring in France", "--label", "What France gets in spring", *target,
+            "--content", '{"ios": {"title": "Bonjour {{name|vous}}"}, "android": {"title": "Bonjour {{name|vous}}"}}',
+            "--settings", '{"priority": 10, "validity_seconds": 86400}',
+        )
+        self.template = self.sql("SELECT id FROM pushmta.delivery_template WHERE NOT ready_made").strip()
         for role in ("read", "marketing", "operate", "admin"):
             self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
 
@@ -306,6 +313,10 @@ def pages(site):
         "hosts": "/hosts",
         "drain": f"/hosts/{host}/drain",
         "recycle": f"/children/{child}/recycle",
+        "settings": "/hosts/settings",
+        "templates": "/templates",
+        "template": f"/templates/{site.template}",
+        "template-delete": f"/templates/{site.template}/delete",
         "audit": "/audit",
         "not-found": "/nothing",
     }
@@ -494,6 +505,10 @@ def test_compose(site, browser):
         browser.judge(f"compose-{step}", f"{draft}/{step}")
     browser.judge("compose", "/compose")
     browser.open(draft + "/send")
+    browser.find("#keep").send_keys("Spring again")
+    browser.find("form[action$='/template'] button").click()
+    browser.has("The template is kept")
+    browser.open(draft + "/send")
     browser.find("#seed-0").click()
     browser.find("form[action$='/proof'] button").click()
     browser.has("The proof is on its way")
@@ -505,6 +520,39 @@ def test_compose(site, browser):
     check(site.state(delivery) not in ("editing", "failed"), f"it was not started: {site.state(delivery)}")
     browser.open(draft + "/send")
     browser.has("Nothing is here")
+
+
+def test_templates(site, browser):
+    """A template says its service, applications and target; a delivery begins with it; it is deleted, and all of it is on record."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.find("header a[href='/templates']").click()
+    browser.has("Deliver on iOS")
+    browser.driver.find_element(By.LINK_TEXT, "Spring in France").click()
+    for words in ("What France gets in spring", site.applications[0]["name"], "locale = 'fr'", '"priority": 10'):
+        browser.has(words)
+    browser.find(".title a[href^='/compose']").click()
+    browser.has("A new delivery")
+    check(browser.find("#template").get_attribute("value") == "Spring in France", "the template is not chosen")
+    browser.find("#label").send_keys("Printemps")
+    browser.find("form[action='/compose'] button").click()
+    browser.has("Save and go on")
+    boxes = [box.get_attribute("name") for box in browser.driver.find_elements(By.CSS_SELECTOR, "input[type=checkbox]:checked")]
+    check(boxes == [f"application.{site.applications[0]['name']}"], f"these applications are chosen: {boxes}")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/target")
+    check("parameters.tier" in browser.find("#filter").get_attribute("value"), "the filter is not the template's")
+    browser.open(f"/templates/{site.template}")
+    browser.find("a.danger").click()
+    browser.has("Delete this template?")
+    browser.find("form.actions button").click()
+    browser.has("The template is deleted")
+    check("Spring in France" not in browser.find("table").text, "the template is there")
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.open("/audit")
+    for words in ("kept a template", "deleted a template", "Spring again"):
+        browser.has(words)
 
 
 def test_live(site, browser):
@@ -537,7 +585,7 @@ def test_languages(site, browser):
         browser.has(words)
         check(browser.driver.current_url == site.base + "/hosts", f"it came to {browser.driver.current_url}")
         check(browser.find("html").get_attribute("lang") == code, "the page does not say its language")
-        for name in ("now", "deliveries", "delivery-open", "hosts", "stop", "recycle"):
+        for name in ("now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template"):
             browser.judge(f"{name}-{code}", pages(site)[name])
         browser.open("/hosts")
     browser.find("form.languages button[value=en]").click()
@@ -597,7 +645,7 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_live, test_people, test_end,
+            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -74,6 +74,18 @@ static const char subscriber[] = {
 static const char quarantine[] = {
 #embed "templates/quarantine.mustache" suffix(, 0)
 };
+static const char templates[] = {
+#embed "templates/templates.mustache" suffix(, 0)
+};
+static const char template[] = {
+#embed "templates/template.mustache" suffix(, 0)
+};
+static const char settings[] = {
+#embed "templates/settings.mustache" suffix(, 0)
+};
+static const char setting_table[] = {
+#embed "templates/setting-table.mustache" suffix(, 0)
+};
 static const char compose[] = {
 #embed "templates/compose/compose.mustache" suffix(, 0)
 };
@@ -144,6 +156,10 @@ static const struct console_file files[] = {
     {"subscribers.mustache", subscribers},
     {"subscriber.mustache", subscriber},
     {"quarantine.mustache", quarantine},
+    {"templates.mustache", templates},
+    {"template.mustache", template},
+    {"settings.mustache", settings},
+    {"setting-table.mustache", setting_table},
     {"compose.mustache", compose},
     {"compose-head.mustache", compose_head},
     {"compose-go.mustache", compose_go},

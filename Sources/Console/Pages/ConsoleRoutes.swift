@@ -18,6 +18,7 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/", name: .menuNow, role: .read),
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
         MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
+        MenuItem(path: TemplatesPage.path, name: .menuTemplates, role: .read),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
@@ -44,7 +45,8 @@ struct ConsoleRoutes: Sendable {
             + AuditPage(responder: responder).routes
             + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
             + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
-            + Composer(responder: responder).routes + LanguageMenu.routes + files
+            + Composer(responder: responder).routes + TemplatesPage(responder: responder).routes
+            + SettingsPage(responder: responder).routes + LanguageMenu.routes + files
     }
 }
 
@@ -56,6 +58,9 @@ extension ConsoleCall {
             return session
         }
     }
+
+    /// Whether the user may compose deliveries.
+    var mayCompose: Bool { session.map { $0.role >= .marketing } ?? false }
 
     /// Whether the user may hold and stop things.
     var mayOperate: Bool { session.map { $0.role >= .operate } ?? false }

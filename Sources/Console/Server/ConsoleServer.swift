@@ -2,10 +2,10 @@
 //
 // WHAT IT DOES
 //   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries,
-//   drains hosts and recycles children for those whose role may; has drafts of deliveries written, proved and started; shows
-//   administrators who did what. Looks subscribers up, by key and never as a list, and hands outcomes of deliveries out as CSV;
-//   both are on record. Everything is HTML that is made here; a script only
-//   exchanges the live part, and without it all works by reloading.
+//   drains hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and
+//   started; shows templates, and the settings in force with what each came from; shows administrators
+//   who did what. Looks subscribers up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on
+//   record. Everything is HTML that is made here; a script only exchanges the live part, and without it all works by reloading.
 //
 // HOW IT IS USED
 //   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(). It is a
@@ -61,6 +61,8 @@ public struct ConsoleSetup: Sendable {
     public var meanings: @Sendable (String) -> String?
     /// Its log.
     public var logger: Logger
+    /// The settings that are in force, with what each came from, for the page that shows them.
+    public var settingsInForce: [SettingInForce]
     /// What time it is for sessions and locks; nil for the database's own time, which is what it is but in tests.
     public var moment: @Sendable () -> DatabaseTime?
 
@@ -71,6 +73,7 @@ public struct ConsoleSetup: Sendable {
         version: String,
         meanings: @escaping @Sendable (String) -> String?,
         logger: Logger,
+        settingsInForce: [SettingInForce] = [],
         moment: @escaping @Sendable () -> DatabaseTime? = { nil }
     ) {
         self.settings = settings
@@ -78,6 +81,7 @@ public struct ConsoleSetup: Sendable {
         self.version = version
         self.meanings = meanings
         self.logger = logger
+        self.settingsInForce = settingsInForce
         self.moment = moment
     }
 }

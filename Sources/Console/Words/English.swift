@@ -399,6 +399,59 @@ enum English {
         .auditLift: "lifted a quarantine",
         .auditForget: "forgot a user",
         .auditOutcomes: "took outcomes away",
+        // Templates.
+        .menuTemplates: "Templates",
+        .templatesTitle: "Templates",
+        .templatesNote:
+            "Content, settings and target that deliveries start from. The last step of a draft keeps it as one; on the command line "
+            + "that is: pushmta template add",
+        .noTemplates: "There is no template.",
+        .columnTemplate: "Template",
+        .columnPlatforms: "Content for",
+        .templateReadyMade: "came with the product",
+        .templateOwn: "your own",
+        .templateOpen: "each delivery says which",
+        .templateLabel: "What it is for",
+        .templateOrigin: "Origin",
+        .templateContent: "Content",
+        .templateSettings: "Settings of the delivery",
+        .templateStays:
+            "A template that came with the product stays. To change it, copy it: pushmta template duplicate",
+        .templateUse: "Compose a delivery with it",
+        .templateDeleteTitle: "Delete this template?",
+        .templateDeleteText:
+            "Deliveries that were made from it stay as they are. Programs that name it get an error from now on. This cannot be undone.",
+        .templateDeleteButton: "Delete the template",
+        .doneTemplateDelete: "The template is deleted.",
+        .doneTemplateAdd: "The template is kept. The draft stays as it is.",
+        .moreTemplates: "More templates",
+        .firstTemplates: "Back to the first",
+        .keepTitle: "Keep as a template",
+        .keepHint: "Its content, settings, applications and target, for deliveries to come. It need not be complete.",
+        .keepName: "Name of the template",
+        .keepButton: "Keep",
+        .auditTemplateAdd: "kept a template",
+        .auditTemplateRemove: "deleted a template",
+        // Settings in force.
+        .settingsTitle: "Settings in force",
+        .settingsNote:
+            "Of this console’s own process. A flag is stronger than a variable of the environment, which is stronger than the file. "
+            + "Secrets are left out.",
+        .settingsChanged: "What was set",
+        .settingsNoneChanged: "Nothing was set: every setting has its default.",
+        .settingsDefaults: "Settings at their defaults",
+        .columnSetting: "Setting",
+        .columnValue: "Value",
+        .columnSource: "From",
+        .sourceDefault: "default",
+        .sourceFile: "file",
+        .sourceEnvironment: "environment",
+        .sourceFlag: "flag",
+        .valueEmpty: "empty",
+        .settingsOfHosts: "Supervisors of the hosts",
+        .settingsOfHostsNote:
+            "Each process reads its own file, environment and flags, and the database knows only these of them. All of them, on the "
+            + "host itself: pushmta config show",
         // Roles.
         .roleRead: "read",
         .roleMarketing: "marketing",

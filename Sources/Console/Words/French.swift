@@ -35,9 +35,9 @@ enum French {
         .passwordHint: "Au moins {0} caractères. Une phrase se retient mieux que des signes.",
         .passwordButton: "Changer le mot de passe",
         .passwordDone: "Le mot de passe est changé. Vos autres sessions sont terminées.",
-        .passwordWrong: "Le mot de passe actuel est faux ; rien n’a été changé.",
-        .passwordShort: "Le nouveau mot de passe est trop court : il lui faut au moins {0} caractères.",
-        .passwordLong: "Le nouveau mot de passe est trop long : {0} caractères au plus sont admis.",
+        .passwordWrong: "Le mot de passe actuel est faux ; rien n’a été changé.",
+        .passwordShort: "Le nouveau mot de passe est trop court : il lui faut au moins {0} caractères.",
+        .passwordLong: "Le nouveau mot de passe est trop long : {0} caractères au plus sont admis.",
         .passwordDiffers: "Le nouveau mot de passe n’est pas deux fois le même. Saisissez-le encore une fois.",
         .passwordSame: "Le nouveau mot de passe est l’actuel. Choisissez-en un autre.",
         // Problems, each with what to do.
@@ -409,6 +409,61 @@ enum French {
         .auditLift: "a levé une quarantaine",
         .auditForget: "a oublié un utilisateur",
         .auditOutcomes: "a pris des résultats",
+        // Templates.
+        .menuTemplates: "Modèles",
+        .templatesTitle: "Modèles",
+        .templatesNote:
+            "Contenu, réglages et cible dont partent les diffusions. La dernière étape d’un brouillon le garde comme modèle ; en ligne "
+            + "de commande : pushmta template add",
+        .noTemplates: "Il n’y a aucun modèle.",
+        .columnTemplate: "Modèle",
+        .columnPlatforms: "Contenu pour",
+        .templateReadyMade: "fourni avec le produit",
+        .templateOwn: "le vôtre",
+        .templateOpen: "chaque diffusion le dit",
+        .templateLabel: "À quoi il sert",
+        .templateOrigin: "Origine",
+        .templateContent: "Contenu",
+        .templateSettings: "Réglages de la diffusion",
+        .templateStays:
+            "Un modèle fourni avec le produit reste. Pour le changer, copiez-le : pushmta template duplicate",
+        .templateUse: "Composer une diffusion avec",
+        .templateDeleteTitle: "Supprimer ce modèle ?",
+        .templateDeleteText:
+            "Les diffusions qui en sont issues restent telles quelles. Les programmes qui le nomment reçoivent désormais une erreur. "
+            + "C’est irréversible.",
+        .templateDeleteButton: "Supprimer le modèle",
+        .doneTemplateDelete: "Le modèle est supprimé.",
+        .doneTemplateAdd: "Le modèle est gardé. Le brouillon reste tel quel.",
+        .moreTemplates: "Autres modèles",
+        .firstTemplates: "Retour aux premiers",
+        .keepTitle: "Garder comme modèle",
+        .keepHint:
+            "Son contenu, ses réglages, ses applications et sa cible, pour des diffusions à venir. Il n’a pas à être complet.",
+        .keepName: "Nom du modèle",
+        .keepButton: "Garder",
+        .auditTemplateAdd: "a gardé un modèle",
+        .auditTemplateRemove: "a supprimé un modèle",
+        // Settings in force.
+        .settingsTitle: "Réglages en vigueur",
+        .settingsNote:
+            "Ceux du processus de cette console. Une option l’emporte sur une variable d’environnement, qui l’emporte sur le fichier. "
+            + "Les secrets sont omis.",
+        .settingsChanged: "Ce qui est réglé",
+        .settingsNoneChanged: "Rien n’est réglé : chaque réglage a sa valeur par défaut.",
+        .settingsDefaults: "Réglages par défaut",
+        .columnSetting: "Réglage",
+        .columnValue: "Valeur",
+        .columnSource: "Origine",
+        .sourceDefault: "défaut",
+        .sourceFile: "fichier",
+        .sourceEnvironment: "environnement",
+        .sourceFlag: "option",
+        .valueEmpty: "vide",
+        .settingsOfHosts: "Superviseurs des hôtes",
+        .settingsOfHostsNote:
+            "Chaque processus lit son propre fichier, son environnement et ses options ; la base de données n’en connaît que ceux-ci. "
+            + "Pour tous, sur l’hôte même : pushmta config show",
         // Roles.
         .roleRead: "lecture",
         .roleMarketing: "marketing",

@@ -410,6 +410,61 @@ enum German {
         .auditLift: "hat eine Quarantäne aufgehoben",
         .auditForget: "hat einen Benutzer vergessen",
         .auditOutcomes: "hat Ergebnisse geholt",
+        // Templates.
+        .menuTemplates: "Vorlagen",
+        .templatesTitle: "Vorlagen",
+        .templatesNote:
+            "Inhalt, Einstellungen und Zielgruppe, mit denen Sendungen beginnen. Der letzte Schritt eines Entwurfs hebt ihn als Vorlage "
+            + "auf; auf der Befehlszeile ist das: pushmta template add",
+        .noTemplates: "Es gibt keine Vorlage.",
+        .columnTemplate: "Vorlage",
+        .columnPlatforms: "Inhalt für",
+        .templateReadyMade: "kam mit dem Produkt",
+        .templateOwn: "Ihre eigene",
+        .templateOpen: "sagt jede Sendung",
+        .templateLabel: "Wofür sie ist",
+        .templateOrigin: "Herkunft",
+        .templateContent: "Inhalt",
+        .templateSettings: "Einstellungen der Sendung",
+        .templateStays:
+            "Eine Vorlage, die mit dem Produkt kam, bleibt. Um sie zu ändern, kopieren Sie sie: pushmta template duplicate",
+        .templateUse: "Sendung damit verfassen",
+        .templateDeleteTitle: "Diese Vorlage löschen?",
+        .templateDeleteText:
+            "Sendungen, die daraus entstanden sind, bleiben, wie sie sind. Programme, die sie nennen, bekommen von nun an einen Fehler. "
+            + "Das lässt sich nicht rückgängig machen.",
+        .templateDeleteButton: "Vorlage löschen",
+        .doneTemplateDelete: "Die Vorlage ist gelöscht.",
+        .doneTemplateAdd: "Die Vorlage ist aufgehoben. Der Entwurf bleibt, wie er ist.",
+        .moreTemplates: "Weitere Vorlagen",
+        .firstTemplates: "Zurück zu den ersten",
+        .keepTitle: "Als Vorlage aufheben",
+        .keepHint:
+            "Inhalt, Einstellungen, Anwendungen und Zielgruppe, für künftige Sendungen. Sie muss nicht vollständig sein.",
+        .keepName: "Name der Vorlage",
+        .keepButton: "Aufheben",
+        .auditTemplateAdd: "hat eine Vorlage aufgehoben",
+        .auditTemplateRemove: "hat eine Vorlage gelöscht",
+        // Settings in force.
+        .settingsTitle: "Geltende Einstellungen",
+        .settingsNote:
+            "Vom Prozess dieser Konsole. Ein Schalter der Befehlszeile ist stärker als eine Umgebungsvariable, diese stärker als die "
+            + "Datei. Geheimnisse sind weggelassen.",
+        .settingsChanged: "Was gesetzt ist",
+        .settingsNoneChanged: "Nichts ist gesetzt: Jede Einstellung hat ihren Standardwert.",
+        .settingsDefaults: "Einstellungen mit Standardwert",
+        .columnSetting: "Einstellung",
+        .columnValue: "Wert",
+        .columnSource: "Woher",
+        .sourceDefault: "Standard",
+        .sourceFile: "Datei",
+        .sourceEnvironment: "Umgebung",
+        .sourceFlag: "Schalter",
+        .valueEmpty: "leer",
+        .settingsOfHosts: "Supervisoren der Hosts",
+        .settingsOfHostsNote:
+            "Jeder Prozess liest seine eigene Datei, Umgebung und Schalter, und die Datenbank kennt davon nur diese. Alle zeigt auf dem "
+            + "Host selbst: pushmta config show",
         // Roles.
         .roleRead: "Lesen",
         .roleMarketing: "Marketing",

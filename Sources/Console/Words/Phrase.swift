@@ -73,6 +73,16 @@ enum Phrase: String, Sendable, CaseIterable {
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
         auditLift, auditForget, auditOutcomes
+    // Templates.
+    case menuTemplates, templatesTitle, templatesNote, noTemplates, columnTemplate, columnPlatforms, templateReadyMade,
+        templateOwn, templateOpen, templateLabel, templateOrigin, templateContent, templateSettings, templateStays,
+        templateUse, templateDeleteTitle, templateDeleteText, templateDeleteButton, doneTemplateDelete,
+        doneTemplateAdd, moreTemplates, firstTemplates, keepTitle, keepHint, keepName, keepButton, auditTemplateAdd,
+        auditTemplateRemove
+    // Settings in force.
+    case settingsTitle, settingsNote, settingsChanged, settingsNoneChanged, settingsDefaults, columnSetting,
+        columnValue, columnSource, sourceDefault, sourceFile, sourceEnvironment, sourceFlag, valueEmpty,
+        settingsOfHosts, settingsOfHostsNote
     // Roles.
     case roleRead, roleMarketing, roleOperate, roleAdmin
     // Languages.

@@ -810,7 +810,7 @@ COMMENT ON FUNCTION pushmta_engine.console_drafts(bytea, timestamptz, interval, 
     'One draft, or (null) the drafts that somebody who has signed in may change, those that were changed last first.';
 
 CREATE FUNCTION pushmta_engine.console_add_draft(token bytea, moment timestamptz, idle interval, address text, label text, settings jsonb,
-    fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    applications text[], fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
@@ -822,11 +822,12 @@ BEGIN
         RAISE EXCEPTION 'You have 200 drafts already.'
             USING ERRCODE = 'PM113', HINT = 'Start or remove one of them.';
     END IF;
-    INSERT INTO console_draft (owner, label, settings, fields) VALUES (who, label, settings, fields) RETURNING id INTO made;
+    INSERT INTO console_draft (owner, label, settings, applications, fields) VALUES (who, label, settings, applications, fields)
+    RETURNING id INTO made;
     PERFORM note_audit(who, 'draft.add', made::text, label, address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_draft(bytea, timestamptz, interval, text, text, jsonb, jsonb) IS
+COMMENT ON FUNCTION pushmta_engine.console_add_draft(bytea, timestamptz, interval, text, text, jsonb, text[], jsonb) IS
     'Begins a draft for somebody who has signed in, and returns its id.';
 
 CREATE FUNCTION pushmta_engine.console_save_draft(token bytea, moment timestamptz, idle interval, address text, draft bigint,
@@ -954,6 +955,34 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_start_draft(bytea, timestamptz, interval, text, bigint, integer, text, text, text[],
     timestamptz) IS
     'Makes a delivery of a draft and starts it, now (null) or at a time, for somebody who has signed in; the draft is over then.';
+
+CREATE FUNCTION pushmta_engine.console_keep_template(token bytea, moment timestamptz, idle interval, address text, draft bigint,
+    expected integer, content text, filter text, exclude text[], template text) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
+    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label, settings => held.settings,
+        applications => held.applications, filter => filter, exclude => exclude);
+BEGIN
+    PERFORM note_audit(who, 'template.add', template, held.label, address);
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_keep_template(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], text) IS
+    'Keeps what a draft says as a delivery template, for somebody who has signed in; returns the template.';
+
+CREATE FUNCTION pushmta_engine.console_remove_template(token bytea, moment timestamptz, idle interval, address text, template text)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+BEGIN
+    PERFORM pushmta.remove_template(template);
+    PERFORM note_audit(who, 'template.remove', template, '', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_remove_template(bytea, timestamptz, interval, text, text) IS
+    'Takes a delivery template away for somebody who has signed in.';
 
 CREATE FUNCTION pushmta_engine.console_choices(token bytea, moment timestamptz, idle interval, most integer)
     RETURNS TABLE (kind text, name text, label text, application text, locale text, variables jsonb, problem text)
