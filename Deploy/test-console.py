@@ -7,6 +7,7 @@ Of every page: each control has a role and a name and is reached with the keyboa
 """
 
 import base64
+import hashlib
 import json
 import pathlib
 import re
@@ -423,6 +424,20 @@ def test_people(site, browser):
     browser.has("Your role sees only the beginning of the user key")
     check("customer-4711" not in browser.text(), "a reader sees a user key")
     check(not browser.driver.find_elements(By.CSS_SELECTOR, ".actions"), "a reader may change something")
+    token = site.sql(f"SELECT push_token FROM pushmta_engine.subscription WHERE id = {person}").strip()
+    browser.open("/subscribers")
+    browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=token_hash]").click()
+    browser.find("#wanted").send_keys(token)
+    browser.find("main form[role=search] button").click()
+    # An iOS token is 64 hexadecimal digits itself: it is nobody's hash, and is not shown again.
+    browser.has("Nobody was found" if len(token) == 64 else "64 hexadecimal digits")
+    check(token not in browser.driver.page_source, "a push token that was typed is shown again")
+    browser.open("/subscribers")
+    browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=token_hash]").click()
+    browser.find("#wanted").send_keys(hashlib.sha256(token.encode()).hexdigest())
+    browser.find("main form[role=search] button").click()
+    browser.has(f"Subscription {person}")
+    check(token not in browser.driver.page_source, "a push token is shown")
     browser.sign_in("admin", site.passwords["admin"])
     browser.has("Sending")
     browser.judge("quarantine", "/quarantine")
@@ -645,7 +660,8 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates, test_live, test_people, test_end,
+            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates,
+            test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -46,7 +46,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
             'pushmta_engine.failure_type pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
-            'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name pushmta_engine.token_problem'),
+            'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
+            'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '

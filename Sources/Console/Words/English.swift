@@ -314,6 +314,10 @@ enum English {
         .findNothing: "Type what to look for.",
         .findLongKey: "No user key is longer than 1,000 bytes. Shorten it.",
         .findNoNumber: "A subscription has a number, such as 1842. Type its digits only.",
+        .findTokenHash: "SHA-256 of a push token",
+        .findNoHash:
+            "A SHA-256 has 64 hexadecimal digits: printf %s TOKEN | sha256sum makes it. The token itself is not asked for.",
+        .factTokenHash: "Push token, SHA-256",
         .findNobody: "Nobody was found. User keys are compared as they are, letter by letter.",
         .findCut: "There are more than {0}; these are some of them.",
         .columnSubscription: "Subscription",

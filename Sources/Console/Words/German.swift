@@ -324,6 +324,10 @@ enum German {
         .findNothing: "Geben Sie ein, was Sie suchen.",
         .findLongKey: "Kein Benutzerschlüssel ist länger als 1.000 Bytes. Kürzen Sie ihn.",
         .findNoNumber: "Ein Abonnement hat eine Nummer wie 1842. Geben Sie nur ihre Ziffern ein.",
+        .findTokenHash: "SHA-256 eines Push-Tokens",
+        .findNoHash:
+            "Ein SHA-256 hat 64 hexadezimale Ziffern: printf %s TOKEN | sha256sum errechnet ihn. Nach dem Token selbst wird nicht gefragt.",
+        .factTokenHash: "Push-Token, SHA-256",
         .findNobody: "Niemand wurde gefunden. Benutzerschlüssel werden Buchstabe für Buchstabe verglichen.",
         .findCut: "Es gibt mehr als {0}; dies sind einige davon.",
         .columnSubscription: "Abonnement",

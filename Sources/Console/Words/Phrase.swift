@@ -61,7 +61,8 @@ enum Phrase: String, Sendable, CaseIterable {
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
     // Subscribers, quarantine, outcomes.
     case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
-        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findNobody, findCut,
+        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findTokenHash, findNoHash,
+        factTokenHash, findNobody, findCut,
         columnSubscription, columnLocale, columnRegistered, subscriberActive, subscriberOptedOut,
         subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote, nobodyKnown, factService,
         factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered, factLastSeen, factOthers,

@@ -7,7 +7,7 @@ struct SiteConsole: Sendable {
     /// The user of the database with the rights of a console and no others, as the console's guide has it.
     static let databaseUser = "console"
     /// The first user of the console, who may do everything there.
-    static let firstUser = "admin"
+    static let firstUser = "quickstart"
 
     /// Its base address.
     let address: String

@@ -417,6 +417,9 @@ BEGIN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = wanted AND s.user_key <> '' LIMIT most);
     ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint);
+    ELSIF by_what = 'token_hash' AND wanted ~ '^[0-9a-f]{64}$' THEN
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE token_hash(s.push_token) = decode(wanted, 'hex')
+            AND s.disabled_reason <> 'forgotten' LIMIT most);
     END IF;
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
@@ -426,15 +429,15 @@ BEGIN
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer) IS
-    'Up to so many subscriptions of a user key, or the one of an id, for somebody who has signed in. On record is by what it was '
-    'looked, and the ids that were found.';
+    'Up to so many subscriptions of a user key or of a push token with this SHA-256, or the one of an id, for somebody who has signed '
+    'in. On record is by what it was looked, and the ids that were found.';
 
 CREATE FUNCTION pushmta_engine.console_subscriber(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
     RETURNS TABLE (application text, label text, service text, platform text, environment text, user_key text, is_masked boolean,
         is_proven boolean, locale text, time_zone text, app_version text, device text, created_at timestamptz,
         registered_at timestamptz, enabled boolean, opted_out boolean, disabled_reason text, disabled_at timestamptz,
         quarantine_status integer, quarantine_reason text, quarantined_at timestamptz, soft_errors integer,
-        last_error_at timestamptz, others integer)
+        last_error_at timestamptz, others integer, token_hash text)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
@@ -452,7 +455,9 @@ BEGIN
         s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason, s.disabled_at, s.quarantine_status::integer,
         s.quarantine_reason, s.quarantined_at, s.soft_errors::integer, s.last_error_at,
         (SELECT count(*)::integer FROM (SELECT FROM subscription o WHERE o.user_key = s.user_key AND o.user_key <> '' AND o.id <> s.id
-            LIMIT 100) c)
+            LIMIT 100) c),
+        -- Of whoever is forgotten there is no token.
+        CASE WHEN s.disabled_reason = 'forgotten' THEN '' ELSE encode(token_hash(s.push_token), 'hex') END
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
     JOIN pushmta_engine.service v ON v.id = a.service_id WHERE s.id = subscription;
     IF NOT FOUND THEN
@@ -462,7 +467,7 @@ BEGIN
     PERFORM note_audit(who, 'subscriber.show', subscription::text, '', address);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_subscriber(bytea, timestamptz, interval, text, bigint) IS
-    'One subscription, without its push token, for somebody who has signed in; it is on record who looked. Others of the same user are '
+    'One subscription, without its push token, of which only the SHA-256 is told, for somebody who has signed in; it is on record who looked. Others of the same user are '
     'counted up to 100.';
 
 CREATE FUNCTION pushmta_engine.numbers_in_order(delivery bigint, application integer, day date, subscription bigint, most integer)

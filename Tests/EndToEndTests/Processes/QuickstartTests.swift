@@ -54,7 +54,7 @@ import Testing
         #expect(applications.map { $0["platform"] } == ["ios", "android"])
         #expect(applications.allSatisfy { $0["integrationKey"]?.isEmpty == false })
         #expect((line["console"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
-        #expect(line["consoleUser"] as? String == "admin")
+        #expect(line["consoleUser"] as? String == "quickstart")
         #expect((line["consolePassword"] as? String)?.count == 23)
         return try #require(line["database"] as? String)
     }
@@ -174,7 +174,7 @@ import Testing
         let page = try await CurlClient().perform(CurlRequest(url: "http://127.0.0.1:\(port)/sign-in"))
         #expect(page.status == 200)
         let users = try await program.run(["console", "user", "list", "--config", site.settingsFile, "--json"]).rows()
-        #expect(users.map { $0["name"] as? String } == ["admin"] && users.first?["one_time"] as? Bool == true)
+        #expect(users.map { $0["name"] as? String } == ["quickstart"] && users.first?["one_time"] as? Bool == true)
         let connection = try await PostgresConnection.connect(
             PostgresConfiguration(
                 site.cluster.connectionString(
