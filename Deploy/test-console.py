@@ -466,6 +466,33 @@ def test_people(site, browser):
         browser.has(words)
 
 
+def rules(browser):
+    """A filter is made of rows, which are added and removed with buttons of the form; the return key saves."""
+
+    def row(place, field, comparison, value):
+        for name, text in (("field", field), ("value", value)):
+            browser.find(f"[name='row.{place}.{name}']").clear()
+            browser.find(f"[name='row.{place}.{name}']").send_keys(text)
+        browser.find(f"[name='row.{place}.is'] option[value='{comparison}']").click()
+
+    row(0, "locale", "starts with", "en")
+    browser.find("button[value=add]").click()
+    browser.find("[name='row.1.field']")
+    row(1, "registered_at", "<", "soon")
+    browser.find("[name='row.1.value']").send_keys(Keys.RETURN)
+    check("compare it with" in browser.find(".rule.wrong .field-problem").text, "the problem is not at its row")
+    row(1, "registered_at", "<", "now - 1 days")
+    browser.find("button[value=add]").click()
+    browser.find("[name='row.2.field']")
+    row(2, "user_key", "is not null", "")
+    browser.find("button[value=stay]:not(.hidden)").click()
+    made = "locale starts with 'en' and registered_at < now - 1 days and user_key is not null"
+    until("the rows make the text", lambda: browser.find("#filter").get_attribute("value") == made)
+    browser.find("button[value='remove.1']").click()
+    made = "locale starts with 'en' and user_key is not null"
+    until("a row is removed", lambda: browser.find("#filter").get_attribute("value") == made)
+
+
 def test_compose(site, browser):
     """A delivery is written in steps: errors at their fields, the two phones, a proof, the start."""
     name = site.applications[0]["name"]
@@ -489,6 +516,11 @@ def test_compose(site, browser):
     browser.find("#filter").send_keys("locale = ")
     browser.find("button[value=next]").click()
     browser.find(".wrong #filter").clear()
+    browser.find("button[value=stay]:not(.hidden)").click()
+    browser.has("Saved.")
+    rules(browser)
+    browser.judge("compose-target-rules", draft + "/target")
+    browser.find("#filter").clear()
     browser.find("button[value=next]").click()
     browser.has("Languages and fields")
 

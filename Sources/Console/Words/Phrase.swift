@@ -74,6 +74,10 @@ enum Phrase: String, Sendable, CaseIterable {
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
         auditLift, auditForget, auditOutcomes
+    // The rows of a filter.
+    case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
+        ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
+        ruleIn, ruleNotIn, ruleContains, ruleContainsNot, ruleStarts, ruleStartsNot, ruleNull, ruleNotNull
     // Templates.
     case menuTemplates, templatesTitle, templatesNote, noTemplates, columnTemplate, columnPlatforms, templateReadyMade,
         templateOwn, templateOpen, templateLabel, templateOrigin, templateContent, templateSettings, templateStays,
