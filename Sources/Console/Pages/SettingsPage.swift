@@ -57,6 +57,8 @@ struct SettingsPage: Sendable {
                 var values: PageValues = [
                     "hosts": .list(hosts.prefix(Self.mostHosts).map(host)), "hasHosts": .flag(!hosts.isEmpty),
                 ]
+                // All come from the same file, so that it is named once.
+                if let file = all.first(where: { $0.source == .file }) { values["file"] = .text(file.place) }
                 if !changed.isEmpty { values["changed"] = .group(["rows": .list(changed.map(row))]) }
                 if !standard.isEmpty { values["standard"] = .group(["rows": .list(standard.map(row))]) }
                 return .page(ConsolePage("settings", title: catalogue[.settingsTitle], values))
@@ -75,7 +77,7 @@ struct SettingsPage: Sendable {
         return [
             "key": .text(setting.key), "value": .text(setting.value.isEmpty ? catalogue[.valueEmpty] : setting.value),
             "isEmpty": .flag(setting.value.isEmpty), "unit": .text(setting.unit), "source": .text(catalogue[source]),
-            "place": .text(setting.place),
+            "place": .text(setting.source == .file ? "" : setting.place),
         ]
     }
 

@@ -469,6 +469,7 @@ enum English {
         .settingsNote:
             "Of this console’s own process. A flag is stronger than a variable of the environment, which is stronger than the file. "
             + "Secrets are left out.",
+        .settingsFile: "The file:",
         .settingsChanged: "What was set",
         .settingsNoneChanged: "Nothing was set: every setting has its default.",
         .settingsDefaults: "Settings at their defaults",

@@ -481,6 +481,7 @@ enum French {
         .settingsNote:
             "Ceux du processus de cette console. Une option l’emporte sur une variable d’environnement, qui l’emporte sur le fichier. "
             + "Les secrets sont omis.",
+        .settingsFile: "Le fichier :",
         .settingsChanged: "Ce qui est réglé",
         .settingsNoneChanged: "Rien n’est réglé : chaque réglage a sa valeur par défaut.",
         .settingsDefaults: "Réglages par défaut",

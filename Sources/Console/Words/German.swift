@@ -482,6 +482,7 @@ enum German {
         .settingsNote:
             "Vom Prozess dieser Konsole. Ein Schalter der Befehlszeile ist stärker als eine Umgebungsvariable, diese stärker als die "
             + "Datei. Geheimnisse sind weggelassen.",
+        .settingsFile: "Die Datei:",
         .settingsChanged: "Was gesetzt ist",
         .settingsNoneChanged: "Nichts ist gesetzt: Jede Einstellung hat ihren Standardwert.",
         .settingsDefaults: "Einstellungen mit Standardwert",

@@ -85,7 +85,8 @@ enum Phrase: String, Sendable, CaseIterable {
         doneTemplateAdd, moreTemplates, firstTemplates, keepTitle, keepHint, keepName, keepButton, auditTemplateAdd,
         auditTemplateRemove
     // Settings in force.
-    case settingsTitle, settingsNote, settingsChanged, settingsNoneChanged, settingsDefaults, columnSetting,
+    case settingsTitle, settingsNote, settingsFile, settingsChanged, settingsNoneChanged, settingsDefaults,
+        columnSetting,
         columnValue, columnSource, sourceDefault, sourceFile, sourceEnvironment, sourceFlag, valueEmpty,
         settingsOfHosts, settingsOfHostsNote
     // Roles.
