@@ -70,8 +70,10 @@ struct FilterRows: Sendable, Hashable {
             guard let row = Row(test) else { return nil }
             rows.append(row)
         }
-        // A value that reads as something else in a row would be changed by it.
-        guard (try? TargetFilter(parsing: text)) == filter else { return nil }
+        // A value that a form does not keep, or that reads as something else in a row, would be changed by it.
+        guard rows.allSatisfy({ $0.value == $0.value.trimmed && !$0.value.contains(where: \.isNewline) }),
+            (try? TargetFilter(parsing: text)) == filter
+        else { return nil }
     }
 
     /// The text of the filter. One of whose rows something is wrong with is no filter.

@@ -467,8 +467,8 @@ BEGIN
     PERFORM note_audit(who, 'subscriber.show', subscription::text, '', address);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_subscriber(bytea, timestamptz, interval, text, bigint) IS
-    'One subscription, without its push token, of which only the SHA-256 is told, for somebody who has signed in; it is on record who looked. Others of the same user are '
-    'counted up to 100.';
+    'One subscription, without its push token, of which only the SHA-256 is told, for somebody who has signed in; it is on record who '
+    'looked. Others of the same user are counted up to 100.';
 
 CREATE FUNCTION pushmta_engine.numbers_in_order(delivery bigint, application integer, day date, subscription bigint, most integer)
     RETURNS TABLE (part bigint, number integer, looked integer) LANGUAGE plpgsql STABLE
