@@ -60,6 +60,7 @@ let targets: [Target] = [
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(name: "CMalloc"),
     .target(name: "CPKCS12", dependencies: ["COpenSSL"]),
     // Nobody imports it: drills load it into processes that are to see another wall clock.
     .target(name: "ClockShift"),
@@ -69,7 +70,7 @@ let targets: [Target] = [
     .target(name: "ConsoleFiles", exclude: ["templates", "assets"]),
 
     module("PushCore", [.crypto, .cryptoExtras]),
-    module("OperatingSystem", [.system]),
+    module("OperatingSystem", ["CMalloc", .system]),
     module("Content", ["PushCore", .mustache]),
     module("PostgresClient", ["CLibPQ", "OperatingSystem", "PushCore"]),
     module("CurlClient", ["CCurl", "OperatingSystem"]),
@@ -129,7 +130,7 @@ let targets: [Target] = [
     module(
         "Console",
         [
-            "ConsoleFiles", "ProcessEvents", "Content", "Store", "PostgresClient", "PushCore", .hummingbird,
+            "ConsoleFiles", "ProcessEvents", "Content", "Gateways", "Store", "PostgresClient", "PushCore", .hummingbird,
             .hummingbirdCore,
             .hummingbirdTLS, .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
             .serviceLifecycle, .logging,
@@ -139,7 +140,7 @@ let targets: [Target] = [
     .target(name: "MobileSDK", exclude: ["Samples"], swiftSettings: swiftSettings),
     .executableTarget(
         name: "gateway-simulator",
-        dependencies: ["GatewaySimulator", .argumentParser],
+        dependencies: ["GatewaySimulator", "OperatingSystem", .argumentParser],
         swiftSettings: swiftSettings
     ),
     // What the commands share: settings, the way to the database, terminals, credential files.
@@ -239,8 +240,8 @@ let targets: [Target] = [
     tests(
         "ConsoleTests",
         [
-            "Console", "ConsoleFiles", "Store", "PostgresClient", "PushCore", "TestSupport", .hummingbird, .httpTypes,
-            .nioCore, .logging,
+            "Console", "ConsoleFiles", "Administration", "Store", "PostgresClient", "PushCore", "TestSupport",
+            .hummingbird, .httpTypes, .nioCore, .crypto, .logging,
         ]
     ),
     tests(

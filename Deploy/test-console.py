@@ -2,6 +2,7 @@
 
 Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
 looks somebody up, and finds all of it in the audit log. Marketing writes a delivery, sees it on two phones, sends a proof and starts it.
+An administrator declares a pair of applications for iOS and uploads its key, an operator sends a test push and closes a circuit.
 Of every page: each control has a role and a name and is reached with the keyboard in the order of the page, each text has a contrast of
 4.5, and nothing is wider than the window; so it is in German and French, too. With a second folder it keeps a picture of each page there.
 """
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 from selenium import webdriver
@@ -254,6 +256,10 @@ class Browser:
     def judge(self, name, path):
         """The page in both schemes and all widths."""
         self.open(path)
+        self.judge_here(name)
+
+    def judge_here(self, name):
+        """The page that is open, in both schemes and all widths."""
         for scheme in ("light", "dark"):
             for width in WIDTHS:
                 self.look(width, scheme)
@@ -301,6 +307,7 @@ def pages(site):
     first = site.sql("SELECT min(id) FROM pushmta_engine.delivery").strip()
     host = site.sql("SELECT id FROM pushmta.mta_host WHERE state = 'running' LIMIT 1").strip()
     child = site.sql("SELECT min(id) FROM pushmta.mta_child WHERE exited_at IS NULL").strip()
+    application = site.sql("SELECT min(id) FROM pushmta_engine.application").strip()
     return {
         "now": "/",
         "deliveries": "/deliveries",
@@ -319,6 +326,17 @@ def pages(site):
         "template": f"/templates/{site.template}",
         "template-delete": f"/templates/{site.template}/delete",
         "audit": "/audit",
+        "services": "/services",
+        "service-new": "/services/new",
+        "ios-pair": "/services/ios-pair",
+        "android-new": "/services/android",
+        "application": f"/services/applications/{application}",
+        "application-copy": f"/services/applications/{application}/copy",
+        "application-test": f"/services/applications/{application}/test",
+        "application-resume": f"/services/applications/{application}/resume",
+        "credential": f"/services/applications/{application}/credential",
+        "accounts": "/services/accounts",
+        "account-new": "/services/accounts/new",
         "not-found": "/nothing",
     }
 
@@ -602,6 +620,112 @@ def test_templates(site, browser):
         browser.has(words)
 
 
+def choose(browser, name, value):
+    browser.find(f"select[name={name}] option[value='{value}']").click()
+
+
+def test_services(site, browser):
+    """An iOS pair is declared in one step, gets its key, a test push and a closed circuit; nobody sees the key again."""
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.find("header a[href='/services']").click()
+    browser.has("Services and applications")
+    browser.find("a[href='/services/new']").click()
+    browser.find("input[name=name]").send_keys("bank")
+    browser.find("input[name=label]").send_keys("The <i>Bank</i>")
+    browser.find("main form button.main").click()
+    browser.has("The service is declared")
+    browser.has("The <i>Bank</i>")
+    browser.find("a[href='/services/ios-pair?service=bank']").click()
+    browser.find("input[name=name]").send_keys("bank-ios")
+    browser.find("input[name=bundle]").send_keys("com example bank")
+    choose(browser, "format", "int32")
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.judge_here("ios-pair-wrong")
+    check(browser.find("input[name=name]").get_attribute("value") == "bank-ios", "what was typed is gone")
+    browser.find("input[name=bundle]").clear()
+    browser.find("input[name=bundle]").send_keys("com.example.bank")
+    browser.find("main form button.main").click()
+    browser.has("Both applications are declared")
+    pair = site.sql("SELECT name, environment, message_id_format FROM pushmta_engine.application WHERE name LIKE 'bank%' ORDER BY name")
+    check(pair.split() == ["bank-ios|production|int32", "bank-ios-sandbox|sandbox|int32"], f"there is {pair}")
+
+    # Its key, by the file.
+    browser.find("a[href^='/services/applications/']:has(bdi)")
+    browser.driver.find_element(By.LINK_TEXT, "bank-ios").click()
+    browser.has("It has no credential")
+    path = browser.driver.current_url.removeprefix(site.base).split("?")[0]
+    browser.judge("application-new", path)
+    browser.find("a[href$='/credential']").click()
+    key = site.folder / "AuthKey_ABC123DEFG.p8"
+    run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key)
+    browser.find("#picker-file").send_keys(str(key))
+    until("the file is read", lambda: "PRIVATE KEY" in browser.find("#field-material").get_attribute("value"))
+    check(browser.find("#field-key_id").get_attribute("value") == "ABC123DEFG", "the key's id is not that of the file's name")
+    browser.find("#field-team_id").send_keys("TEAM123456")
+    browser.find("main form button.main").click()
+    browser.has("The credential is sealed and stored")
+    browser.has("ABC123DEFG")
+    secret = key.read_text().splitlines()[1]
+    for place in (path, path + "/credential", "/audit"):
+        browser.open(place)
+        check(secret[:30] not in browser.driver.page_source, f"{place} shows a key")
+    browser.open(path + "/credential")
+    token = browser.find("main input[name=token]").get_attribute("value")
+    cookies = "; ".join(f"{row['name']}={row['value']}" for row in browser.driver.get_cookies())
+    request = urllib.request.Request(
+        f"{site.base}{path}/credential", data=f"token={token}&material={secret * 5000}".encode(), headers={"Cookie": cookies}
+    )
+    try:
+        urllib.request.urlopen(request, timeout=DEADLINE)
+        raise SystemExit("console: an upload of 300 KB is taken")
+    except urllib.error.HTTPError as error:
+        check(error.code == 413 and secret[:30] not in error.read().decode(), f"a long upload is answered with {error.code}")
+    log = (site.folder / "log/console.log").read_text(errors="replace")
+    check(secret[:30] not in log, "the log has a key")
+
+    # A circuit, closed by an operator.
+    number = path.rsplit("/", 1)[1]
+    site.sql(
+        "INSERT INTO pushmta_engine.application_health "
+        "(application_id, state, reason, remedy, opened_at, next_probe_at, token_effects_held) VALUES "
+        f"({number}, 'open', '62 % of the last answers refuse the push token', 'compare the environment of app and gateway', now(), "
+        "now() + interval '1 hour', true)"
+    )
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.judge("application-circuit", path)
+    browser.has("compare the environment of app and gateway")
+    browser.judge("application-believe", path + "/resume")
+    browser.find("main form button.main").click()
+    browser.has("Nothing holds it back any more")
+
+    # A test push goes the way of all messages.
+    own = site.applications[0]
+    token = site.sql(
+        f"SELECT s.push_token FROM pushmta_engine.subscription s WHERE s.application_id = {own['id']} AND s.enabled LIMIT 1"
+    ).strip()
+    site.sql(f"SELECT pushmta.add_seed(name => 'bob-phone', application => '{own['name']}', push_token => '{token}', label => 'Bob')")
+    browser.open(f"/services/applications/{own['id']}/test")
+    choose(browser, "seed", "bob-phone")
+    browser.find("main form button.main").click()
+    browser.has("The test push is on its way")
+    delivery = re.search(r"/deliveries/(\d+)", browser.driver.current_url).group(1)
+    until("the test push is sent", lambda: site.state(delivery) == "finished")
+    sent = site.sql(f"SELECT target, sent FROM pushmta.delivery_progress WHERE id = {delivery}").strip()
+    check(sent == "1|1", f"of the test push came {sent}")
+
+    browser.sign_in("read", site.passwords["read"])
+    browser.has("Sending")
+    browser.open(path)
+    browser.find("details summary").click()
+    browser.has("PushClient.shared")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, "main .actions"), "a reader may change something")
+    browser.open(path + "/credential")
+    browser.has("Your role may not do this")
+
+
 def test_live(site, browser):
     """The live part follows what happens, until it is paused."""
     browser.open("/")
@@ -632,7 +756,10 @@ def test_languages(site, browser):
         browser.has(words)
         check(browser.driver.current_url == site.base + "/hosts", f"it came to {browser.driver.current_url}")
         check(browser.find("html").get_attribute("lang") == code, "the page does not say its language")
-        for name in ("now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template"):
+        for name in (
+            "now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template", "services", "application",
+            "ios-pair", "credential",
+        ):
             browser.judge(f"{name}-{code}", pages(site)[name])
         browser.open("/hosts")
     browser.find("form.languages button[value=en]").click()
@@ -671,7 +798,8 @@ def test_end(site, browser):
     log = whole_log(browser)
     for words in (
         "paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user",
-        "had a child recycled", "began a draft", "sent a proof", "started a delivery",
+        "had a child recycled", "began a draft", "sent a proof", "started a delivery", "declared an application", "uploaded a credential",
+        "let an application send again", "sent a test push",
     ):
         check(words in log, f"the audit log does not say {words!r}")
     browser.find("form.who button").click()
@@ -686,7 +814,7 @@ def test_end(site, browser):
     # What the browser itself has to complain of: refused files, code or style against the policy, errors of the script.
     serious = [
         row["message"] for row in browser.driver.get_log("browser")
-        if row["level"] == "SEVERE" and not re.search(r"status of (401|403|404|409)", row["message"])
+        if row["level"] == "SEVERE" and not re.search(r"status of (401|403|404|409|422)", row["message"])
     ]
     check(not serious, f"the browser says: {serious[:3]}")
 
@@ -704,7 +832,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates,
-            test_live, test_people, test_end,
+            test_services, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -128,6 +128,18 @@ static const char phone_notes[] = {
 static const char phone_payload[] = {
 #embed "templates/compose/phone-payload.mustache" suffix(, 0)
 };
+static const char services[] = {
+#embed "templates/services.mustache" suffix(, 0)
+};
+static const char application[] = {
+#embed "templates/application.mustache" suffix(, 0)
+};
+static const char accounts[] = {
+#embed "templates/accounts.mustache" suffix(, 0)
+};
+static const char form[] = {
+#embed "templates/form.mustache" suffix(, 0)
+};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -174,6 +186,10 @@ static const struct console_file files[] = {
     {"phone-android.mustache", phone_android},
     {"phone-notes.mustache", phone_notes},
     {"phone-payload.mustache", phone_payload},
+    {"services.mustache", services},
+    {"application.mustache", application},
+    {"accounts.mustache", accounts},
+    {"form.mustache", form},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

@@ -40,7 +40,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
             'pushmta_engine.schema_version '
             -- The composer's.
-            'pushmta.delivery_template pushmta_engine.console_audience'),
+            'pushmta.delivery_template pushmta_engine.console_audience '
+            -- Services and applications: of credentials what is no secret.
+            'pushmta.credential pushmta.gateway_trouble pushmta.service'),
         -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
@@ -70,7 +72,11 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_preview_values pushmta_engine.console_prove_draft pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
-            'pushmta_engine.filter_time'),
+            'pushmta_engine.filter_time '
+            -- Services and applications.
+            'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
+            'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

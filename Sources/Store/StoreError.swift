@@ -93,7 +93,7 @@ extension StoreError {
                 "PM110":
                 .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
-                "PM083", "PM084", "PM093", "PM111", "PM113", "PM120":
+                "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131":
                 .conflict
             default: .invalid
             }
@@ -138,6 +138,9 @@ extension StoreError {
         "PM113": "start or remove one of them",
         "PM114": "correct that, and try again",
         "PM120": "look again: somebody else may have changed it",
+        "PM130":
+            "set the certificate of that environment; one that Apple issued for both is taken with --both-environments",
+        "PM131": "choose another one",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",
         "PM052": NameRule.nameWords,

@@ -5,11 +5,11 @@ public final class WakeUpListener: Sendable {
     private let reconnecting: ReconnectingConnection
 
     /// `start_delivery` notifies on this channel, with the delivery's id as payload.
-    static let channel = "pushmta_wake"
+    private static let channel = "pushmta_wake"
     /// `send_message` notifies with this one.
     private static let messagePayload = "message"
-    /// `resumeApplication` notifies with this one.
-    static let resumePayload = "resume"
+    /// `resume_application` notifies with this one.
+    private static let resumePayload = "resume"
 
     init(
         configuration: PostgresConfiguration,

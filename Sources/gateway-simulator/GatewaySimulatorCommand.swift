@@ -26,6 +26,7 @@
 import ArgumentParser
 import Foundation
 import GatewaySimulator
+import OperatingSystem
 
 /// The command line of the simulator: starts it, says where it is, and waits for a signal to end.
 @main
@@ -132,6 +133,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        MemoryAllocator.joinFreedPieces()
         let signals = EndSignals()
         let simulator: GatewaySimulator
         do {

@@ -6,8 +6,8 @@
 //
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web, console; see Processes. Commands for
-//   people and scripts: migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation); service, account, app,
-//   credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
+//   people and scripts: top (Top); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation); service, account,
+//   app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
 //   content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
 //   settings. --help says everything of each.
 //
@@ -36,6 +36,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import Laboratory
+import OperatingSystem
 import PushCore
 
 /// The start of every process of PushMTA.
@@ -44,6 +45,7 @@ enum Main {
     static func main() async {
         // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        MemoryAllocator.joinFreedPieces()
         DescriptorLimit.raise()
         CoreDumps.forbid()
         await PushMTA.main()
@@ -65,7 +67,7 @@ struct PushMTA: AsyncParsableCommand {
         subcommands: [
             SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, ConsoleCommand.self, MTAChildCommand.self,
             MigrateCommand.self, DoctorCommand.self,
-            StatusCommand.self, QueueCommand.self, ExplainCommand.self, HostCommand.self,
+            StatusCommand.self, TopCommand.self, QueueCommand.self, ExplainCommand.self, HostCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,

@@ -197,7 +197,7 @@ import Testing
         try await connection.run(script: "SET ROLE pushmta_console")
         for table in [
             "credential", "console_user", "console_session", "audit_log", "subscription", "tracking_key", "api_key",
-            "console_draft",
+            "console_draft", "seed", "service_proof_key",
         ] {
             await #expect(throws: (any Error).self, "\(table)") {
                 try await connection.run(script: "TABLE pushmta_engine.\(table)")
@@ -205,7 +205,13 @@ import Testing
         }
         for statement in [
             "UPDATE pushmta_engine.delivery SET priority = 1", "CREATE TABLE pushmta_engine.x ()",
-            "SELECT push_token FROM pushmta_engine.console_audience",
+            "SELECT push_token FROM pushmta_engine.console_audience", "TABLE pushmta.seed",
+            "TABLE pushmta.subscription",
+            "SELECT sealed FROM pushmta.credential",
+            "INSERT INTO pushmta_engine.service (name, label) VALUES ('a', 'a')",
+            "SELECT nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'))",
+            "SELECT pushmta_engine.bind_credential('shop-ios', 1, 'apns_key', 'a', 'k', '', '{}', '', NULL, false)",
+            "SELECT pushmta_engine.resume_application(1, false)",
         ] {
             await #expect(throws: (any Error).self) { try await connection.run(script: statement) }
         }

@@ -97,6 +97,7 @@ import Testing
                     ),
                     version: "1",
                     meanings: { _ in nil },
+                    credentials: CredentialSealing(problem: { nil }, save: { _, _, _ in }),
                     logger: Logger(label: "t")
                 )
             )

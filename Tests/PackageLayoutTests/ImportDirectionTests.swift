@@ -14,9 +14,10 @@ import Testing
         ]
         switch target {
         // MobileSDKAndroid is Java.
-        case "PushCore", "OperatingSystem", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "ConsoleFiles",
-            "CNGHTTP2", "CLibPQ", "CCurl", "COpenSSL":
+        case "PushCore", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "ConsoleFiles",
+            "CNGHTTP2", "CLibPQ", "CCurl", "COpenSSL", "CMalloc":
             return []
+        case "OperatingSystem": return ["CMalloc"]
         case "CPKCS12": return ["COpenSSL"]
         case "Content": return ["PushCore"]
         case "CurlClient": return ["CCurl", "OperatingSystem"]
@@ -29,7 +30,7 @@ import Testing
         case "Gateways": return ["HTTP2", "CurlClient", "CPKCS12", "PushCore"]
         case "ProcessProtocol": return ["PushCore"]
         case "MetricsEndpoint": return ["OperatingSystem"]
-        case "gateway-simulator": return ["GatewaySimulator"]
+        case "gateway-simulator": return ["GatewaySimulator", "OperatingSystem"]
         case "Administration": return belowProcesses.union(Self.processes)
         // It starts the programs, and is no part of any.
         case "Laboratory": return belowProcesses.union(["Administration"])

@@ -30,14 +30,34 @@ package struct CredentialMaterial: Sendable {
         teamID: String? = nil,
         passphrase: () throws -> String = { "" }
     ) throws {
-        let contents = Array(
-            try SmallFile.contents(file, "credential file", "give \(CredentialForm.wanted(platform))")
+        try self.init(
+            contents: Array(
+                try SmallFile.contents(file, "credential file", "give \(CredentialForm.wanted(platform))")
+            ),
+            naming: .file(file),
+            platform: platform,
+            keyID: keyID ?? Self.nameKeyID(file),
+            teamID: teamID,
+            passphrase: passphrase
         )
+    }
+
+    /// Checks what a file holds, wherever it came from.
+    ///
+    /// - Parameter naming: how an error calls what was given.
+    package init(
+        contents: [UInt8],
+        naming: CredentialNaming,
+        platform: Platform,
+        keyID: String?,
+        teamID: String?,
+        passphrase: () throws -> String
+    ) throws {
         let form = CredentialForm(contents)
         guard form.platform == platform else {
             throw CommandFailure(
                 .data,
-                "\(file) is \(form.text); an application of platform \(platform.rawValue) takes \(CredentialForm.wanted(platform))."
+                "\(naming.file) is \(form.text); an application of platform \(platform.rawValue) takes \(CredentialForm.wanted(platform))."
             )
         }
         do {
@@ -46,10 +66,10 @@ package struct CredentialMaterial: Sendable {
             case .projectKey: try self.init(projectKey: contents)
             case .serviceAccount: try self.init(serviceAccount: contents)
             case .apnsKey, .bareCertificate, .unknown:
-                try self.init(apnsKey: contents, file: file, keyID: keyID, teamID: teamID)
+                try self.init(apnsKey: contents, naming, keyID: keyID, teamID: teamID)
             }
         } catch let error as GatewayCredentialError {
-            throw CommandFailure(.data, "\(file): \(error)")
+            throw CommandFailure(.data, "\(naming.file): \(error)")
         }
     }
 
@@ -99,22 +119,22 @@ package struct CredentialMaterial: Sendable {
     /// Old keys have 39 characters (AIza…), later ones 152; there is no official bound.
     private static let projectKeyLengths = 30...400
 
-    private init(apnsKey pem: [UInt8], file: String, keyID: String?, teamID: String?) throws {
-        guard let keyID = keyID ?? Self.nameKeyID(file), !keyID.isEmpty else {
+    private init(apnsKey pem: [UInt8], _ naming: CredentialNaming, keyID: String?, teamID: String?) throws {
+        guard let keyID, !keyID.isEmpty else {
             throw CommandFailure(
                 .data,
-                "The key's id is missing: give --key-id with the ten characters that Apple shows beside the key."
+                "The key's id is missing: give \(naming.keyID) with the ten characters that Apple shows beside the key."
             )
         }
         guard let teamID, !teamID.isEmpty else {
             throw CommandFailure(
                 .data,
-                "The team's id is missing: give --team-id with the ten characters of your Apple developer team."
+                "The team's id is missing: give \(naming.teamID) with the ten characters of your Apple developer team."
             )
         }
         _ = try APNsTokenKey(keyID: keyID, teamID: teamID, pem: pem)
-        try Self.requireCapitals(keyID, "The key's id", "--key-id")
-        try Self.requireCapitals(teamID, "The team's id", "--team-id")
+        try Self.requireCapitals(keyID, "The key's id", naming.keyID)
+        try Self.requireCapitals(teamID, "The team's id", naming.teamID)
         self.init(.apnsKey, pem, [("key_id", .text(keyID)), ("team_id", .text(teamID))])
     }
 
@@ -171,14 +191,44 @@ extension CredentialMaterial {
     private static let longestLife: TimeInterval = (10 * 365 + 3) * 86_400
 
     /// Checks that a certificate may serve both environments, where somebody says so.
-    package func requireBothEnvironments() throws {
+    package func requireBothEnvironments(_ naming: CredentialNaming = .file("")) throws {
         guard certificate?.namesBothEnvironments == true else {
             throw CommandFailure(
                 .data,
-                "--both-environments is for certificates that Apple issued for sandbox and production, and this one does not say so: set a certificate for each environment."
+                "\(naming.bothEnvironments) is for certificates that Apple issued for sandbox and production, and this one does not say so: set a certificate for each environment."
             )
         }
     }
+}
+
+/// How errors call what somebody gives with a credential: by options of a command, or by fields of a form.
+package struct CredentialNaming: Sendable {
+    /// What holds the credential.
+    package let file: String
+    /// What the key's id is given with.
+    package let keyID: String
+    /// What the team's id is given with.
+    package let teamID: String
+    /// What says that a certificate serves both environments.
+    package let bothEnvironments: String
+
+    /// A file that a command names.
+    package static func file(_ path: String) -> CredentialNaming {
+        CredentialNaming(
+            file: path,
+            keyID: "--key-id",
+            teamID: "--team-id",
+            bothEnvironments: "--both-environments"
+        )
+    }
+
+    /// A form of the console.
+    package static let form = CredentialNaming(
+        file: "What was uploaded",
+        keyID: "the field of the key's id",
+        teamID: "the field of the team's id",
+        bothEnvironments: "The tick for both environments"
+    )
 }
 
 /// What a credential's file looks like.
@@ -308,11 +358,14 @@ package struct CredentialWriter: Sendable {
     }
 
     /// Checks and seals material for an application, which need not be there yet. To be called under the lock.
+    ///
+    /// - Parameter nextID: hands the credential's id out; nil for the database's own way, which asks for rights on its table.
     package func sealed(
         _ material: CredentialMaterial,
         application: String,
         environment: ApplicationEnvironment,
-        bundleID: String
+        bundleID: String,
+        nextID: (@Sendable () async throws -> Int64)? = nil
     ) async throws -> CredentialRow {
         let now = try await store.databaseClock()
         try material.check(
@@ -321,7 +374,7 @@ package struct CredentialWriter: Sendable {
             now: Date(timeIntervalSince1970: Double(now.microsecondsSince1970) / 1_000_000)
         )
         let cipher = try CredentialKeyFile.keyring(settings).current
-        let id = try await store.nextCredentialID()
+        let id = if let nextID { try await nextID() } else { try await store.nextCredentialID() }
         return CredentialRow(
             id: id,
             kind: material.kind,

@@ -8,12 +8,14 @@
 // HOW IT IS USED
 //   The program pushmta and the laboratory. A command is a PushMTACommand: its run() loads the settings by GlobalOptions and
 //   calls execute(_:), and CommandFailure.report(_:) ends it with a documented exit code. StoreSession.run(_:role:_:) is the
-//   way to the database. Output goes through StandardOutput, Table and Cell; what people gave is cleaned by TerminalText.
+//   way to the database. Output goes through StandardOutput, Table and Cell; what people gave is cleaned by TerminalText. A whole
+//   screen with keys is TerminalScreen's, which gives the terminal back at every end.
 //   CredentialMaterial reads a file, CredentialWriter seals and stores it. UntilSignal runs what a person may end with
 //   Ctrl-C.
 //
 // THREADS AND TASKS
 //   A command is one task. Reading files blocks it. UntilSignal traps SIGINT, SIGTERM and SIGHUP and cancels the work.
+//   TerminalScreen has a thread that waits for keys, and takes signals as events.
 //
 // STATE AND FILES
 //   The settings file (--config, PUSHMTA_CONFIG, /etc/pushmta/pushmta.yaml) and the files that a person names are read only.

@@ -104,25 +104,30 @@ extension ComposedDraft {
         guard problems.isEmpty else { return (json, [], problems) }
         for application in chosen {
             do throws(ContentError) {
-                messages.append(Compiled(application: application, template: try compiled(json, application)))
+                let connector = application.accountID.flatMap { connectors[$0] }
+                let template = try application.template(of: json, over: connector)
+                messages.append(Compiled(application: application, template: template))
             } catch {
                 problems += error.problems.filter { !problems.contains($0) }
             }
         }
         return (json, messages, problems)
     }
+}
 
-    private func compiled(_ json: String, _ application: ApplicationRow) throws(ContentError) -> LocalisedTemplate {
-        let unknown = application.problems(content: json)
+extension ApplicationRow {
+    /// A content as children render it for this application; throws what they would refuse.
+    ///
+    /// - Parameter connector: that of its account; nil for that of its platform.
+    func template(of json: String, over connector: Connector?) throws(ContentError) -> LocalisedTemplate {
+        let unknown = problems(content: json)
         if !unknown.isEmpty { throw ContentError(problems: unknown) }
-        let usual: Connector = application.platform == .ios ? .iosHTTP2 : .androidV1
-        let connector = application.accountID.flatMap { connectors[$0] } ?? usual
         return try LocalisedTemplate.compile(
-            content: try PushContent(json: application.completed(content: json)),
-            format: PayloadFormat(connector: connector),
+            content: try PushContent(json: completed(content: json)),
+            format: PayloadFormat(connector: connector ?? (platform == .ios ? .iosHTTP2 : .androidV1)),
             // The longest id that a delivery can have: what fits with it fits with every other.
             deliveryID: .max,
-            messageIDFormat: application.messageIDFormat
+            messageIDFormat: messageIDFormat
         )
     }
 }

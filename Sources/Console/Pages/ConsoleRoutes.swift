@@ -19,6 +19,7 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
         MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
         MenuItem(path: TemplatesPage.path, name: .menuTemplates, role: .read),
+        MenuItem(path: ServiceListPage.path, name: .menuServices, role: .read),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
@@ -46,7 +47,11 @@ struct ConsoleRoutes: Sendable {
             + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
             + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
             + Composer(responder: responder).routes + TemplatesPage(responder: responder).routes
-            + SettingsPage(responder: responder).routes + LanguageMenu.routes + files
+            + ServiceListPage(responder: responder).routes
+            + ApplicationPage(responder: responder).routes + DeclarationPages(responder: responder).routes
+            + AccountPages(responder: responder).routes + CredentialPage(responder: responder).routes
+            + TestPushPage(responder: responder).routes + SettingsPage(responder: responder).routes
+            + LanguageMenu.routes + files
     }
 }
 
@@ -64,4 +69,7 @@ extension ConsoleCall {
 
     /// Whether the user may hold and stop things.
     var mayOperate: Bool { session.map { $0.role >= .operate } ?? false }
+
+    /// Whether the user may declare things.
+    var mayDeclare: Bool { session.map { $0.role >= .admin } ?? false }
 }

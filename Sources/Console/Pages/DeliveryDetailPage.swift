@@ -114,12 +114,15 @@ struct DeliveryDetailPage: Sendable {
         values.merge(outcomes(facts)) { _, new in new }
         values.merge(days(facts, isLater: below != .max)) { _, new in new }
         values.merge(reasons(facts)) { _, new in new }
-        values.merge(limits(facts)) { _, new in new }
+        values.merge(LimitTables.values(facts.limits)) { _, new in new }
         if call.mayOperate, facts.progress.parentID == nil { values.merge(actions(facts.progress)) { _, new in new } }
         // A continuous delivery has no messages of its own; each of its days has.
         values["mayTake"] = .flag(call.mayOperate && !words.isInDays && facts.progress.target > 0)
         if let done = call.query["done"].flatMap({ DeliveryAction(rawValue: $0) }) {
             values["done"] = .text(catalogue.done(done))
+            values["isDone"] = .flag(true)
+        } else if call.query["done"] == TestPushPage.done {
+            values["done"] = .text(catalogue[.testDone])
             values["isDone"] = .flag(true)
         }
         return .page(ConsolePage("delivery", title: words.name, values))
@@ -233,29 +236,6 @@ struct DeliveryDetailPage: Sendable {
             "failures": .list(failures), "hasFailures": .flag(!failures.isEmpty), "exclusions": .list(exclusions),
             "hasExclusions": .flag(!exclusions.isEmpty),
         ]
-    }
-
-    private func limits(_ facts: DeliveryFacts) -> PageValues {
-        func rows(_ limits: [LimitRow]) -> PageValue {
-            .group([
-                "limits": .list(
-                    limits.map { row in
-                        [
-                            "subject": .text(row.subject), "limit": .text(row.limit), "now": .text(row.now),
-                            "most": .text(row.most), "setBy": .text(row.setBy), "why": .text(row.why),
-                            "binds": .flag(row.binds),
-                        ]
-                    }
-                )
-            ])
-        }
-        // Most of them do not bind, and only say so.
-        let binding = facts.limits.filter(\.binds)
-        let others = facts.limits.filter { !$0.binds }
-        var values: PageValues = ["hasLimits": .flag(!facts.limits.isEmpty)]
-        if !binding.isEmpty { values["binding"] = rows(binding) }
-        if !others.isEmpty { values["others"] = rows(others) }
-        return values
     }
 
     private func actions(_ row: DeliveryProgress) -> PageValues {

@@ -136,6 +136,12 @@ extension PageRenderer {
                     try await current.finish(nil)
                 }
             )
+        case .image(let bytes):
+            return Response(
+                status: .ok,
+                headers: [.contentType: "image/png"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+            )
         case .events(let run):
             // What is written later is written in the language of now.
             let language = Language.current

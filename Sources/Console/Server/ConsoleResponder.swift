@@ -131,6 +131,8 @@ final class ConsoleResponder: Sendable {
                 let body = try await request.body.collect(upTo: route.mostBytes)
                 try form.read(Array(body.readableBytesView))
             }
+        } catch is NIOTooManyBytesError {
+            throw ConsoleProblem.tooLong
         } catch {
             throw ConsoleProblem.malformed
         }

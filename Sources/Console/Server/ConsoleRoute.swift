@@ -65,6 +65,12 @@ struct ConsoleCall: Sendable {
         guard let number = parameters[name].flatMap({ Int64($0) }) else { throw .notFound }
         return number
     }
+
+    /// The id of an application in the path.
+    func applicationID() throws(ConsoleProblem) -> Int32 {
+        guard let number = Int32(exactly: try number("id")) else { throw .notFound }
+        return number
+    }
 }
 
 /// What a route answers.
@@ -81,6 +87,8 @@ enum ConsoleReply: Sendable {
         type: String,
         run: @Sendable (_ send: (String) async throws -> Void) async throws -> Void
     )
+    /// A PNG image that people have uploaded.
+    case image([UInt8])
     /// Events for as long as the page is open.
     case events(@Sendable (_ send: (LiveEvent) async throws -> Void) async throws -> Void)
 }
@@ -123,6 +131,8 @@ enum ConsoleProblem: Error, Hashable {
     case refusedForm
     /// The request cannot be read.
     case malformed
+    /// The form is longer than its page takes.
+    case tooLong
     /// The database cannot be reached.
     case databaseAway
     /// The database has broken it off, as it took too long.
@@ -139,6 +149,7 @@ enum ConsoleProblem: Error, Hashable {
         case .notFound: .notFound
         case .refusedRole, .refusedForm: .forbidden
         case .malformed: .badRequest
+        case .tooLong: .contentTooLarge
         case .databaseAway, .tooSlow, .busy: .serviceUnavailable
         case .conflict: .conflict
         case .failed: .internalServerError
@@ -152,6 +163,7 @@ enum ConsoleProblem: Error, Hashable {
         case .refusedRole: (.refusedRoleTitle, .refusedRoleText)
         case .refusedForm: (.refusedFormTitle, .refusedFormText)
         case .malformed: (.malformedTitle, .malformedText)
+        case .tooLong: (.tooLongTitle, .tooLongText)
         case .databaseAway: (.databaseAwayTitle, .databaseAwayText)
         case .tooSlow: (.tooSlowTitle, .tooSlowText)
         case .busy: (.busyTitle, .busyText)

@@ -1,11 +1,12 @@
 // Console: pages in a browser for people who look after deliveries and hosts.
 //
 // WHAT IT DOES
-//   Shows what happens now, deliveries, alarms and hosts to those who have signed in; pauses, resumes and stops deliveries,
-//   drains hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and
-//   started; shows templates, and the settings in force with what each came from; shows administrators
-//   who did what. Looks subscribers up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on
-//   record. Everything is HTML that is made here; a script only exchanges the live part, and without it all works by reloading.
+//   Shows what happens now, deliveries, templates, services with their applications, alarms, hosts, and the settings in force with
+//   what each came from, to those who have signed in; pauses, resumes and stops deliveries, lets applications send again, drains
+//   hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and started;
+//   lets administrators declare services, applications and accounts, upload credentials, and see who did what. Looks subscribers
+//   up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on record. Everything is HTML that is
+//   made here; scripts exchange the live part and read files into forms, and without them all works by reloading and pasting.
 //
 // HOW IT IS USED
 //   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(). It is a
@@ -20,7 +21,9 @@
 //
 // STATE AND FILES
 //   Users, sessions, failures to sign in and the audit log are in the database; cookies have random tokens of which it keeps
-//   hashes. In memory are rates of the last minutes, which are not missed after a kill.
+//   hashes. A credential that is uploaded is sealed with the key of credentialKeyFile, if this user may read it, and stored;
+//   its material is in memory for that moment only. Else there are rates of the last minutes in memory, which are not missed
+//   after a kill.
 //
 // FAILURES
 //   Database away: a page that says so, with status 503. A session that is over: the sign-in page. Too many failures to sign in:
@@ -28,12 +31,12 @@
 //   (ConsoleError of code setting, exit status 78).
 //
 // SETTINGS
-//   console.*, and database.url where console.databaseUrl is empty.
+//   console.*, database.url where console.databaseUrl is empty, credentialKeyFile.
 //
 // SEE ALSO
 //   Server/ConsoleRoute.swift, Server/ConsoleResponder.swift, Sessions/SignIn.swift, Pages/ConsoleRoutes.swift,
-//   Pages/NowFeed.swift, Words/Phrase.swift, Sources/ConsoleFiles/console_files.c, Sources/Schema/version1/11-console.sql,
-//   Deploy/guide/console.md
+//   Pages/NowFeed.swift, Applications/ApplicationPage.swift, Words/Phrase.swift, Sources/ConsoleFiles/console_files.c,
+//   Sources/Schema/version1/11-console.sql, Deploy/guide/console.md
 
 import Hummingbird
 import HummingbirdCore
@@ -59,6 +62,8 @@ public struct ConsoleSetup: Sendable {
     public var version: String
     /// What the answers of gateways mean, by their reason.
     public var meanings: @Sendable (String) -> String?
+    /// How credentials are sealed that people upload.
+    public var credentials: CredentialSealing
     /// Its log.
     public var logger: Logger
     /// The settings that are in force, with what each came from, for the page that shows them.
@@ -72,6 +77,7 @@ public struct ConsoleSetup: Sendable {
         database: PostgresConfiguration,
         version: String,
         meanings: @escaping @Sendable (String) -> String?,
+        credentials: CredentialSealing,
         logger: Logger,
         settingsInForce: [SettingInForce] = [],
         moment: @escaping @Sendable () -> DatabaseTime? = { nil }
@@ -80,6 +86,7 @@ public struct ConsoleSetup: Sendable {
         self.database = database
         self.version = version
         self.meanings = meanings
+        self.credentials = credentials
         self.logger = logger
         self.settingsInForce = settingsInForce
         self.moment = moment

@@ -167,6 +167,13 @@ extension Catalogue {
             case "subscription.preview": .auditPreview
             case "template.add": .auditTemplateAdd
             case "template.remove": .auditTemplateRemove
+            case "service.add": .auditServiceAdd
+            case "account.add": .auditAccountAdd
+            case "application.add": .auditApplicationAdd
+            case "application.copy": .auditApplicationCopy
+            case "application.resume": .auditApplicationResume
+            case "application.test": .auditTest
+            case "credential.set": .auditCredentialSet
             default: nil
             }
         return phrase.map { self[$0] } ?? name

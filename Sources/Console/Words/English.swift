@@ -1,6 +1,8 @@
 /// The English texts.
 enum English {
-    static let texts: [Phrase: String] = [
+    static let texts = generalTexts.merging(applicationTexts) { first, _ in first }
+
+    private static let generalTexts: [Phrase: String] = [
         // What stands around every page.
         .skip: "To the content",
         .menuLabel: "Main menu",
@@ -47,6 +49,9 @@ enum English {
             + "and repeat what you did.",
         .malformedTitle: "The request cannot be read",
         .malformedText: "Nothing was changed. Go back, load the page again, and repeat what you did.",
+        .tooLongTitle: "That is too long",
+        .tooLongText:
+            "Nothing was changed. The form is longer than this page takes: choose the right file, or shorten what you typed.",
         .databaseAwayTitle: "The database cannot be reached",
         .databaseAwayText:
             "The console shows nothing without it. Nothing is lost: messages wait. Load the page again in a moment; if it "

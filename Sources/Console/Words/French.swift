@@ -1,6 +1,6 @@
 /// The French texts, in the order of ``English``; “diffusion”, “cible”, “abonnement” are Adobe Campaign's own words.
 enum French {
-    static let texts = plain.mapValues(spaced)
+    static let texts = plain.merging(applicationTexts) { first, _ in first }.mapValues(spaced)
 
     private static let plain: [Phrase: String] = [
         // What stands around every page.
@@ -53,6 +53,9 @@ enum French {
             + "page et recommencez.",
         .malformedTitle: "La requête est illisible",
         .malformedText: "Rien n’a été modifié. Revenez en arrière, rechargez la page et recommencez.",
+        .tooLongTitle: "C’est trop long",
+        .tooLongText:
+            "Rien n’a été modifié. Le formulaire est plus long que cette page ne l’accepte : choisissez le bon fichier, ou abrégez votre saisie.",
         .databaseAwayTitle: "La base de données est injoignable",
         .databaseAwayText:
             "Sans elle, la console ne montre rien. Rien n’est perdu : les messages attendent. Rechargez la page dans un "

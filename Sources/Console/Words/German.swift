@@ -1,6 +1,8 @@
 /// The German texts, in the order of ``English``; “Versand”, “Zielgruppe”, “Abonnement” are Adobe Campaign's own words.
 enum German {
-    static let texts: [Phrase: String] = [
+    static let texts = generalTexts.merging(applicationTexts) { first, _ in first }
+
+    private static let generalTexts: [Phrase: String] = [
         // What stands around every page.
         .skip: "Zum Inhalt",
         .menuLabel: "Hauptmenü",
@@ -53,6 +55,9 @@ enum German {
         .malformedTitle: "Die Anfrage ist nicht lesbar",
         .malformedText:
             "Nichts wurde geändert. Gehen Sie zurück, laden Sie die Seite neu und wiederholen Sie, was Sie getan haben.",
+        .tooLongTitle: "Das ist zu lang",
+        .tooLongText:
+            "Nichts wurde geändert. Das Formular ist länger, als diese Seite annimmt: Wählen Sie die richtige Datei, oder kürzen Sie Ihre Eingabe.",
         .databaseAwayTitle: "Die Datenbank ist nicht erreichbar",
         .databaseAwayText:
             "Ohne sie zeigt die Konsole nichts. Nichts geht verloren: Die Nachrichten warten. Laden Sie die Seite gleich noch "

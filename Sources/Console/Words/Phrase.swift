@@ -11,7 +11,8 @@ enum Phrase: String, Sendable, CaseIterable {
         passwordDone, passwordWrong, passwordShort, passwordLong, passwordDiffers, passwordSame
     // Problems, each with what to do.
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
-        malformedTitle, malformedText, databaseAwayTitle, databaseAwayText, busyTitle, busyText, conflictTitle,
+        malformedTitle, malformedText, tooLongTitle, tooLongText, databaseAwayTitle, databaseAwayText, busyTitle,
+        busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow
     // Now.
     case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell, summaryOneWarning,
@@ -117,4 +118,42 @@ enum Phrase: String, Sendable, CaseIterable {
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment,
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
+    // What stands in the menu and in lists of services.
+    case menuServices, servicesTitle, columnBundle, applicationsOf, noApplicationsYet, noServices, firstServices,
+        moreServices, serviceDone, pairDone, addPairButton, addAndroidButton
+    // How an application stands.
+    case standingReady, standingCircuit, standingTrouble, standingNoAccount, standingNoCredential, standingExpired,
+        standingExpires, platformIOS, platformAndroid, environmentSandbox, environmentProduction
+    // One application.
+    case factEnvironment, factBundleID, factPackage, factMessageIDs, factConnector,
+        factGateway, factLabel, messageIDsUUID, messageIDsInt32, noAccount, iconWords, circuitIsOpen,
+        gatewayTakesNothing, gatewayRemedy, routeIsWrong, credentialUnfit, credentialUnfitRemedy, accountInactive,
+        noAccountText, noAccountRemedy, applicationDone, resumeDone, credentialDone, credentialTitle, credentialNote,
+        noCredentialText, credentialKind, credentialStored, credentialFingerprint, credentialOthers,
+        credentialAPNsKey, credentialCertificate, credentialServiceAccount, credentialProjectKey, credentialKeyID,
+        credentialTeamID, credentialProject, credentialTopics, credentialEnvironments, credentialSubject,
+        expiryNever, expiryOver, expiryIn, snippetNote, declaredTitle, declaresNothing, columnVariable, columnType,
+        columnDefault, columnSound, columnParameter, columnKept, soundOfSystem
+    // Letting an application send again.
+    case resumeButtonOfApp, resumeTitle, resumeText, resumeBelieve, resumeBelieveHint, resumeNow
+    // Sending a test push.
+    case testButton, testTitle, testText, fieldSeed, fieldSeedHint, seedNone, fieldSubscription, fieldSubscriptionHint,
+        fieldTestTitle, testTitleWords, fieldTestBody, testBodyWords, testSend, testToNobody, testDone, auditTest
+    // Forms that declare something.
+    case fieldName, fieldNameHint, fieldLabel, chooseOne, newServiceTitle, newServiceText, newServiceButton,
+        newPairTitle, newPairText, pairNameHint, newPairButton, newAndroidTitle, newAndroidButton, noServicesForForm,
+        bundleHint, packageHint, formatHint, formatMissing, fieldProductionAccount, fieldSandboxAccount,
+        noAccountYet, keyHint, copyTitle, copyText, copyButton, integrationKeyTitle
+    // Uploading a credential.
+    case credentialFormTitle, credentialFormText, credentialFormButton, chooseFile, materialIOS, materialIOSHint,
+        materialAndroid, materialAndroidHint, keyIDHint, teamIDHint, fieldPassphrase, passphraseHint, fieldBoth,
+        fieldBothHint, materialMissing, keyIDsMissing, noSealingKey
+    // External accounts.
+    case accountsTitle, accountsText, noAccounts, firstAccounts, moreAccounts, accountActive, accountPaused,
+        accountDone, connectorIOSHTTP2, connectorIOSBinary, connectorAndroidV1, connectorAndroidV2, newAccountTitle,
+        newAccountText, newAccountButton, accountEnvironmentHint, fieldHost, fieldHostHint, fieldPort,
+        connectorMissing, portWrong, binaryClosed
+    // What the audit log tells of them.
+    case auditServiceAdd, auditAccountAdd, auditApplicationAdd, auditApplicationCopy, auditApplicationResume,
+        auditCredentialSet
 }

@@ -246,9 +246,9 @@ CREATE VIEW pushmta.credential AS
 SELECT c.id, c.kind, c.fingerprint, c.seal_key_id, c.expires_at,
     floor(extract(epoch FROM c.expires_at - now()) / 86400)::integer AS days_left,
     ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.credential_id = c.id ORDER BY a.name) AS applications,
-    c.created_at
+    c.created_at, c.attributes
 FROM pushmta_engine.credential c;
-COMMENT ON VIEW pushmta.credential IS 'The credentials of applications: kind, fingerprint and expiry.';
+COMMENT ON VIEW pushmta.credential IS 'The credentials of applications: kind, fingerprint, expiry, and what else of them is no secret.';
 
 CREATE FUNCTION pushmta.applications_of(service text, environment text DEFAULT 'production') RETURNS text[] LANGUAGE plpgsql STABLE
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -266,3 +266,161 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.applications_of(text, text) IS
     'The applications of a service in an environment, for create_delivery.';
+
+CREATE FUNCTION pushmta_engine.bind_credential(application text, id bigint, kind text, name text, seal_key_id text, sealed bytea,
+    attributes jsonb, fingerprint text, expires_at timestamptz, for_both boolean) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    own pushmta_engine.application;
+    other record;
+    replaced bigint[];
+BEGIN
+    -- Keeps others from binding a credential to the application.
+    SELECT a.* INTO own FROM pushmta_engine.application a WHERE a.name = application FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no application "%".', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    IF kind = 'apns_certificate' AND NOT for_both THEN
+        -- Two that are set at the same moment must see each other.
+        LOCK TABLE pushmta_engine.credential IN SHARE ROW EXCLUSIVE MODE;
+        SELECT a.name, a.environment INTO other FROM pushmta_engine.application a JOIN credential c ON c.id = a.credential_id
+        WHERE a.environment <> own.environment AND a.platform = own.platform AND c.kind = 'apns_certificate'
+            AND c.fingerprint = fingerprint ORDER BY a.name LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'The certificate %… is that of application "%" of the % environment already, and "%" is of the % one: '
+                'the two environments do not share a certificate.', left(fingerprint, 16), other.name, other.environment, application,
+                own.environment
+                USING ERRCODE = 'PM130', HINT = 'Set the certificate of that environment.';
+        END IF;
+    END IF;
+    WITH renamed AS (
+        UPDATE credential c SET name = c.name || '/replaced/' || c.id WHERE c.name = name RETURNING c.id
+    )
+    SELECT coalesce(array_agg(r.id), ARRAY[]::bigint[]) INTO replaced FROM renamed r;
+    INSERT INTO credential (id, kind, name, seal_key_id, sealed, attributes, fingerprint, expires_at)
+    VALUES (id, kind, name, seal_key_id, sealed, attributes, fingerprint, expires_at);
+    UPDATE pushmta_engine.application a SET credential_id = id, changed_at = now()
+    WHERE a.name = application OR a.credential_id = ANY(replaced);
+    -- What no application has any more goes.
+    DELETE FROM credential c WHERE c.id = ANY(replaced || own.credential_id)
+        AND NOT EXISTS (SELECT FROM pushmta_engine.application a WHERE a.credential_id = c.id);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.bind_credential(text, bigint, text, text, text, bytea, jsonb, text, timestamptz, boolean) IS
+    'Stores a sealed credential and binds it to an application. One of the same name is replaced, as applications share one by name. A '
+    'certificate that an application of the other environment has is most probably the wrong one, and refused unless it is for both.';
+
+-- What administrators declare by the console. Its role may read no credential and write no table.
+
+CREATE FUNCTION pushmta_engine.console_add_service(token bytea, moment timestamptz, idle interval, address text, name text, label text)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+BEGIN
+    PERFORM require_name('service', name, 'PM052');
+    PERFORM require_label('service', label, 'PM052');
+    INSERT INTO pushmta_engine.service (name, label) VALUES (name, label) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is a service "%" already.', name USING ERRCODE = 'PM131', HINT = 'Choose another name.';
+    END IF;
+    PERFORM note_audit(who, 'service.add', name, label, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_add_service(bytea, timestamptz, interval, text, text, text) IS
+    'Declares a service for an administrator who has signed in.';
+
+CREATE FUNCTION pushmta_engine.console_add_account(token bytea, moment timestamptz, idle interval, address text, name text, connector text,
+    host text, port integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+BEGIN
+    PERFORM require_name('external account', name, 'PM052');
+    INSERT INTO external_account (name, label, connector, host, port) VALUES (name, name, connector, host, port) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is an external account "%" already.', name USING ERRCODE = 'PM131', HINT = 'Choose another name.';
+    END IF;
+    PERFORM note_audit(who, 'account.add', name, connector || ' ' || host || ':' || port, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_add_account(bytea, timestamptz, interval, text, text, text, text, integer) IS
+    'Declares an external account for an administrator who has signed in.';
+
+CREATE FUNCTION pushmta_engine.console_add_application(token bytea, moment timestamptz, idle interval, address text, service text,
+    name text, label text, platform text, environment text, integration_key text, bundle_id text, message_id_format text, account text,
+    copied integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+    found_service integer;
+    found_account integer;
+    original pushmta_engine.application;
+    made integer;
+BEGIN
+    PERFORM require_name('application', name, 'PM052');
+    PERFORM require_label('application', label, 'PM052');
+    SELECT v.id INTO found_service FROM pushmta_engine.service v WHERE v.name = service;
+    IF found_service IS NULL THEN
+        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'Declare it first.';
+    END IF;
+    IF account <> '' THEN
+        SELECT e.id INTO found_account FROM external_account e
+        WHERE e.name = account AND (e.connector LIKE 'ios%') = (platform = 'ios');
+        IF found_account IS NULL THEN
+            RAISE EXCEPTION 'There is no external account "%" for platform %.', account, platform
+                USING ERRCODE = 'PM005', HINT = 'Choose an account of the same platform.';
+        END IF;
+    END IF;
+    IF copied IS NOT NULL THEN
+        SELECT a.* INTO original FROM pushmta_engine.application a WHERE a.id = copied AND a.platform = platform;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'There is no application % of platform % to copy.', copied, platform
+                USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+        END IF;
+    END IF;
+    INSERT INTO pushmta_engine.application AS a (service_id, name, label, platform, environment, integration_key, bundle_id,
+        message_id_format, external_account_id, variables, sounds, subscription_parameters, icon)
+    VALUES (found_service, name, label, platform, environment, integration_key, bundle_id, message_id_format, found_account,
+        coalesce(original.variables, '[]'), coalesce(original.sounds, '[]'), coalesce(original.subscription_parameters, '[]'),
+        original.icon)
+    ON CONFLICT DO NOTHING RETURNING a.id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'There is an application with the name "%" or with the same integration key already.', name
+            USING ERRCODE = 'PM131', HINT = 'Choose another name or key.';
+    END IF;
+    PERFORM note_audit(who, CASE WHEN copied IS NULL THEN 'application.add' ELSE 'application.copy' END, name,
+        concat_ws(', ', service, platform, environment, bundle_id, original.name), address);
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_add_application(bytea, timestamptz, interval, text, text, text, text, text, text, text, text,
+    text, text, integer) IS
+    'Declares an application for an administrator who has signed in, with what another one declares and its icon if that one is named. '
+    'Returns its id.';
+
+CREATE FUNCTION pushmta_engine.console_credential_id(token bytea, moment timestamptz, idle interval) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_user_of(token, moment, idle, ARRAY['admin']);
+    RETURN nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_credential_id(bytea, timestamptz, interval) IS
+    'The id of a credential that an administrator is about to upload: the seal authenticates it, so it comes first.';
+
+CREATE FUNCTION pushmta_engine.console_save_credential(token bytea, moment timestamptz, idle interval, address text, application text,
+    id bigint, kind text, seal_key_id text, sealed bytea, attributes jsonb, fingerprint text, expires_at timestamptz, for_both boolean)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+BEGIN
+    PERFORM bind_credential(application, id, kind, application || '-' || id, seal_key_id, sealed, attributes, fingerprint, expires_at,
+        for_both);
+    PERFORM note_audit(who, 'credential.set', application, kind || ' ' || left(fingerprint, 16) || '…', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_save_credential(bytea, timestamptz, interval, text, text, bigint, text, text, bytea, jsonb,
+    text, timestamptz, boolean) IS
+    'Stores a credential that is sealed already, and binds it to an application, for an administrator who has signed in. The console '
+    'writes credentials and reads none.';

@@ -94,7 +94,7 @@ CREATE TABLE pushmta_engine.delivery (
     label text NOT NULL DEFAULT '' CONSTRAINT delivery_label_form CHECK (pushmta_engine.is_label(label)),
     kind text NOT NULL DEFAULT 'batch' CHECK (kind IN ('batch', 'continuous')),
     parent_delivery_id bigint REFERENCES pushmta_engine.delivery,
-    -- A delivery that shows what another one will say, to seed addresses.
+    -- A delivery that shows what another one will say, to seed addresses; of no other one, it tries whether an application works.
     proof boolean NOT NULL DEFAULT false,
     state text NOT NULL DEFAULT 'editing' CHECK (state IN
         ('editing', 'pending', 'preparing', 'in_progress', 'paused', 'finished', 'failed', 'stopped')),
@@ -145,8 +145,7 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    CHECK (state = 'editing' OR (log_day IS NOT NULL AND tracking_key_id IS NOT NULL) OR state IN ('failed', 'stopped')),
-    CONSTRAINT delivery_proof_check CHECK (NOT proof OR parent_delivery_id IS NOT NULL)
+    CHECK (state = 'editing' OR (log_day IS NOT NULL AND tracking_key_id IS NOT NULL) OR state IN ('failed', 'stopped'))
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one goes on until it is stopped and has no messages of its own: those of a day belong to a '

@@ -360,3 +360,114 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.hold_delivery(bigint, text) IS
     'Pauses a delivery because of what a gateway says of it alone; a continuous one as a whole, as what one day cannot send '
     'the next ones cannot either. False if it is paused already or not under way.';
+
+-- What an application waits for, and its end.
+
+CREATE FUNCTION pushmta_engine.is_doubtful(kind text, part bigint) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT kind IN ('canonical', 'soft_error') OR kind = 'invalid' AND part IS NOT NULL $$;
+COMMENT ON FUNCTION pushmta_engine.is_doubtful(text, bigint) IS
+    'Whether what was said of a token may be a mistake of ours: neither a message that got through, nor an answer that no mix-up '
+    'causes, which names no part.';
+
+CREATE FUNCTION pushmta_engine.close_circuit(application integer, believing boolean) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    was_open boolean;
+BEGIN
+    -- One statement: what is asked of the sequence is asked when the row is locked, so it knows of parts that are not committed too, and of
+    -- those that came while the statement waited.
+    WITH before AS MATERIALIZED (
+        SELECT h.application_id, circuit_of(h.state, h.next_probe_at) <> 'closed' AS was_open, h.token_effects_held
+        FROM application_health h WHERE h.application_id = application FOR NO KEY UPDATE
+    ), closed AS (
+        UPDATE application_health h SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
+            next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now(),
+            effects_void_through = CASE WHEN b.was_open AND believing THEN 0
+                WHEN b.token_effects_held THEN coalesce(
+                    pg_sequence_last_value(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')::regclass), 0)
+                ELSE h.effects_void_through END,
+            refusals_believed_through = CASE WHEN b.was_open AND believing THEN coalesce(
+                    pg_sequence_last_value(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')::regclass), 0)
+                ELSE h.refusals_believed_through END
+        FROM before b WHERE h.application_id = b.application_id
+            AND (h.state, h.reason, h.token_effects_held) IS DISTINCT FROM ('closed', '', false)
+    ), undone AS (
+        UPDATE token_event e SET state = 'undone', undone_at = now()
+        FROM before b
+        WHERE b.token_effects_held AND e.application_id = b.application_id AND is_doubtful(e.kind, e.part_id)
+            AND e.state IN ('held', 'pending')
+    )
+    SELECT b.was_open INTO was_open FROM before b;
+    IF coalesce(was_open, false) THEN
+        PERFORM pg_notify('pushmta_wake', 'circuit');
+    END IF;
+    RETURN coalesce(was_open, false);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.close_circuit(integer, boolean) IS
+    'Closes an application''s circuit, and undoes what was said of its tokens while it was open: events that are pending still came '
+    'meanwhile, or the next duty would have held them. Others of that time come later, from a transaction that has not committed or from '
+    'a host that was cut off: what is said of the parts that there are by now is void, unless the gateway dates it. Returns whether it '
+    'was open.';
+
+CREATE FUNCTION pushmta_engine.resume_application(application integer, believing boolean)
+    RETURNS TABLE (was_open boolean, parts bigint, load_problem text, preparations bigint[], accounts text[]) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    was_open := close_circuit(application, believing);
+    INSERT INTO application_health AS h (application_id, state, reason, remedy, resumed_at)
+    VALUES (application, 'closed', '', '', clock_timestamp())
+    ON CONFLICT (application_id) DO UPDATE SET resumed_at = clock_timestamp();
+    PERFORM pg_notify('pushmta_wake', 'resume');
+    -- A part that was tried and could not be loaded waits for nothing else. One that somebody has locked is being given back or claimed.
+    WITH due AS MATERIALIZED (
+        SELECT p.id FROM delivery_part p
+        WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state = 'ready' AND p.application_id = application AND p.not_before > now()
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), freed AS (
+        UPDATE delivery_part p SET not_before = now(), load_failures = 0 FROM due d WHERE p.id = d.id RETURNING p.load_error
+    )
+    SELECT count(*), coalesce(max(f.load_error), '') INTO parts, load_problem FROM freed f;
+    WITH freed AS (
+        UPDATE delivery d SET wait_until = NULL, wait_failures = 0
+        WHERE d.id = ANY(ARRAY(SELECT f.id FROM delivery f
+            WHERE f.state IN ('pending', 'preparing') AND f.wait_until > now()
+                AND EXISTS (SELECT FROM delivery_application x WHERE x.delivery_id = f.id AND x.application_id = application)
+            FOR NO KEY UPDATE SKIP LOCKED))
+        RETURNING d.id
+    )
+    SELECT coalesce(array_agg(f.id ORDER BY f.id), ARRAY[]::bigint[]) INTO preparations FROM freed f;
+    WITH ended AS (
+        UPDATE gateway_trouble t SET state = 'opening', opened_at = now(), prober = NULL, prober_until = NULL, changed_at = now()
+        WHERE t.application_id = application AND t.state = 'trouble' RETURNING t.external_account_id
+    )
+    SELECT coalesce(array_agg(e.name ORDER BY e.name), ARRAY[]::text[]) INTO accounts
+    FROM ended d JOIN external_account e ON e.id = d.external_account_id;
+    IF cardinality(accounts) > 0 THEN
+        PERFORM pg_notify('pushmta_wake', 'trouble');
+    END IF;
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.resume_application(integer, boolean) IS
+    'Ends what an application''s messages wait for and that can be ended: its circuit closes, supervisors start its children at once, '
+    'parts that could not be loaded and preparations that were put off are tried again, gateways in trouble are tried at once.';
+
+CREATE FUNCTION pushmta_engine.console_resume(token bytea, moment timestamptz, idle interval, address text, application integer,
+    believing boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    found_name text;
+BEGIN
+    SELECT a.name INTO found_name FROM pushmta_engine.application a WHERE a.id = application;
+    IF found_name IS NULL THEN
+        RAISE EXCEPTION 'There is no application %.', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    PERFORM resume_application(application, believing);
+    PERFORM note_audit(who, 'application.resume', found_name, CASE WHEN believing THEN 'refused tokens are believed' ELSE '' END, address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_resume(bytea, timestamptz, interval, text, integer, boolean) IS
+    'Ends what an application''s messages wait for, for somebody who has signed in.';

@@ -467,3 +467,73 @@ FROM pushmta_engine.delivery d
 JOIN pushmta.delivery_progress p ON p.id = d.id
 WHERE d.proof;
 COMMENT ON VIEW pushmta.delivery_proof IS 'The proofs of deliveries; their messages count for no delivery but themselves.';
+
+CREATE FUNCTION pushmta_engine.console_test_push(token bytea, moment timestamptz, idle interval, address text, application integer,
+    content text, seed text, subscription bigint) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    found_name text;
+    addressee record;
+    wrong record;
+    made bigint;
+BEGIN
+    SELECT a.name INTO found_name FROM pushmta_engine.application a WHERE a.id = application;
+    IF found_name IS NULL THEN
+        RAISE EXCEPTION 'There is no application %.', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    IF seed IS NOT NULL THEN
+        SELECT s.subscription_id AS id, s.variables, s.problem INTO addressee FROM pushmta.seed s
+        WHERE s.name = seed AND s.application = found_name;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'Application "%" has no seed address "%".', found_name, seed
+                USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
+        END IF;
+    ELSE
+        SELECT b.id, NULL::jsonb AS variables,
+            CASE b.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END AS problem
+        INTO addressee FROM pushmta_engine.subscription b WHERE b.id = subscription AND b.application_id = application;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'Application "%" has no subscription %.', found_name, subscription
+                USING ERRCODE = 'PM044', HINT = 'The page of a subscriber has its number.';
+        END IF;
+    END IF;
+    IF addressee.problem <> '' THEN
+        RAISE EXCEPTION 'Nothing is sent to this address: %.', addressee.problem
+            USING ERRCODE = 'PM045', HINT = 'Choose another one.';
+    END IF;
+    -- What is not sent within an hour is no answer to whoever waits for it.
+    made := pushmta.create_delivery(label => left('Test push: ' || found_name, 500), applications => ARRAY[found_name],
+        content => content, priority => 50, validity => interval '1 hour', explicit_targets => true, max_retries => 2);
+    UPDATE pushmta_engine.delivery d SET proof = true WHERE d.id = made;
+    INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
+    VALUES (made, addressee.id, nullif(addressee.variables, '{}'));
+    SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'The test push cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
+            USING ERRCODE = 'PM114', HINT = wrong.remedy;
+    END IF;
+    PERFORM pushmta.start_delivery(made);
+    PERFORM note_audit(who, 'application.test', found_name,
+        concat_ws(', ', 'delivery ' || made, coalesce('seed address ' || seed, 'subscription ' || addressee.id)), address);
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_test_push(bytea, timestamptz, interval, text, integer, text, text, bigint) IS
+    'Sends one message of an application to a seed address, or (null) to a subscription, for somebody who has signed in; returns its '
+    'delivery. It goes the way of all messages, so that it shows whether credential, account and app go together.';
+
+CREATE FUNCTION pushmta_engine.console_seeds(token bytea, moment timestamptz, idle interval, application integer, most integer)
+    RETURNS TABLE (name text, label text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    RETURN QUERY SELECT s.name, s.label FROM pushmta.seed s
+        WHERE s.application = (SELECT a.name FROM pushmta_engine.application a WHERE a.id = console_seeds.application)
+            AND s.problem = ''
+        ORDER BY s.name LIMIT most;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_seeds(bytea, timestamptz, interval, integer, integer) IS
+    'The seed addresses of an application that get messages, without their tokens, for somebody who has signed in and may send a test '
+    'push.';

@@ -117,7 +117,7 @@ extension Store {
     }
 
     /// The one form of a host: what is compared with the gateways' own must not have several.
-    private static func checked(_ host: String, _ name: String) throws -> String {
+    static func checked(_ host: String, _ name: String) throws -> String {
         do {
             return try GatewayHost(host).text
         } catch {

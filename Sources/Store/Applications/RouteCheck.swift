@@ -7,13 +7,17 @@ public enum RouteCheck {
     ///
     /// Whether the credential is of a kind that the connector takes is another question (`CredentialKind.suits`).
     public static func problem(_ application: ApplicationRow, _ account: AccountRow) -> String? {
-        guard application.platform == .ios, let environment = ApplicationEnvironment(gatewayHost: account.host),
-            environment != application.environment
+        problem(application.platform, application.environment, account)
+    }
+
+    /// The same for an application that is not there yet.
+    static func problem(_ platform: Platform, _ own: ApplicationEnvironment, _ account: AccountRow) -> String? {
+        guard platform == .ios, let environment = ApplicationEnvironment(gatewayHost: account.host), environment != own
         else { return nil }
         return
-            "it is of the \(application.environment.rawValue) environment and its external account '\(account.name)' goes to "
+            "it is of the \(own.rawValue) environment and its external account '\(account.name)' goes to "
             + "\(account.host), which is for \(environment.rawValue): there every push token is a bad one. "
-            + "Choose an account of the \(application.environment.rawValue) environment"
+            + "Choose an account of the \(own.rawValue) environment"
     }
 
     /// Why the gateway will not take the application's messages with the credential, with the way out; nil if it may.

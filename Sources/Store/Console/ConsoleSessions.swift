@@ -6,9 +6,9 @@ public enum ConsoleRole: String, Sendable, CaseIterable, Comparable {
     case read
     /// Compose deliveries, send proofs of them, and start them.
     case marketing
-    /// Hold and stop deliveries, drain hosts.
+    /// Hold and stop deliveries, drain hosts, let applications send again.
     case operate
-    /// Read who did what.
+    /// Declare services and applications, upload credentials, read who did what.
     case admin
 
     /// The less powerful role sorts first.

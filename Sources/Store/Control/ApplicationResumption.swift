@@ -56,30 +56,34 @@ extension Store {
         believingRefusals: Bool = false
     ) async throws -> ApplicationResumption {
         let application = try await application(named: name).id
-        let results = try await group(
-            [Self.closeCircuit(application, believingRefusals: believingRefusals)]
-                + [
-                    Self.resumedSQL, Self.freePartsSQL, Self.freePreparationsSQL, Self.waitingHostsSQL,
-                    Self.troubledChildrenSQL,
-                ].map { PostgresStatement($0, [.int32(application)]) }
-        )
-        guard results.count == 6 else {
-            throw StoreError(.unexpectedAnswer, "The database gave \(results.count) answers to six statements.")
+        let results = try await group([
+            PostgresStatement(
+                """
+                SELECT r.was_open, r.parts, r.load_problem, r.preparations, r.accounts
+                FROM pushmta_engine.resume_application($1, $2) r
+                """,
+                [.int32(application), .bool(believingRefusals)]
+            ),
+            PostgresStatement(Self.waitingHostsSQL, [.int32(application)]),
+            PostgresStatement(Self.troubledChildrenSQL, [.int32(application)]),
+        ])
+        guard results.count == 3 else {
+            throw StoreError(.unexpectedAnswer, "The database gave \(results.count) answers to three statements.")
         }
         return ApplicationResumption(
             wasOpen: try results[0].bool(0, 0),
-            hosts: try all(results[4]) { rows, row in
+            hosts: try all(results[1]) { rows, row in
                 ApplicationResumption.WaitingHost(
                     name: try rows.text(row, 0),
                     exitReason: try rows.text(row, 1),
                     stderrTail: try rows.text(row, 2)
                 )
             },
-            troubledChildren: Int(try results[5].int64(0, 0)),
-            parts: Int(try results[2].int64(0, 0)),
-            loadProblem: try results[2].text(0, 1),
-            preparations: try all(results[3]) { rows, row in try rows.int64(row, 0) },
-            accounts: try await resumeTroubles(application: application)
+            troubledChildren: Int(try results[2].int64(0, 0)),
+            parts: Int(try results[0].int64(0, 1)),
+            loadProblem: try results[0].text(0, 2),
+            preparations: try results[0].int64Array(0, 3),
+            accounts: try results[0].textArray(0, 4).compactMap { $0 }
         )
     }
 
@@ -93,38 +97,6 @@ extension Store {
             uniquingKeysWith: { $1 }
         )
     }
-
-    private static let resumedSQL = """
-        WITH resumed AS (
-            INSERT INTO pushmta_engine.application_health AS h (application_id, state, reason, remedy, resumed_at)
-            VALUES ($1, 'closed', '', '', clock_timestamp())
-            ON CONFLICT (application_id) DO UPDATE SET resumed_at = clock_timestamp()
-        )
-        SELECT pg_notify('\(WakeUpListener.channel)', '\(WakeUpListener.resumePayload)')
-        """
-
-    /// A part that was tried and could not be loaded waits for nothing else. One that somebody has locked is being given back or claimed.
-    private static let freePartsSQL = """
-        WITH due AS MATERIALIZED (
-            SELECT p.id FROM pushmta_engine.delivery_part p
-            WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state = 'ready' AND p.application_id = $1
-                AND p.not_before > now()
-            FOR NO KEY UPDATE SKIP LOCKED
-        ), freed AS (
-            UPDATE pushmta_engine.delivery_part p SET not_before = now(), load_failures = 0
-            FROM due d WHERE p.id = d.id RETURNING p.load_error
-        )
-        SELECT count(*), coalesce(max(load_error), '') FROM freed
-        """
-
-    private static let freePreparationsSQL = """
-        UPDATE pushmta_engine.delivery d SET wait_until = NULL, wait_failures = 0
-        WHERE d.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery f
-            WHERE f.state IN ('pending', 'preparing') AND f.wait_until > now()
-                AND EXISTS (SELECT FROM pushmta_engine.delivery_application x WHERE x.delivery_id = f.id AND x.application_id = $1)
-            FOR NO KEY UPDATE SKIP LOCKED))
-        RETURNING d.id
-        """
 
     /// No supervisor waits longer than ten minutes before it starts another child. Ends in order, or for what the supervisor itself did, put
     /// nothing off.

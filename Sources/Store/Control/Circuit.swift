@@ -62,54 +62,15 @@ extension Store {
     /// A due probe that nobody took counts now; one that was taken was counted then.
     private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
 
-    /// What may be a mistake of ours: neither a message that got through, nor an answer that no mix-up causes, which names no part.
-    private static let doubtful =
-        "(e.kind IN ('canonical', 'soft_error') OR e.kind = 'invalid' AND e.part_id IS NOT NULL)"
-
     private static let holdSQL = """
         UPDATE pushmta_engine.token_event e SET state = 'held'
-        WHERE e.application_id = $1 AND \(doubtful) AND e.state = 'pending'
+        WHERE e.application_id = $1 AND pushmta_engine.is_doubtful(e.kind, e.part_id) AND e.state = 'pending'
         """
 
     /// Closes an application's circuit, since a message went through; token effects that were held are undone.
     public func closeCircuit(application: Int32) async throws {
-        try await group([Self.closeCircuit(application)])
+        try await query("SELECT pushmta_engine.close_circuit($1, false)", [.int32(application)])
     }
-
-    /// Events that are pending still came while effects were held, or the next duty would have held them: they go too. Others of
-    /// that time come later, from a transaction that has not committed or from a host that was cut off: what is said of the parts
-    /// that there are by now is void, unless the gateway dates it.
-    static func closeCircuit(_ application: Int32, believingRefusals: Bool = false) -> PostgresStatement {
-        PostgresStatement(closeCircuitSQL, [.int32(application), .bool(believingRefusals)])
-    }
-
-    private static let closeCircuitSQL = """
-        WITH before AS MATERIALIZED (
-            SELECT h.application_id, \(CircuitSQL.isOpen) AS was_open, h.token_effects_held
-            FROM pushmta_engine.application_health h WHERE h.application_id = $1 FOR NO KEY UPDATE
-        ), closed AS (
-            UPDATE pushmta_engine.application_health h SET state = 'closed', reason = '', remedy = '', opened_at = NULL,
-                next_probe_at = NULL, probes = 0, token_effects_held = false, changed_at = now(),
-                effects_void_through = CASE WHEN b.was_open AND $2 THEN 0
-                    WHEN b.token_effects_held THEN \(newestPart) ELSE h.effects_void_through END,
-                refusals_believed_through = CASE WHEN b.was_open AND $2 THEN \(newestPart) ELSE h.refusals_believed_through END
-            FROM before b WHERE h.application_id = b.application_id
-                AND (h.state, h.reason, h.token_effects_held) IS DISTINCT FROM ('closed', '', false)
-        ), undone AS (
-            UPDATE pushmta_engine.token_event e SET state = 'undone', undone_at = now()
-            FROM before b
-            WHERE b.token_effects_held AND e.application_id = b.application_id AND \(doubtful)
-                AND e.state IN ('held', 'pending')
-        ), woken AS MATERIALIZED (
-            SELECT pg_notify('pushmta_wake', 'circuit') FROM before WHERE was_open
-        )
-        SELECT coalesce((SELECT was_open FROM before), false) AND (SELECT count(*) FROM woken) >= 0
-        """
-
-    /// The sequence knows of parts that are not committed too, and of those that came while the statement waited for the row.
-    private static let newestPart = """
-        coalesce(pg_sequence_last_value(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')::regclass), 0)
-        """
 
     /// Shows trouble that passes by itself, such as a gateway that cannot be reached; "" as reason says that it is over.
     ///
@@ -138,25 +99,27 @@ extension Store {
 
     /// What is known of the applications' health; one that is not listed has a closed circuit and no trouble.
     public func applicationHealth() async throws -> [ApplicationHealthRow] {
-        let result = try await query(
-            """
-            SELECT h.application_id, pushmta_engine.circuit_of(h.state, h.next_probe_at), h.reason, h.remedy, h.probes, h.opened_at,
-                extract(epoch FROM h.next_probe_at - clock_timestamp())::double precision, h.token_effects_held
-            FROM pushmta_engine.application_health h ORDER BY h.application_id
-            """
+        let result = try await query(Self.healthSQL + " ORDER BY h.application_id")
+        return try all(result, Self.health)
+    }
+
+    static let healthSQL = """
+        SELECT h.application_id, pushmta_engine.circuit_of(h.state, h.next_probe_at), h.reason, h.remedy, h.probes, h.opened_at,
+            extract(epoch FROM h.next_probe_at - clock_timestamp())::double precision, h.token_effects_held
+        FROM pushmta_engine.application_health h
+        """
+
+    static func health(_ rows: PostgresResult, _ row: Int) throws -> ApplicationHealthRow {
+        ApplicationHealthRow(
+            applicationID: try rows.int32(row, 0),
+            state: try choice(rows, row, 1),
+            reason: try rows.text(row, 2),
+            remedy: try rows.text(row, 3),
+            probes: try rows.int32(row, 4),
+            openedAt: try rows.timeOrNil(row, 5),
+            nextProbeInSeconds: try rows.doubleOrNil(row, 6),
+            tokenEffectsHeld: try rows.bool(row, 7)
         )
-        return try all(result) { rows, row in
-            ApplicationHealthRow(
-                applicationID: try rows.int32(row, 0),
-                state: try choice(rows, row, 1),
-                reason: try rows.text(row, 2),
-                remedy: try rows.text(row, 3),
-                probes: try rows.int32(row, 4),
-                openedAt: try rows.timeOrNil(row, 5),
-                nextProbeInSeconds: try rows.doubleOrNil(row, 6),
-                tokenEffectsHeld: try rows.bool(row, 7)
-            )
-        }
     }
 }
 

@@ -132,27 +132,6 @@ extension Store {
         )
     }
 
-    /// Ends an application's trouble with all gateways because an operator says so: sending begins again at once, slowly at first.
-    /// - Returns: the names of the accounts.
-    public func resumeTroubles(application: Int32) async throws -> [String] {
-        let result = try await query(
-            """
-            WITH ended AS (
-                UPDATE pushmta_engine.gateway_trouble t SET state = 'opening', opened_at = now(), prober = NULL, prober_until = NULL,
-                    changed_at = now()
-                WHERE t.application_id = $1 AND \(TroubleSQL.isTrouble)
-                RETURNING t.external_account_id
-            ), woken AS MATERIALIZED (
-                SELECT pg_notify('pushmta_wake', 'trouble') FROM ended
-            )
-            SELECT e.name FROM ended d JOIN pushmta_engine.external_account e ON e.id = d.external_account_id
-            WHERE (SELECT count(*) FROM woken) >= 0 ORDER BY e.name
-            """,
-            [.int32(application)]
-        )
-        return try all(result) { rows, row in try rows.text(row, 0) }
-    }
-
     /// Claims one part to probe with; nil if none is ready.
     ///
     /// One without messages that may have arrived goes before one with them, and of these the one that was claimed least often.

@@ -74,13 +74,27 @@ extension Store {
     private static let deliveryStateSQL = """
         SELECT 1 AS place, format('delivery %s', d.id) AS subject, 'state' AS "limit", d.state AS now, '' AS most,
             'pushmta delivery pause, resume, stop' AS set_by, d.state NOT IN ('preparing', 'in_progress') OR d.waiting_reason <> '' AS binds,
-            concat_ws(' ', nullif(d.state_reason, ''), nullif(d.waiting_reason, '')) AS why
+            concat_ws(' ', nullif(d.state_reason, ''), nullif(d.waiting_reason, ''), CASE
+                WHEN d.state = 'pending' AND d.start_at > now()
+                    THEN to_char(d.start_at AT TIME ZONE 'UTC', '"it starts at" YYYY-MM-DD HH24:MI:SS "UTC"')
+                WHEN d.state = 'paused' AND d.state_reason = '' THEN 'somebody has paused it'
+                WHEN d.state = 'editing' THEN 'nobody has started it' END) AS why
         FROM pushmta.delivery_progress d WHERE d.id = $1::bigint
         UNION ALL
         SELECT 1, format('delivery %s', d.id), 'priority', d.priority::text, '', 'the delivery', EXISTS (
                 SELECT FROM named n JOIN pushmta_engine.delivery_part o ON o.state = 'ready' AND o.not_before <= now()
                     AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id AND o.priority > d.priority),
             'parts of a higher priority go first, then those that are due for longest'
+        FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
+        UNION ALL
+        SELECT 1, format('delivery %s', d.id), 'weight', d.weight::text, '10', format('pushmta delivery weight %s', d.id), EXISTS (
+                -- Of a large delivery those that are next are enough.
+                SELECT FROM named n CROSS JOIN LATERAL (
+                    SELECT o.delivery_id FROM pushmta_engine.delivery_part o WHERE o.state = 'ready' AND o.not_before <= now()
+                        AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id
+                        AND o.priority = d.priority ORDER BY o.not_before LIMIT 1000) w
+                WHERE w.delivery_id <> d.id),
+            'where others of its priority are due too, each has as many messages as its weight says'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
         """
 

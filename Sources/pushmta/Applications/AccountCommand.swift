@@ -54,7 +54,7 @@ struct AccountAddCommand: PushMTACommand {
         }
         let host = host ?? address.host
         let port = port ?? Int32(address.port)
-        if let problem = AccountAddress.problem(connector, host: host, port: Int(port)) {
+        if let problem = GatewayAddress(host: host, port: Int(port)).problem(connector) {
             throw CommandFailure(.data, "\(problem): leave --host and --port out for the gateway's own address.")
         }
         let row = try await StoreSession.run(loaded.values) { store in
@@ -162,7 +162,7 @@ struct AccountSetCommand: PushMTACommand {
         }
         if let host { address.host = GatewayHost.comparable(host) }
         if let port { address.port = Int(port) }
-        if let problem = AccountAddress.problem(connector, host: address.host, port: address.port) {
+        if let problem = GatewayAddress(host: address.host, port: address.port).problem(connector) {
             throw CommandFailure(
                 .data,
                 "\(problem): give --environment for the gateway's own address, or another --host."
@@ -319,25 +319,12 @@ enum AccountAddress {
         }
     }
 
-    /// What is wrong with an address of Apple's or Google's own gateways; nil for other hosts, which are stand-ins and proxies.
-    static func problem(_ connector: Connector, host: String, port: Int) -> String? {
-        let host = GatewayHost.comparable(host)
-        guard let owner = Connector.allCases.first(where: { hosts($0).contains(host) }) else { return nil }
-        guard hosts(connector).contains(host) else {
-            return "\(host) is a gateway of connector \(owner.rawValue), and the account has \(connector.rawValue)"
-        }
-        let ports = ports(connector)
-        // That there are no other ports at all is said by the table.
-        guard !ports.contains(port), (1...65_535).contains(port) else { return nil }
-        return "\(host) listens on \(ports.map(String.init).joined(separator: " and ")), not on \(port)"
-    }
-
     /// Whether an address is the gateway's own, of whatever environment, so that another connector brings another address.
     static func environment(_ connector: Connector, host: String, port: Int) -> ApplicationEnvironment? {
         ApplicationEnvironment.allCases.reversed().first { environment in
             guard let address = GatewayAddress.standard(connector, environment) else { return false }
             return address.host == GatewayHost.comparable(host)
-                && (address.port == port || ports(connector).contains(port))
+                && (address.port == port || GatewayAddress.ports(connector).contains(port))
         }
     }
 
@@ -346,24 +333,9 @@ enum AccountAddress {
         GatewayAddress.standard(connector, .production) != GatewayAddress.standard(other, .production)
     }
 
-    /// Apple's HTTP/2 gateway has its sandbox under two names.
-    private static func hosts(_ connector: Connector) -> [String] {
-        let standard = ApplicationEnvironment.allCases.compactMap { GatewayAddress.standard(connector, $0)?.host }
-        return connector == .iosHTTP2 ? standard + ["api.development.push.apple.com"] : standard
-    }
-
-    /// 2197 is for networks that let nothing but 443's web traffic through (Apple, "Sending notification requests to APNs").
-    private static func ports(_ connector: Connector) -> [Int] {
-        switch connector {
-        case .iosHTTP2: [443, 2197]
-        case .iosBinary: [2195]
-        case .androidV1, .androidV2: [443]
-        }
-    }
-
     /// What to know of a connector, told when an account gets it.
     static func note(_ connector: Connector, host: String) -> String? {
-        guard connector == .iosBinary, hosts(.iosBinary).contains(GatewayHost.comparable(host)) else { return nil }
+        guard GatewayAddress(host: host).isClosed(connector) else { return nil }
         return
             "Apple closed its binary gateway on 31 March 2021: --host names a gateway that stands in for it, or use ios-http2."
     }

@@ -1,6 +1,5 @@
 import Administration
 import ArgumentParser
-import PostgresClient
 import PushCore
 import Store
 
@@ -78,13 +77,7 @@ struct StatusSnapshot: Sendable {
     /// this user can read the views of target mappings.
     private static func alarms(_ store: Store) async throws -> [AlarmRow] {
         let isReadOnly = try await store.isReadOnly()
-        let readOnly = AlarmRow(
-            severity: .critical,
-            code: "database_read_only",
-            subjectKind: "database",
-            text: PostgresError.readOnlyWords
-        )
-        return (isReadOnly ? [readOnly] : []) + (try await store.alarms())
+        return (isReadOnly ? [.readOnly] : []) + (try await store.alarms())
             + (try await store.mappingProblems()).map { name, problem in
                 AlarmRow(
                     severity: .warning,

@@ -52,6 +52,7 @@ struct ConsoleServeCommand: PushMTACommand {
                 database: StoreSession.configuration(settings, role: "console"),
                 version: ProductVersion.text,
                 meanings: { ReasonMeanings.explanation(of: $0) },
+                credentials: ConsoleCredentials.sealing(settings),
                 logger: logger,
                 settingsInForce: Self.settingsInForce(loaded)
             )

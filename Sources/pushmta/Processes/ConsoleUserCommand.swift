@@ -15,8 +15,9 @@ struct ConsoleUserCommand: AsyncParsableCommand {
         abstract: "Say who may sign in to the console, and what each may do.",
         discussion: """
             Roles, each with what the one before may: read looks at everything but the audit log; marketing composes \
-            deliveries, sends proofs and starts them; operate holds and stops deliveries and drains hosts; admin reads the audit \
-            log. Every change is in the audit log.
+            deliveries, sends proofs and starts them; operate holds and stops deliveries, drains hosts, closes circuits and sends test \
+            pushes; admin declares services, applications and accounts, uploads credentials and reads the audit log. Every change is \
+            in the audit log.
             """,
         subcommands: [
             ConsoleUserAddCommand.self, ConsoleUserListCommand.self, ConsoleUserRoleCommand.self,

@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -18,6 +19,8 @@ final class ConsoleSite: Sendable {
     let responder: ConsoleResponder
     let server: ConsoleServer
     private let entrance: ConsoleEntrance
+    /// Where the key is under which credentials are sealed; nothing is there until a test makes one.
+    let keyFile: String
     /// What time it is for sessions and locks, beyond the database's own.
     private let ahead = Mutex<Int64>(0)
 
@@ -35,6 +38,8 @@ final class ConsoleSite: Sendable {
         self.admin = admin
         var settings = Settings()
         change(&settings.console)
+        keyFile = FileManager.default.temporaryDirectory.path + "/console-\(UUID().uuidString).key"
+        settings.credentialKeyFile = keyFile
         let box = Mutex<@Sendable () -> DatabaseTime?>({ nil })
         let moment = Moment(box)
         var logger = Logger(label: "console") { _ in SwiftLogNoOpLogHandler() }
@@ -45,6 +50,7 @@ final class ConsoleSite: Sendable {
                 database: database.configuration(role: "console"),
                 version: "1.0",
                 meanings: { $0 == "BadDeviceToken" ? "the token is none of this app" : nil },
+                credentials: ConsoleCredentials.sealing(settings),
                 logger: logger,
                 settingsInForce: settingsInForce,
                 moment: { moment.now() }
@@ -109,6 +115,14 @@ final class ConsoleSite: Sendable {
         let connection = try await database.connect()
         try await connection.run(script: script)
         await connection.close()
+    }
+
+    /// The first value that SQL of a test's own gives, as text.
+    func value(_ sql: String) async throws -> String {
+        let connection = try await database.connect()
+        let result = try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false))
+        await connection.close()
+        return try result.textOrNil(0, 0) ?? ""
     }
 
     func pass(minutes: Int64) { ahead.withLock { $0 += minutes * 60_000 } }
@@ -182,6 +196,7 @@ final class ConsoleSite: Sendable {
         await server.database.close()
         await responder.close()
         await admin.close()
+        for path in [keyFile, KeyFileLock.path(of: keyFile)] { try? FileManager.default.removeItem(atPath: path) }
     }
 }
 

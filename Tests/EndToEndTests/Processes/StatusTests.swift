@@ -361,6 +361,12 @@ import Testing
         #expect(text.status == 0 && text.output.contains("circuit_open"))
         let queue = try await program.run(["queue", "--json"], environment: environment)
         #expect(queue.status == 0, "\(queue.errors)")
+        // Where its output is no terminal, one look.
+        let top = try await program.run(["top"], environment: environment)
+        #expect(top.status == 0, "\(top.errors)")
+        for words in ["alpha", "beta", "shop-ios", "circuit_open", "hosts 1/2", "deliveries 1"] {
+            #expect(top.output.contains(words) && !top.output.contains("\u{1B}"), "\(words): \(top.output)")
+        }
         // It may look and nothing else.
         for words in [["host", "remove", "beta"], ["app", "list"], ["delivery", "stop", String(id)]] {
             #expect(try await program.run(words, environment: environment).status == 69, "\(words)")

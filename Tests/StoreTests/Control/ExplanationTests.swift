@@ -39,6 +39,26 @@ struct ExplanationTests {
         #expect(rate.binds && rate.most == "20.0" && rate.setBy == "pushmta delivery rate \(id)")
     }
 
+    @Test("A delivery that is not sent says why, and its weight binds where others of its priority are due")
+    func deliveryState() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        let alone = try await limits(fixture, .delivery(id))
+        #expect(alone["delivery \(id): weight"]?.binds == false && alone["delivery \(id): weight"]?.now == "1")
+        _ = try await fixture.startedDelivery(["shop-ios"])
+        try await fixture.prepare(partSize: 20)
+        let shared = try #require(try await limits(fixture, .delivery(id))["delivery \(id): weight"])
+        #expect(shared.binds && shared.setBy == "pushmta delivery weight \(id)")
+        #expect(try await limits(fixture, .delivery(id))["delivery \(id): priority"]?.binds == false)
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET state = 'paused' WHERE id = \(id)")
+        let paused = try #require(try await limits(fixture, .delivery(id))["delivery \(id): state"])
+        #expect(paused.binds && paused.why == "somebody has paused it")
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'pending', start_at = '2126-01-02 03:04:05+00' WHERE id = \(id)"
+        )
+        let scheduled = try #require(try await limits(fixture, .delivery(id))["delivery \(id): state"])
+        #expect(scheduled.binds && scheduled.why == "it starts at 2126-01-02 03:04:05 UTC")
+    }
+
     @Test("What a child chose by itself is told with the setting that bounds it, for its application and its host")
     func child() async throws {
         let fixture = try await StoreFixture.make()

@@ -1,0 +1,62 @@
+import Console
+import PushCore
+import Store
+
+/// Credentials that people upload to the console: checked, sealed and stored as `pushmta credential set` does it.
+package enum ConsoleCredentials {
+    /// What the console is given.
+    package static func sealing(_ settings: Settings) -> CredentialSealing {
+        CredentialSealing(
+            problem: {
+                do {
+                    _ = try CredentialKeyFile.keyring(settings).current
+                    return nil
+                } catch {
+                    return "\(error)"
+                }
+            },
+            save: { upload, store, actor in
+                do {
+                    try await save(upload, store, settings, actor)
+                } catch let failure as CommandFailure {
+                    throw CredentialRefusal(failure.description)
+                }
+            }
+        )
+    }
+
+    private static func save(
+        _ upload: CredentialUpload,
+        _ store: Store,
+        _ settings: Settings,
+        _ actor: ConsoleActor
+    ) async throws {
+        let application = upload.application
+        let material = try CredentialMaterial(
+            contents: upload.material,
+            naming: .form,
+            platform: application.platform,
+            keyID: upload.keyID,
+            teamID: upload.teamID,
+            passphrase: { upload.passphrase }
+        )
+        if upload.isForBoth { try material.requireBothEnvironments(.form) }
+        let writer = CredentialWriter(store: store, settings: settings)
+        try await writer.locked {
+            let row = try await writer.sealed(
+                material,
+                application: application.name,
+                environment: application.environment,
+                bundleID: application.bundleID,
+                nextID: { try await store.nextCredentialID(by: actor) }
+            )
+            try await store.saveCredential(
+                row,
+                application: application.name,
+                allowsBothEnvironments: upload.isForBoth,
+                by: actor
+            )
+            try writer.confirm(row, application: application.name)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import PushCore
+import Store
+
+/// Words about applications, their accounts and credentials.
+struct ApplicationWords: Sendable {
+    let catalogue: Catalogue
+
+    func platform(_ platform: Platform) -> String {
+        catalogue[platform == .ios ? .platformIOS : .platformAndroid]
+    }
+
+    /// Google has one environment, which need not be said.
+    func environment(_ environment: ApplicationEnvironment, _ platform: Platform) -> String {
+        guard platform == .ios else { return "" }
+        return catalogue[environment == .sandbox ? .environmentSandbox : .environmentProduction]
+    }
+
+    func messageIDs(_ format: MessageIDFormat) -> String {
+        catalogue[format == .uuid ? .messageIDsUUID : .messageIDsInt32]
+    }
+
+    func kind(_ kind: CredentialKind) -> String {
+        switch kind {
+        case .apnsKey: catalogue[.credentialAPNsKey]
+        case .apnsCertificate: catalogue[.credentialCertificate]
+        case .fcmServiceAccount: catalogue[.credentialServiceAccount]
+        case .fcmProjectKey: catalogue[.credentialProjectKey]
+        }
+    }
+
+    /// What a value beside a credential's material is; the database's own name for what nobody has named here.
+    func attribute(_ name: String) -> String {
+        switch name {
+        case "key_id": catalogue[.credentialKeyID]
+        case "team_id": catalogue[.credentialTeamID]
+        case "project_id": catalogue[.credentialProject]
+        case "topics": catalogue[.credentialTopics]
+        case "environments": catalogue[.credentialEnvironments]
+        case "name": catalogue[.credentialSubject]
+        default: name
+        }
+    }
+
+    /// How an application stands, in two words and a colour; the worst counts.
+    func standing(_ application: ServiceLine.Application) -> (phrase: Phrase, style: String) {
+        let notice = application.credentialSecondsLeft.flatMap { ExpiryNotice(secondsLeft: $0) }
+        if application.circuit != .closed { return (.standingCircuit, "bad") }
+        if application.isInTrouble { return (.standingTrouble, "bad") }
+        if application.account == nil { return (.standingNoAccount, "fair") }
+        guard application.hasCredential else { return (.standingNoCredential, "fair") }
+        guard let notice else { return (.standingReady, "health-alive") }
+        return notice == .over ? (.standingExpired, "bad") : (.standingExpires, "fair")
+    }
+
+    /// When a credential ends, with its colour.
+    func expiry(_ credential: CredentialFacts) -> (text: String, style: String) {
+        guard let expiresAt = credential.expiresAt, let left = credential.secondsLeft else {
+            return (catalogue[.expiryNever], "")
+        }
+        let day = String(Figures.time(expiresAt).prefix(10))
+        guard left > 0 else { return (catalogue.text(.expiryOver, day, Figures.duration(-left)), "bad") }
+        let style = ExpiryNotice(secondsLeft: left) == nil ? "" : "fair"
+        return (catalogue.text(.expiryIn, day, Figures.duration(left)), style)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import HTTPTypes
+import PushCore
+import Store
+
+/// What somebody uploads as the credential of an application.
+public struct CredentialUpload: Sendable {
+    /// The application.
+    public let application: ApplicationRow
+    /// The file's bytes; never in a log.
+    public let material: [UInt8]
+    /// The id of Apple's key; nil for what is none.
+    public let keyID: String?
+    /// The id of Apple's developer team; nil for what is no key of Apple's.
+    public let teamID: String?
+    /// What opens a certificate's file; never in a log.
+    public let passphrase: String
+    /// Whether a certificate may serve both environments.
+    public let isForBoth: Bool
+}
+
+/// Checks, seals and stores credentials. The program gives it to the console, which knows neither their forms nor the key.
+public struct CredentialSealing: Sendable {
+    /// Why nothing can be sealed here, with what to do; nil if the key is at hand.
+    public var problem: @Sendable () -> String?
+    /// Throws ``CredentialRefusal`` for what is none that the application can use.
+    public var save: @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
+
+    /// Takes both.
+    public init(
+        problem: @escaping @Sendable () -> String?,
+        save: @escaping @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
+    ) {
+        self.problem = problem
+        self.save = save
+    }
+}
+
+/// What was uploaded is no credential that the application can use.
+public struct CredentialRefusal: Error, CustomStringConvertible {
+    /// What is wrong, and what to do; nothing of the material.
+    public let description: String
+
+    /// Describes a refusal.
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Uploading a credential: it is sealed at once, and never shown again.
+struct CredentialPage: Sendable {
+    let responder: ConsoleResponder
+
+    /// A certificate with its chain in Base64, percent-encoded; keys and service accounts have 3 KiB.
+    private static let mostBytes = 128 << 10
+
+    private var catalogue: Catalogue { responder.pages.catalogue }
+
+    /// The names of the fields.
+    private enum Name {
+        static let material = "material"
+        static let keyID = "key_id"
+        static let teamID = "team_id"
+        static let passphrase = "passphrase"
+        static let both = "both"
+    }
+
+    var routes: [ConsoleRoute] {
+        let path = ApplicationPage.path("{id}") + "/credential"
+        return [
+            ConsoleRoute(.get, path, .role(.admin)) { call in form(try await application(call)).reply() },
+            ConsoleRoute(.post, path, .role(.admin), mostBytes: Self.mostBytes) { try await upload($0) },
+        ]
+    }
+
+    private func application(_ call: ConsoleCall) async throws -> ApplicationRow {
+        let id = try call.applicationID()
+        return try await responder.database.run { try await $0.application(id) }
+    }
+
+    private func form(_ application: ApplicationRow) -> FormPage {
+        let path = ApplicationPage.path("\(application.id)")
+        let isIOS = application.platform == .ios
+        let material = FormField(
+            name: Name.material,
+            label: catalogue[isIOS ? .materialIOS : .materialAndroid],
+            kind: .file,
+            hint: catalogue[isIOS ? .materialIOSHint : .materialAndroidHint],
+            isRequired: true
+        )
+        let ofKey = [
+            FormField(
+                name: Name.keyID,
+                label: catalogue[.credentialKeyID],
+                kind: .text,
+                hint: catalogue[.keyIDHint],
+                most: 10
+            ),
+            FormField(
+                name: Name.teamID,
+                label: catalogue[.credentialTeamID],
+                kind: .text,
+                hint: catalogue[.teamIDHint],
+                most: 10
+            ),
+        ]
+        let ofCertificate = [
+            FormField(
+                name: Name.passphrase,
+                label: catalogue[.fieldPassphrase],
+                kind: .secret,
+                hint: catalogue[.passphraseHint]
+            ),
+            FormField(name: Name.both, label: catalogue[.fieldBoth], kind: .tick, hint: catalogue[.fieldBothHint]),
+        ]
+        let problem = responder.setup.credentials.problem()
+        return FormPage(
+            title: catalogue.text(.credentialFormTitle, application.name),
+            action: path + "/credential",
+            back: (path, application.name),
+            intro: catalogue[.credentialFormText],
+            fields: [material] + (isIOS ? ofKey + ofCertificate : []),
+            button: catalogue[.credentialFormButton],
+            obstacle: problem.map { catalogue.text(.noSealingKey, $0) } ?? ""
+        )
+    }
+
+    private func upload(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let application = try await application(call)
+        return try await form(application).reply(to: call) {
+            let sealing = responder.setup.credentials
+            if let problem = sealing.problem() {
+                throw FormRefusal(words: catalogue.text(.noSealingKey, problem))
+            }
+            let upload = try upload(call, application)
+            try await responder.database.run { try await sealing.save(upload, $0, call.actor) }
+            return .redirect(ApplicationPage.path("\(application.id)") + "?done=credential")
+        }
+    }
+
+    private func upload(_ call: ConsoleCall, _ application: ApplicationRow) throws -> CredentialUpload {
+        let text = call.typed(Name.material)
+        guard !text.isEmpty else { throw FormRefusal(words: catalogue[.materialMissing]) }
+        let (keyID, teamID) = (call.typed(Name.keyID), call.typed(Name.teamID))
+        if text.contains("PRIVATE KEY"), application.platform == .ios, keyID.isEmpty || teamID.isEmpty {
+            throw FormRefusal(words: catalogue[.keyIDsMissing])
+        }
+        return CredentialUpload(
+            application: application,
+            material: Self.bytes(text, application.platform),
+            keyID: keyID.isEmpty ? nil : keyID,
+            teamID: teamID.isEmpty ? nil : teamID,
+            passphrase: call.form[Name.passphrase] ?? "",
+            isForBoth: call.isTicked(Name.both)
+        )
+    }
+
+    /// What the text stands for: a certificate's file is no text, so it comes as Base64, which the text of no other kind can be.
+    static func bytes(_ text: String, _ platform: Platform) -> [UInt8] {
+        // DER and BER: a SEQUENCE. Google's keys are single words that may pass for Base64.
+        guard platform == .ios, let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters),
+            data.first == 0x30, !text.hasPrefix("-----")
+        else { return Array(text.utf8) }
+        return Array(data)
+    }
+}

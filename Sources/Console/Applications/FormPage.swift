@@ -1,0 +1,145 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// One of the things that a field offers to choose from.
+struct FormOption: Sendable {
+    /// What is sent.
+    let value: String
+    /// What is shown.
+    let name: String
+
+    init(_ value: String, _ name: String) {
+        self.value = value
+        self.name = name
+    }
+}
+
+/// A field of a form.
+struct FormField: Sendable {
+    /// What a person gives.
+    enum Kind: Sendable {
+        /// A line of text.
+        case text
+        /// A line that is not shown while it is typed.
+        case secret
+        /// Some lines that are never shown again, with a file that a script can read into them.
+        case file
+        /// One of these, the first of them being none where nothing must be chosen.
+        case choice([FormOption])
+        /// Yes or no.
+        case tick
+    }
+
+    let name: String
+    let label: String
+    let kind: Kind
+    var hint = ""
+    var isRequired = false
+    /// What it has before somebody types.
+    var value = ""
+    /// Characters of a line; those of names are the database's to judge.
+    var most = 1_000
+
+    /// What a template shows; what a person typed before takes the place of the first value.
+    func values(_ typed: FormParameters?) -> PageValues {
+        let shown = typed.map { $0[name] ?? "" } ?? value
+        var values: PageValues = [
+            "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(most)"),
+            "value": .text(shown), "isLine": .flag(false), "isFile": .flag(false), "isChoice": .flag(false),
+            "isTick": .flag(false),
+        ]
+        if !hint.isEmpty { values["hint"] = .text(hint) }
+        switch kind {
+        case .text:
+            values["isLine"] = .flag(true)
+            values["type"] = "text"
+        case .secret:
+            values["isLine"] = .flag(true)
+            values["type"] = "password"
+            values["value"] = ""
+        case .file:
+            values["isFile"] = .flag(true)
+            values["value"] = ""
+        case .choice(let options):
+            values["isChoice"] = .flag(true)
+            values["options"] = .list(
+                options.map { option in
+                    [
+                        "value": .text(option.value), "name": .text(option.name),
+                        "isChosen": .flag(option.value == shown),
+                    ]
+                }
+            )
+        case .tick:
+            values["isTick"] = .flag(true)
+            values["isOn"] = .flag(shown == Self.yes)
+        }
+        return values
+    }
+
+    /// What a tick sends.
+    static let yes = "yes"
+}
+
+/// A page with one form, which comes back with what was typed when it is refused.
+struct FormPage: Sendable {
+    let title: String
+    /// Where it is sent to.
+    let action: String
+    /// Where a person goes who leaves it, and how that place is called.
+    let back: (path: String, name: String)
+    var intro = ""
+    let fields: [FormField]
+    let button: String
+    /// Why there is no form now; "" if there is one.
+    var obstacle = ""
+
+    /// The form before somebody types.
+    func reply() -> ConsoleReply { reply(typed: nil, problem: "") }
+
+    /// The form again, with what is wrong.
+    func reply(typed: FormParameters?, problem: String) -> ConsoleReply {
+        var values: PageValues = [
+            "action": .text(action), "back": .text(back.path), "backName": .text(back.name), "button": .text(button),
+            "fields": .list(fields.map { $0.values(typed) }), "hasForm": .flag(obstacle.isEmpty),
+        ]
+        if !intro.isEmpty { values["intro"] = .text(intro) }
+        if !obstacle.isEmpty { values["obstacle"] = .text(obstacle) }
+        if !problem.isEmpty { values["problem"] = .text(problem) }
+        return .page(ConsolePage("form", title: title, values, status: problem.isEmpty ? .ok : .unprocessableContent))
+    }
+
+    /// Does what the form is for; what the store refuses because of what was typed comes back as the form with its words.
+    func reply(to call: ConsoleCall, _ work: () async throws -> ConsoleReply) async throws -> ConsoleReply {
+        do {
+            return try await work()
+        } catch let error as FormRefusal {
+            return reply(typed: call.form, problem: error.words)
+        } catch let error as CredentialRefusal {
+            return reply(typed: call.form, problem: error.description)
+        } catch let error as StoreError where Self.isOfForm(error) {
+            return reply(typed: call.form, problem: error.sqlState == nil ? error.description : error.message)
+        }
+    }
+
+    // A session that is over, and a role that may not, have pages of their own.
+    private static func isOfForm(_ error: StoreError) -> Bool {
+        [.invalid, .conflict, .notFound].contains(error.code) && error.sqlState != "PM090" && error.sqlState != "PM091"
+    }
+}
+
+/// What was typed cannot be taken, in words for the person who typed it.
+struct FormRefusal: Error {
+    let words: String
+}
+
+extension ConsoleCall {
+    /// What stands in a field, without blanks around it.
+    func typed(_ name: String) -> String {
+        (form[name] ?? "").trimmed
+    }
+
+    /// Whether a field is ticked.
+    func isTicked(_ name: String) -> Bool { form[name] == FormField.yes }
+}

@@ -1,0 +1,76 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// *Services*: the list with their applications, and how each stands.
+struct ServiceListPage: Sendable {
+    let responder: ConsoleResponder
+
+    static let path = "/services"
+    /// Lines of a page: what fits on three screens.
+    private static let most = 50
+
+    private var catalogue: Catalogue { responder.pages.catalogue }
+
+    var routes: [ConsoleRoute] {
+        [ConsoleRoute(.get, Self.path, .role(.read)) { try await list($0) }]
+    }
+
+    private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let after = (service: call.query["service"] ?? "", application: call.query["application"] ?? "")
+        // One more tells whether there are more.
+        let lines = try await responder.database.run {
+            try await $0.serviceLines(after: after, most: Self.most + 1)
+        }
+        let shown = Array(lines.prefix(Self.most))
+        var values: PageValues = [
+            "services": .list(services(shown, call)), "hasServices": .flag(!shown.isEmpty),
+            "mayDeclare": .flag(call.mayDeclare), "isLater": .flag(!after.service.isEmpty),
+            "hasPages": .flag(!after.service.isEmpty || lines.count > Self.most),
+        ]
+        if lines.count > Self.most, let last = shown.last {
+            let name = SignIn.encoded(last.application?.name ?? "")
+            let path = "\(Self.path)?service=\(SignIn.encoded(last.service))&application=\(name)"
+            values["next"] = .group(["path": .text(path)])
+        }
+        let done: Phrase? =
+            switch call.query["done"] {
+            case "service": .serviceDone
+            case "pair": .pairDone
+            default: nil
+            }
+        if let done { values["done"] = .text(catalogue[done]) }
+        return .page(ConsolePage("services", title: catalogue[.servicesTitle], values))
+    }
+
+    /// A section for each service.
+    private func services(_ lines: [ServiceLine], _ call: ConsoleCall) -> [PageValues] {
+        var sections: [PageValues] = []
+        var start = lines.startIndex
+        while start < lines.endIndex {
+            let end = lines[start...].firstIndex { $0.service != lines[start].service } ?? lines.endIndex
+            let line = lines[start]
+            let applications = lines[start..<end].compactMap(\.application)
+            sections.append([
+                "place": .text("\(sections.count)"), "service": .text(line.service), "label": .text(line.label),
+                "hasLabel": .flag(!line.label.isEmpty && line.label != line.service),
+                "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
+                "applications": .list(applications.map(row)), "hasApplications": .flag(!applications.isEmpty),
+            ])
+            start = end
+        }
+        return sections
+    }
+
+    private func row(_ application: ServiceLine.Application) -> PageValues {
+        let words = ApplicationWords(catalogue: catalogue)
+        let standing = words.standing(application)
+        return [
+            "id": .text("\(application.id)"), "name": .text(application.name),
+            "platform": .text(words.platform(application.platform)),
+            "environment": .text(words.environment(application.environment, application.platform)),
+            "bundleID": .text(application.bundleID), "account": .text(application.account ?? ""),
+            "state": .text(catalogue[standing.phrase]), "stateClass": .text(standing.style),
+        ]
+    }
+}

@@ -1,0 +1,218 @@
+extension French {
+    /// The French texts about services, applications, external accounts and credentials.
+    static let applicationTexts: [Phrase: String] = [
+        // What stands in the menu and in lists of services.
+        .menuServices: "Services",
+        .servicesTitle: "Services et applications",
+        .columnBundle: "Bundle ID ou paquet",
+        .applicationsOf: "Applications de",
+        .noApplicationsYet: "Il n’a pas encore d’application.",
+        .noServices:
+            "Il n’y a pas encore de service. L’administration en déclare un ici, ou avec pushmta service add.",
+        .firstServices: "Retour aux premiers",
+        .moreServices: "Autres services",
+        .serviceDone: "Le service est déclaré. Ensuite : ses applications.",
+        .pairDone: "Les deux applications sont déclarées. Ensuite : donner à chacune ses identifiants.",
+        .addPairButton: "Ajouter la paire iOS",
+        .addAndroidButton: "Ajouter Android",
+        // How an application stands.
+        .standingReady: "prête",
+        .standingCircuit: "circuit ouvert",
+        .standingTrouble: "la passerelle n’accepte rien",
+        .standingNoAccount: "pas de compte",
+        .standingNoCredential: "pas d’identifiants",
+        .standingExpired: "identifiants expirés",
+        .standingExpires: "identifiants bientôt expirés",
+        .platformIOS: "iOS",
+        .platformAndroid: "Android",
+        .environmentSandbox: "bac à sable",
+        .environmentProduction: "production",
+        // One application.
+        .factEnvironment: "Environnement",
+        .factBundleID: "Bundle ID",
+        .factPackage: "Nom du paquet",
+        .factMessageIDs: "Identifiants des messages",
+        .factConnector: "Connecteur",
+        .factGateway: "Passerelle",
+        .factLabel: "Libellé",
+        .messageIDsUUID: "uuid : les apps renvoient le texte tel quel",
+        .messageIDsInt32: "int32 : les apps le lisent avec Integer.valueOf",
+        .noAccount: "aucun",
+        .iconWords: "Icône",
+        .circuitIsOpen: "Son circuit est ouvert, aucun message n’est envoyé et aucun n’échoue : {0}",
+        .gatewayTakesNothing:
+            "La passerelle du compte {0} n’accepte rien depuis {1} ({2}). {3} messages attendent et gardent leurs tentatives ; {4} "
+            + "sondes ont été envoyées.",
+        .gatewayRemedy:
+            "Attendez : l’envoi reprend de lui-même dès qu’une sonde est acceptée. « Reprendre l’envoi » essaie tout de suite.",
+        .routeIsWrong: "Chaque message serait refusé : {0}.",
+        .credentialUnfit: "Son compte parle {0}, qui n’accepte pas : {1}.",
+        .credentialUnfitRemedy:
+            "Téléversez d’autres identifiants, ou donnez-lui un autre compte : pushmta app set NOM --account.",
+        .accountInactive: "Le compte {0} est en pause : rien n’est envoyé par lui.",
+        .noAccountText: "Elle n’a pas de compte externe : une diffusion doit en nommer un.",
+        .noAccountRemedy: "pushmta app set {0} --account NOM",
+        .applicationDone: "L’application est déclarée. Ensuite : téléverser ses identifiants.",
+        .resumeDone:
+            "Plus rien ne la retient : ses messages sont de nouveau envoyés. Si la cause est toujours là, le circuit se rouvre.",
+        .credentialDone:
+            "Les identifiants sont scellés et enregistrés. Les processus enfants les reprennent en quelques secondes.",
+        .credentialTitle: "Identifiants",
+        .credentialNote: "Les identifiants eux-mêmes sont scellés ; personne ne peut les lire ici.",
+        .noCredentialText:
+            "Elle n’a pas d’identifiants, donc sa passerelle n’accepte rien. L’administration les téléverse.",
+        .credentialKind: "Nature",
+        .credentialStored: "Enregistrés",
+        .credentialFingerprint: "Empreinte (SHA-256)",
+        .credentialOthers: "Partagés avec",
+        .credentialAPNsKey: "clé APNs (.p8)",
+        .credentialCertificate: "certificat APNs (.p12)",
+        .credentialServiceAccount: "compte de service (JSON)",
+        .credentialProjectKey: "clé de projet",
+        .credentialKeyID: "ID de la clé",
+        .credentialTeamID: "ID de l’équipe",
+        .credentialProject: "Projet",
+        .credentialTopics: "Topics",
+        .credentialEnvironments: "Environnements",
+        .credentialSubject: "Émis pour",
+        .expiryNever: "n’expire pas",
+        .expiryOver: "expirés le {0}, il y a {1}",
+        .expiryIn: "expirent le {0}, dans {1}",
+        .snippetNote:
+            "Ce que colle la personne qui développe l’app. L’hôte est celui où les appareils joignent pushmta web ; mettez le vôtre à "
+            + "la place de",
+        .declaredTitle: "Ce qu’elle déclare",
+        .declaresNothing: "Rien : les diffusions peuvent utiliser toute variable et tout son.",
+        .columnVariable: "Variable",
+        .columnType: "Type",
+        .columnDefault: "Valeur par défaut",
+        .columnSound: "Son",
+        .columnParameter: "Paramètre d’abonnement",
+        .columnKept: "Conservé dans",
+        .soundOfSystem: "le système",
+        // Letting an application send again.
+        .resumeButtonOfApp: "Reprendre l’envoi",
+        .resumeTitle: "Laisser {0} envoyer de nouveau tout de suite ?",
+        .resumeText:
+            "Son circuit se ferme et les passerelles en difficulté sont essayées tout de suite, au lieu de la prochaine sonde. Si la "
+            + "cause est toujours là, le circuit se rouvre ; aucun message n’échoue pour cela.",
+        .resumeBelieve: "Les jetons push refusés sont vraiment mauvais",
+        .resumeBelieveHint:
+            "Leurs messages échouent et leurs abonnements sont désactivés, dans toutes les diffusions en cours, au lieu de rouvrir le "
+            + "circuit. Ne cochez que si l’application et ses identifiants sont justes.",
+        .resumeNow: "Reprendre l’envoi",
+        // Sending a test push.
+        .testButton: "Envoyer un test",
+        .testTitle: "Test de {0}",
+        .testText:
+            "Un message va à un appareil, par le chemin de tous les messages : il montre si identifiants, compte et app vont ensemble. "
+            + "Sa page dit ensuite ce que la passerelle a répondu. Il est consigné dans l’audit.",
+        .fieldSeed: "Adresse de contrôle",
+        .fieldSeedHint: "Avec pushmta seed add, le jeton push d’un appareil devient une adresse de contrôle.",
+        .seedNone: "aucune : l’abonnement ci-dessous",
+        .fieldSubscription: "Numéro d’un abonnement",
+        .fieldSubscriptionHint: "La page Abonnés le trouve par la clé d’utilisateur.",
+        .fieldTestTitle: "Titre",
+        .testTitleWords: "Test",
+        .fieldTestBody: "Texte",
+        .testBodyWords: "Si vous lisez ceci, cela fonctionne.",
+        .testSend: "Envoyer",
+        .testToNobody:
+            "Il n’est pas dit à qui. Choisissez une adresse de contrôle, ou saisissez le numéro d’un abonnement.",
+        .testDone: "Le test est en route. Rechargez pour voir ce que la passerelle a répondu.",
+        .auditTest: "a envoyé un test d’une application",
+        // Forms that declare something.
+        .fieldName: "Nom",
+        .fieldNameHint: "Son nom dans les commandes et en SQL. Il ne peut pas changer ensuite.",
+        .fieldLabel: "Libellé",
+        .chooseOne: "À choisir",
+        .newServiceTitle: "Ajouter un service",
+        .newServiceText: "Un service est ce que le marketing appelle l’app ; il a une application par plateforme.",
+        .newServiceButton: "Ajouter un service",
+        .newPairTitle: "Ajouter une paire iOS",
+        .newPairText:
+            "Deux applications à la fois : production pour l’App Store et TestFlight, bac à sable pour les builds de Xcode. Chacune "
+            + "reçoit sa propre clé d’intégration.",
+        .pairNameHint: "Le nom de l’application de production ; celui du bac à sable finit par {0}.",
+        .newPairButton: "Ajouter les deux",
+        .newAndroidTitle: "Ajouter une application Android",
+        .newAndroidButton: "Ajouter l’application",
+        .noServicesForForm: "Une application appartient à un service, et il n’y en a pas : ajoutez d’abord un service.",
+        .bundleHint: "Comme dans Xcode, par exemple com.example.shop.",
+        .packageHint: "Comme dans le manifeste de l’app, par exemple com.example.shop.",
+        .formatHint:
+            "int32 si une app en service a le SDK Campaign d’Adobe, dont les exemples lisent l’identifiant comme un nombre ; uuid "
+            + "sinon. Le mauvais choix perd des accusés de réception ou fait planter l’app.",
+        .formatMissing:
+            "Il n’est pas dit comment s’écrivent les identifiants des messages. Choisissez int32 ou uuid.",
+        .fieldProductionAccount: "Compte de production",
+        .fieldSandboxAccount: "Compte du bac à sable",
+        .noAccountYet: "pas encore",
+        .keyHint:
+            "Avec elle le SDK de l’app s’enregistre. Gardez celle que l’app a ; laissez vide pour une nouvelle.",
+        .copyTitle: "Copier {0}",
+        .copyText:
+            "La copie reçoit les variables, les sons, les paramètres d’abonnement et l’icône. Elle ne reçoit ni identifiants ni "
+            + "abonnements.",
+        .copyButton: "Copier",
+        .integrationKeyTitle: "Clé d’intégration",
+        // Uploading a credential.
+        .credentialFormTitle: "Identifiants de {0}",
+        .credentialFormText:
+            "Ils sont vérifiés, scellés tout de suite, et jamais montrés de nouveau. Ce que l’application avait avant est remplacé.",
+        .credentialFormButton: "Téléverser des identifiants",
+        .chooseFile: "Choisir le fichier",
+        .materialIOS: "Clé (.p8) ou certificat (.p12) d’Apple",
+        .materialIOSHint:
+            "Le texte du fichier .p8. Un fichier .p12 n’est pas un texte : sans le bouton ci-dessus, collez son Base64, tel que "
+            + "base64 FICHIER l’affiche.",
+        .materialAndroid: "Compte de service de Google (JSON) ou clé de projet",
+        .materialAndroidHint: "Le texte du fichier JSON de la console Firebase, ou la clé de serveur seule.",
+        .keyIDHint: "Pour un fichier .p8 : dix caractères qu’Apple montre à côté de la clé.",
+        .teamIDHint: "Pour un fichier .p8 : dix caractères de votre équipe de développement.",
+        .fieldPassphrase: "Mot de passe du fichier .p12",
+        .passphraseHint: "Laissez vide si le fichier n’en a pas.",
+        .fieldBoth: "Le certificat sert au bac à sable et à la production",
+        .fieldBothHint: "Apple doit l’avoir émis pour les deux.",
+        .materialMissing: "Il n’y a pas d’identifiants : choisissez un fichier, ou collez son texte.",
+        .keyIDsMissing:
+            "Une clé APNs demande l’ID de la clé et celui de l’équipe. Apple montre les deux à côté de la clé. Donnez aussi le "
+            + "fichier de nouveau.",
+        .noSealingKey:
+            "Cette console n’a pas de clé pour sceller des identifiants. {0} Ou téléversez-les sur un hôte qui a la clé : pushmta "
+            + "credential set.",
+        // External accounts.
+        .accountsTitle: "Comptes externes",
+        .accountsText: "Le chemin des diffusions vers une passerelle : un connecteur et son adresse.",
+        .noAccounts:
+            "Il n’y a pas encore de compte externe. L’administration en ajoute un ici, ou avec pushmta account add.",
+        .firstAccounts: "Retour aux premiers",
+        .moreAccounts: "Autres comptes",
+        .accountActive: "en service",
+        .accountPaused: "en pause",
+        .accountDone: "Le compte est déclaré.",
+        .connectorIOSHTTP2: "APNs par HTTP/2",
+        .connectorIOSBinary: "l’ancien protocole binaire d’APNs, par une passerelle qui le remplace",
+        .connectorAndroidV1: "FCM, une connexion par processus enfant",
+        .connectorAndroidV2: "FCM, plusieurs connexions par processus enfant",
+        .newAccountTitle: "Ajouter un compte externe",
+        .newAccountText: "Laissez hôte et port vides pour les passerelles d’Apple et de Google elles-mêmes.",
+        .newAccountButton: "Ajouter un compte",
+        .accountEnvironmentHint: "Les passerelles d’Apple en ont deux ; celle de Google en a un.",
+        .fieldHost: "Hôte",
+        .fieldHostHint: "Seulement pour un proxy ou un remplaçant.",
+        .fieldPort: "Port",
+        .connectorMissing: "Ce connecteur n’existe pas. Choisissez-en un dans la liste.",
+        .portWrong: "Le port n’est pas un nombre de 1 à 65535. Vide, c’est celui de la passerelle.",
+        .binaryClosed:
+            "Apple a fermé sa passerelle binaire le 31 mars 2021. Nommez l’hôte d’une passerelle qui la remplace, ou choisissez "
+            + "ios-http2.",
+        // What the audit log tells of them.
+        .auditServiceAdd: "a déclaré un service",
+        .auditAccountAdd: "a déclaré un compte externe",
+        .auditApplicationAdd: "a déclaré une application",
+        .auditApplicationCopy: "a copié une application",
+        .auditApplicationResume: "a laissé une application envoyer de nouveau",
+        .auditCredentialSet: "a téléversé des identifiants",
+    ]
+}

@@ -1,0 +1,217 @@
+extension German {
+    /// The German texts about services, applications, external accounts and credentials.
+    static let applicationTexts: [Phrase: String] = [
+        // What stands in the menu and in lists of services.
+        .menuServices: "Dienste",
+        .servicesTitle: "Dienste und Anwendungen",
+        .columnBundle: "Bundle-ID oder Paket",
+        .applicationsOf: "Anwendungen von",
+        .noApplicationsYet: "Er hat noch keine Anwendung.",
+        .noServices:
+            "Es gibt noch keinen Dienst. Die Administration legt hier einen an, oder mit pushmta service add.",
+        .firstServices: "Zurück zu den ersten",
+        .moreServices: "Weitere Dienste",
+        .serviceDone: "Der Dienst ist angelegt. Als Nächstes: seine Anwendungen.",
+        .pairDone: "Beide Anwendungen sind angelegt. Als Nächstes: jeder ihre Zugangsdaten geben.",
+        .addPairButton: "iOS-Paar anlegen",
+        .addAndroidButton: "Android anlegen",
+        // How an application stands.
+        .standingReady: "bereit",
+        .standingCircuit: "Sicherung offen",
+        .standingTrouble: "Gateway nimmt nichts an",
+        .standingNoAccount: "kein Konto",
+        .standingNoCredential: "keine Zugangsdaten",
+        .standingExpired: "Zugangsdaten abgelaufen",
+        .standingExpires: "Zugangsdaten enden bald",
+        .platformIOS: "iOS",
+        .platformAndroid: "Android",
+        .environmentSandbox: "Sandbox",
+        .environmentProduction: "Produktion",
+        // One application.
+        .factEnvironment: "Umgebung",
+        .factBundleID: "Bundle-ID",
+        .factPackage: "Paketname",
+        .factMessageIDs: "Nachrichten-IDs",
+        .factConnector: "Konnektor",
+        .factGateway: "Gateway",
+        .factLabel: "Bezeichnung",
+        .messageIDsUUID: "uuid: Apps senden den Text zurück, wie er ist",
+        .messageIDsInt32: "int32: Apps lesen sie mit Integer.valueOf",
+        .noAccount: "keines",
+        .iconWords: "Symbol",
+        .circuitIsOpen: "Ihre Sicherung ist offen: Keine Nachricht wird gesendet, und keine scheitert. {0}",
+        .gatewayTakesNothing:
+            "Das Gateway des Kontos {0} nimmt seit {1} nichts an ({2}). {3} Nachrichten warten und behalten ihre "
+            + "Versuche; {4} Proben wurden gesendet.",
+        .gatewayRemedy:
+            "Warten Sie: Es geht von selbst weiter, sobald eine Probe angenommen wird. „Wieder senden“ versucht es sofort.",
+        .routeIsWrong: "Jede Nachricht würde abgelehnt: {0}.",
+        .credentialUnfit: "Ihr Konto spricht {0}, und das nimmt nicht an: {1}.",
+        .credentialUnfitRemedy:
+            "Laden Sie andere Zugangsdaten hoch, oder geben Sie ihr ein anderes Konto: pushmta app set NAME --account.",
+        .accountInactive: "Das Konto {0} ist angehalten: Nichts wird darüber gesendet.",
+        .noAccountText: "Sie hat kein externes Konto: Ein Versand muss eines nennen.",
+        .noAccountRemedy: "pushmta app set {0} --account NAME",
+        .applicationDone: "Die Anwendung ist angelegt. Als Nächstes: ihre Zugangsdaten hochladen.",
+        .resumeDone:
+            "Nichts hält sie mehr zurück: Ihre Nachrichten werden wieder gesendet. Besteht die Ursache noch, öffnet sich die "
+            + "Sicherung wieder.",
+        .credentialDone: "Die Zugangsdaten sind versiegelt und gespeichert. Kindprozesse übernehmen sie in Sekunden.",
+        .credentialTitle: "Zugangsdaten",
+        .credentialNote: "Die Zugangsdaten selbst sind versiegelt; niemand kann sie hier lesen.",
+        .noCredentialText:
+            "Sie hat keine Zugangsdaten, darum nimmt ihr Gateway nichts an. Die Administration lädt sie hoch.",
+        .credentialKind: "Art",
+        .credentialStored: "Gespeichert",
+        .credentialFingerprint: "Fingerabdruck (SHA-256)",
+        .credentialOthers: "Geteilt mit",
+        .credentialAPNsKey: "APNs-Schlüssel (.p8)",
+        .credentialCertificate: "APNs-Zertifikat (.p12)",
+        .credentialServiceAccount: "Dienstkonto (JSON)",
+        .credentialProjectKey: "Projektschlüssel",
+        .credentialKeyID: "Schlüssel-ID",
+        .credentialTeamID: "Team-ID",
+        .credentialProject: "Projekt",
+        .credentialTopics: "Topics",
+        .credentialEnvironments: "Umgebungen",
+        .credentialSubject: "Ausgestellt für",
+        .expiryNever: "läuft nicht ab",
+        .expiryOver: "abgelaufen am {0}, vor {1}",
+        .expiryIn: "läuft ab am {0}, in {1}",
+        .snippetNote:
+            "Das fügt ein, wer die App entwickelt. Der Host ist der, unter dem Geräte pushmta web erreichen; setzen Sie Ihren ein "
+            + "statt",
+        .declaredTitle: "Was sie deklariert",
+        .declaresNothing: "Nichts: Ein Versand darf jede Variable und jeden Ton verwenden.",
+        .columnVariable: "Variable",
+        .columnType: "Typ",
+        .columnDefault: "Vorgabe",
+        .columnSound: "Ton",
+        .columnParameter: "Parameter des Abonnements",
+        .columnKept: "Gespeichert in",
+        .soundOfSystem: "das System",
+        // Letting an application send again.
+        .resumeButtonOfApp: "Wieder senden",
+        .resumeTitle: "{0} sofort wieder senden lassen?",
+        .resumeText:
+            "Ihre Sicherung schließt sich, und gestörte Gateways werden sofort versucht statt bei der nächsten Probe. Besteht die "
+            + "Ursache noch, öffnet sich die Sicherung wieder; keine Nachricht scheitert deshalb.",
+        .resumeBelieve: "Die abgelehnten Push-Tokens sind wirklich ungültig",
+        .resumeBelieveHint:
+            "Nachrichten an sie scheitern, und ihre Abonnements werden abgeschaltet, in allen laufenden Sendungen, statt dass sich die "
+            + "Sicherung wieder öffnet. Nur ankreuzen, wenn Anwendung und Zugangsdaten richtig sind.",
+        .resumeNow: "Wieder senden",
+        // Sending a test push.
+        .testButton: "Test senden",
+        .testTitle: "Test für {0}",
+        .testText:
+            "Eine Nachricht geht an ein Gerät, auf dem Weg aller Nachrichten: Sie zeigt, ob Zugangsdaten, Konto und App "
+            + "zusammenpassen. Danach sagt ihre Seite, was das Gateway geantwortet hat. Es steht im Protokoll.",
+        .fieldSeed: "Testadresse",
+        .fieldSeedHint: "Aus dem Push-Token eines Geräts macht pushmta seed add eine Testadresse.",
+        .seedNone: "keine: das Abonnement darunter",
+        .fieldSubscription: "Nummer eines Abonnements",
+        .fieldSubscriptionHint: "Unter Abonnenten findet man sie mit dem Benutzerschlüssel.",
+        .fieldTestTitle: "Titel",
+        .testTitleWords: "Test",
+        .fieldTestBody: "Text",
+        .testBodyWords: "Wenn Sie das lesen, funktioniert es.",
+        .testSend: "Senden",
+        .testToNobody:
+            "Es ist nicht gesagt, an wen. Wählen Sie eine Testadresse, oder geben Sie die Nummer eines Abonnements ein.",
+        .testDone: "Der Test ist unterwegs. Laden Sie neu, um zu sehen, was das Gateway geantwortet hat.",
+        .auditTest: "hat einen Test einer Anwendung gesendet",
+        // Forms that declare something.
+        .fieldName: "Name",
+        .fieldNameHint: "Der Name in Befehlen und SQL. Er bleibt, wie er ist.",
+        .fieldLabel: "Bezeichnung",
+        .chooseOne: "Bitte wählen",
+        .newServiceTitle: "Dienst anlegen",
+        .newServiceText: "Ein Dienst ist, was das Marketing die App nennt; er hat eine Anwendung je Plattform.",
+        .newServiceButton: "Dienst anlegen",
+        .newPairTitle: "iOS-Paar anlegen",
+        .newPairText:
+            "Zwei Anwendungen auf einmal: Produktion für App Store und TestFlight, Sandbox für Builds aus Xcode. Jede bekommt ihren "
+            + "eigenen Integrationsschlüssel.",
+        .pairNameHint: "Der Name der Anwendung für Produktion; der für Sandbox endet auf {0}.",
+        .newPairButton: "Beide anlegen",
+        .newAndroidTitle: "Android-Anwendung anlegen",
+        .newAndroidButton: "Anwendung anlegen",
+        .noServicesForForm:
+            "Eine Anwendung gehört zu einem Dienst, und es gibt noch keinen: Legen Sie zuerst einen an.",
+        .bundleHint: "Wie in Xcode, etwa com.example.shop.",
+        .packageHint: "Wie im Manifest der App, etwa com.example.shop.",
+        .formatHint:
+            "int32, wenn eine App mit Adobes Campaign-SDK in Gebrauch ist, dessen Beispiele die ID als Zahl lesen; sonst uuid. Das "
+            + "falsche verliert Empfangsmeldungen oder lässt die App abstürzen.",
+        .formatMissing: "Es ist nicht gesagt, wie Nachrichten-IDs geschrieben werden. Wählen Sie int32 oder uuid.",
+        .fieldProductionAccount: "Konto für Produktion",
+        .fieldSandboxAccount: "Konto für Sandbox",
+        .noAccountYet: "noch keines",
+        .keyHint:
+            "Damit meldet sich das SDK der App an. Behalten Sie den, den die App hat; leer bekommt sie einen neuen.",
+        .copyTitle: "{0} kopieren",
+        .copyText:
+            "Die Kopie bekommt Variablen, Töne, Abonnementparameter und Symbol. Sie bekommt keine Zugangsdaten und keine Abonnements.",
+        .copyButton: "Kopieren",
+        .integrationKeyTitle: "Integrationsschlüssel",
+        // Uploading a credential.
+        .credentialFormTitle: "Zugangsdaten von {0}",
+        .credentialFormText:
+            "Sie werden geprüft, sofort versiegelt und nie wieder gezeigt. Was die Anwendung vorher hatte, wird ersetzt.",
+        .credentialFormButton: "Zugangsdaten hochladen",
+        .chooseFile: "Datei wählen",
+        .materialIOS: "Apples Schlüssel (.p8) oder Zertifikat (.p12)",
+        .materialIOSHint:
+            "Der Text der .p8-Datei. Eine .p12-Datei ist kein Text: Ohne den Knopf darüber fügen Sie ihr Base64 ein, wie base64 DATEI "
+            + "es ausgibt.",
+        .materialAndroid: "Googles Dienstkonto (JSON) oder Projektschlüssel",
+        .materialAndroidHint: "Der Text der JSON-Datei aus der Firebase-Konsole, oder der Server-Schlüssel allein.",
+        .keyIDHint: "Zu einer .p8-Datei: zehn Zeichen, die Apple neben dem Schlüssel zeigt.",
+        .teamIDHint: "Zu einer .p8-Datei: zehn Zeichen Ihres Entwicklerteams.",
+        .fieldPassphrase: "Passwort der .p12-Datei",
+        .passphraseHint: "Leer lassen, wenn die Datei keines hat.",
+        .fieldBoth: "Das Zertifikat gilt für Sandbox und Produktion",
+        .fieldBothHint: "Apple muss es für beide ausgestellt haben.",
+        .materialMissing: "Es fehlen die Zugangsdaten: Wählen Sie eine Datei, oder fügen Sie ihren Text ein.",
+        .keyIDsMissing:
+            "Ein APNs-Schlüssel braucht seine ID und die des Teams. Apple zeigt beide neben dem Schlüssel. Geben Sie auch die Datei "
+            + "noch einmal an.",
+        .noSealingKey:
+            "Diese Konsole hat keinen Schlüssel, um Zugangsdaten zu versiegeln. {0} Oder laden Sie sie auf einem Host hoch, der ihn "
+            + "hat: pushmta credential set.",
+        // External accounts.
+        .accountsTitle: "Externe Konten",
+        .accountsText: "Der Weg von Sendungen zu einem Gateway: ein Konnektor und seine Adresse.",
+        .noAccounts:
+            "Es gibt noch kein externes Konto. Die Administration legt hier eines an, oder mit pushmta account add.",
+        .firstAccounts: "Zurück zu den ersten",
+        .moreAccounts: "Weitere Konten",
+        .accountActive: "in Gebrauch",
+        .accountPaused: "angehalten",
+        .accountDone: "Das Konto ist angelegt.",
+        .connectorIOSHTTP2: "APNs über HTTP/2",
+        .connectorIOSBinary: "das alte Binärprotokoll von APNs, über ein Gateway, das dafür einsteht",
+        .connectorAndroidV1: "FCM, eine Verbindung je Kindprozess",
+        .connectorAndroidV2: "FCM, mehrere Verbindungen je Kindprozess",
+        .newAccountTitle: "Externes Konto anlegen",
+        .newAccountText: "Lassen Sie Host und Port leer für die Gateways von Apple und Google selbst.",
+        .newAccountButton: "Konto anlegen",
+        .accountEnvironmentHint: "Apples Gateways haben zwei, Googles eine.",
+        .fieldHost: "Host",
+        .fieldHostHint: "Nur für einen Proxy oder einen Ersatz.",
+        .fieldPort: "Port",
+        .connectorMissing: "Diesen Konnektor gibt es nicht. Wählen Sie einen aus der Liste.",
+        .portWrong: "Der Port ist keine Zahl von 1 bis 65535. Leer ist es der des Gateways.",
+        .binaryClosed:
+            "Apple hat sein Binär-Gateway am 31. März 2021 geschlossen. Nennen Sie den Host eines Gateways, das dafür einsteht, oder "
+            + "wählen Sie ios-http2.",
+        // What the audit log tells of them.
+        .auditServiceAdd: "hat einen Dienst angelegt",
+        .auditAccountAdd: "hat ein externes Konto angelegt",
+        .auditApplicationAdd: "hat eine Anwendung angelegt",
+        .auditApplicationCopy: "hat eine Anwendung kopiert",
+        .auditApplicationResume: "hat eine Anwendung wieder senden lassen",
+        .auditCredentialSet: "hat Zugangsdaten hochgeladen",
+    ]
+}

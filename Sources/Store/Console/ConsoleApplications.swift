@@ -1,0 +1,195 @@
+import Content
+import PostgresClient
+import PushCore
+
+/// A line of the list of services: a service with one of its applications, or alone if it has none.
+public struct ServiceLine: Sendable, Hashable {
+    /// An application, as the list shows it.
+    public struct Application: Sendable, Hashable {
+        /// Its id.
+        public let id: Int32
+        /// Its name in commands, unique.
+        public let name: String
+        /// iOS or Android.
+        public let platform: Platform
+        /// Sandbox or production.
+        public let environment: ApplicationEnvironment
+        /// Bundle id or package name.
+        public let bundleID: String
+        /// The name of its external account; nil if it has none.
+        public let account: String?
+        /// Whether it has a credential.
+        public let hasCredential: Bool
+        /// For how many seconds the credential is good; nil if it does not end.
+        public let credentialSecondsLeft: Double?
+        /// Its circuit.
+        public let circuit: CircuitState
+        /// Whether the gateway of an account takes nothing from it now.
+        public let isInTrouble: Bool
+    }
+
+    /// The service's name in commands, unique.
+    public let service: String
+    /// Its name for people.
+    public let label: String
+    /// One of its applications.
+    public let application: Application?
+}
+
+/// What may be shown of an application's credential.
+public struct CredentialFacts: Sendable, Hashable {
+    /// What the material is.
+    public let kind: CredentialKind
+    /// What people compare.
+    public let fingerprint: String
+    /// When it expires; nil if it does not.
+    public let expiresAt: DatabaseTime?
+    /// How long it is good; negative when its time is over, nil if it does not expire.
+    public let secondsLeft: Double?
+    /// When it was stored.
+    public let createdAt: DatabaseTime
+    /// What else is no secret: key id and team id, topics, project id.
+    public let attributes: [String: String]
+    /// The applications that it belongs to, by name.
+    public let applications: [String]
+}
+
+/// An application whose gateway takes nothing, on one of its accounts.
+public struct AccountTrouble: Sendable, Hashable {
+    /// The account's name.
+    public let account: String
+    /// Why, in words.
+    public let reason: String
+    /// Since how many seconds.
+    public let seconds: Double
+    /// Messages that wait for it.
+    public let waiting: Int64
+    /// Probes that were sent.
+    public let probes: Int32
+}
+
+extension Store {
+    /// A page of services with their applications, by name.
+    ///
+    /// - Parameter after: the last line of the page before, service and application.
+    public func serviceLines(after: (service: String, application: String), most: Int) async throws -> [ServiceLine] {
+        let result = try await query(
+            """
+            SELECT l.service, l.label, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
+                extract(epoch FROM c.expires_at - now())::double precision,
+                pushmta_engine.circuit_of(h.state, h.next_probe_at),
+                EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = l.id AND \(TroubleSQL.isTrouble))
+            FROM (
+                SELECT v.name AS service, v.label, a.id, coalesce(a.name, '') AS name, a.platform, a.environment, a.bundle_id,
+                    a.credential_id, a.external_account_id
+                FROM pushmta.service v LEFT JOIN pushmta_engine.application a ON a.service_id = v.id
+                WHERE (v.name, coalesce(a.name, '')) > ($1, $2) ORDER BY v.name, coalesce(a.name, '') LIMIT $3
+            ) l
+            LEFT JOIN pushmta_engine.external_account e ON e.id = l.external_account_id
+            LEFT JOIN pushmta_engine.application_health h ON h.application_id = l.id
+            LEFT JOIN pushmta.credential c ON c.id = l.credential_id
+            ORDER BY l.service, l.name
+            """,
+            [.text(after.service), .text(after.application), .int64(Int64(most))]
+        )
+        return try all(result) { rows, row in
+            ServiceLine(
+                service: try rows.text(row, 0),
+                label: try rows.text(row, 1),
+                application: rows.isNull(row, 2) ? nil : try Self.lineApplication(rows, row)
+            )
+        }
+    }
+
+    private static func lineApplication(_ rows: PostgresResult, _ row: Int) throws -> ServiceLine.Application {
+        ServiceLine.Application(
+            id: try rows.int32(row, 2),
+            name: try rows.text(row, 3),
+            platform: try choice(rows, row, 4),
+            environment: try choice(rows, row, 5),
+            bundleID: try rows.text(row, 6),
+            account: try rows.textOrNil(row, 7),
+            hasCredential: try rows.bool(row, 8),
+            credentialSecondsLeft: try rows.doubleOrNil(row, 9),
+            circuit: try choice(rows, row, 10),
+            isInTrouble: try rows.bool(row, 11)
+        )
+    }
+
+    /// The names of services, as a form offers them.
+    public func serviceNames(most: Int) async throws -> [String] {
+        let result = try await query(
+            "SELECT v.name FROM pushmta.service v ORDER BY v.name LIMIT $1",
+            [.int64(Int64(most))]
+        )
+        return try all(result) { rows, row in try rows.text(row, 0) }
+    }
+
+    /// External accounts by name, those behind one of them.
+    ///
+    /// - Parameter platform: those of one platform; nil for all.
+    public func accounts(after name: String, platform: Platform? = nil, most: Int) async throws -> [AccountRow] {
+        let result = try await query(
+            """
+            SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e
+            WHERE e.name > $1 AND ($2::text IS NULL OR e.connector LIKE $2 || '-%') ORDER BY e.name LIMIT $3
+            """,
+            [.text(name), .textOrNull(platform?.rawValue), .int64(Int64(most))]
+        )
+        return try all(result, AccountRow.init)
+    }
+
+    /// The name of an application's service.
+    public func serviceName(_ id: Int32) async throws -> String {
+        let result = try await query("SELECT v.name FROM pushmta.service v WHERE v.id = $1", [.int32(id)])
+        return try first(result, orThrow: "There is no service \(id).") { rows, row in try rows.text(row, 0) }
+    }
+
+    /// What may be shown of a credential; nil if it is gone.
+    public func credentialFacts(_ id: Int64) async throws -> CredentialFacts? {
+        let result = try await query(
+            """
+            SELECT c.kind, c.fingerprint, c.expires_at, extract(epoch FROM c.expires_at - now())::double precision, c.created_at,
+                c.attributes::text, c.applications
+            FROM pushmta.credential c WHERE c.id = $1
+            """,
+            [.int64(id)]
+        )
+        guard result.rowCount > 0 else { return nil }
+        return CredentialFacts(
+            kind: try choice(result, 0, 0),
+            fingerprint: try result.text(0, 1),
+            expiresAt: try result.timeOrNil(0, 2),
+            secondsLeft: try result.doubleOrNil(0, 3),
+            createdAt: try result.time(0, 4),
+            attributes: (try? JSONBody.decode([String: String].self, from: try result.text(0, 5).utf8)) ?? [:],
+            applications: try result.textArray(0, 6).compactMap { $0 }
+        )
+    }
+
+    /// The circuit of an application; nil if it never had any trouble.
+    public func applicationHealth(_ id: Int32) async throws -> ApplicationHealthRow? {
+        let result = try await query(Self.healthSQL + " WHERE h.application_id = $1", [.int32(id)])
+        return result.rowCount > 0 ? try Self.health(result, 0) : nil
+    }
+
+    /// The accounts whose gateways take nothing from an application now.
+    public func troubles(application name: String) async throws -> [AccountTrouble] {
+        let result = try await query(
+            """
+            SELECT t.account, t.reason, t.seconds, t.waiting, t.probes FROM pushmta.gateway_trouble t
+            WHERE t.application = $1 AND \(TroubleSQL.isTrouble) ORDER BY t.account
+            """,
+            [.text(name)]
+        )
+        return try all(result) { rows, row in
+            AccountTrouble(
+                account: try rows.text(row, 0),
+                reason: try rows.text(row, 1),
+                seconds: try rows.double(row, 2),
+                waiting: try rows.int64(row, 3),
+                probes: try rows.int32(row, 4)
+            )
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import PostgresClient
+import PushCore
+
+/// What somebody who has signed in declares, changes and lets go on: the session decides, in the database, and it is on record in the
+/// same transaction. Each throws ``StoreError`` with `sqlState` `PM090` if the session is over and `PM091` if its role may not.
+extension Store {
+    /// Declares a service.
+    ///
+    /// Throws `conflict` if there is one of that name.
+    public func declareService(name: String, label: String, by actor: ConsoleActor) async throws {
+        try NameCheck.name(name, of: "service")
+        try NameCheck.label(label, of: "service")
+        try await query(
+            "SELECT pushmta_engine.console_add_service($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .text(name), .text(label)]
+        )
+    }
+
+    /// Declares an external account.
+    ///
+    /// Throws `conflict` if there is one of that name, `invalid` for what is no host.
+    public func declareAccount(name: String, connector: Connector, host: String, port: Int32, by actor: ConsoleActor)
+        async throws
+    {
+        try NameCheck.name(name, of: "external account")
+        let host = try Self.checked(host, name)
+        try await query(
+            "SELECT pushmta_engine.console_add_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8)",
+            actor.values + [
+                .text(actor.address), .text(name), .text(connector.rawValue), .text(host), .int32(port),
+            ]
+        )
+    }
+
+    /// Declares applications, all of them or none.
+    ///
+    /// Throws `conflict` for a name or an integration key that there is, `invalid` if a gateway would refuse each message.
+    ///
+    /// - Parameter original: the application whose variables, sounds, subscription parameters and icon they get.
+    /// - Returns: their ids.
+    @discardableResult
+    public func declareApplications(_ all: [NewApplication], copying original: Int32? = nil, by actor: ConsoleActor)
+        async throws -> [Int32]
+    {
+        for new in all { try await check(new) }
+        return try await transaction { transaction in
+            var ids: [Int32] = []
+            for new in all {
+                let values: [PostgresValue] = [
+                    .text(actor.address), .text(new.service), .text(new.name), .text(new.label),
+                    .text(new.platform.rawValue), .text(new.environment.rawValue), .text(new.integrationKey),
+                    .text(new.bundleID), .text(new.messageIDFormat.rawValue), .text(new.account ?? ""),
+                    original.map { .int32($0) } ?? .null,
+                ]
+                let result = try await transaction.execute(
+                    PostgresStatement(Self.addApplicationSQL, actor.values + values)
+                )
+                ids.append(try result.int32(0, 0))
+            }
+            return ids
+        }
+    }
+
+    private static let addApplicationSQL = """
+        SELECT pushmta_engine.console_add_application($1, \(momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::integer)
+        """
+
+    private func check(_ new: NewApplication) async throws {
+        try NameCheck.name(new.name, of: "application")
+        try NameCheck.label(new.label, of: "application")
+        try NameCheck.integrationKey(new.integrationKey)
+        if let problem = BundleID.problem(new.bundleID, new.platform) {
+            throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
+        }
+        guard let name = new.account else { return }
+        let account = try await account(named: name)
+        guard let problem = RouteCheck.problem(new.platform, new.environment, account) else { return }
+        throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
+    }
+
+    /// Ends what an application's messages wait for, as far as that can be ended.
+    ///
+    /// Throws `notFound`.
+    ///
+    /// - Parameter believingRefusals: the push tokens that the gateway refused are really bad.
+    public func resumeApplication(_ id: Int32, believingRefusals: Bool, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_resume($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .int32(id), .bool(believingRefusals)]
+        )
+    }
+
+    /// The id of a credential that is to be uploaded, to be handed out before it is sealed: the seal authenticates it.
+    public func nextCredentialID(by actor: ConsoleActor) async throws -> Int64 {
+        try await query("SELECT pushmta_engine.console_credential_id($1, \(Self.momentAndIdle))", actor.values)
+            .int64(0, 0)
+    }
+
+    /// Stores a sealed credential and binds it to an application, as ``saveCredential(_:application:allowsBothEnvironments:)`` does.
+    public func saveCredential(
+        _ credential: CredentialRow,
+        application: String,
+        allowsBothEnvironments: Bool,
+        by actor: ConsoleActor
+    ) async throws {
+        try await query(
+            """
+            SELECT pushmta_engine.console_save_credential($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11,
+                to_timestamp($12::bigint / 1000000.0), $13)
+            """,
+            actor.values + [
+                .text(actor.address), .text(application), .int64(credential.id), .text(credential.kind.rawValue),
+                .text(credential.sealKeyID), .bytes(credential.sealed), .json(credential.attributes),
+                .text(credential.fingerprint), .int64OrNull(credential.expiresAt?.microsecondsSince1970),
+                .bool(allowsBothEnvironments),
+            ]
+        )
+    }
+
+    /// The seed addresses that a test push of an application can go to, by name, with what people call each.
+    public func testAddresses(application id: Int32, most: Int, by actor: ConsoleActor) async throws -> [(
+        name: String, label: String
+    )] {
+        let result = try await query(
+            "SELECT s.name, s.label FROM pushmta_engine.console_seeds($1, \(Self.momentAndIdle), $4, $5) s",
+            actor.values + [.int32(id), .int32(Int32(clamping: most))]
+        )
+        return try all(result) { rows, row in (try rows.text(row, 0), try rows.text(row, 1)) }
+    }
+
+    /// Sends one message of an application to somebody, to try whether it gets there.
+    ///
+    /// Throws `notFound`, and `invalid` if it could not be sent.
+    ///
+    /// - Returns: its delivery.
+    public func sendTestPush(
+        application id: Int32,
+        content: String,
+        to addressee: TestAddressee,
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
+        let (seed, subscription): (PostgresValue, PostgresValue) =
+            switch addressee {
+            case .seed(let name): (.text(name), .null)
+            case .subscription(let id): (.null, .int64(id))
+            }
+        return try await query(
+            "SELECT pushmta_engine.console_test_push($1, \(Self.momentAndIdle), $4, $5, $6, $7::text, $8::bigint)",
+            actor.values + [.text(actor.address), .int32(id), .text(content), seed, subscription]
+        ).int64(0, 0)
+    }
+}
+
+/// To whom a test push goes.
+public enum TestAddressee: Sendable, Hashable {
+    /// A seed address, by name.
+    case seed(String)
+    /// A subscription, by number.
+    case subscription(Int64)
+}

@@ -1,0 +1,122 @@
+import Foundation
+import PostgresClient
+import Store
+
+/// What `pushmta top` shows of the database.
+struct TopFigures: Sendable {
+    /// So many deliveries at most, those that are served first: whoever looks for another one knows its number.
+    static let mostDeliveries: Int32 = 100
+
+    /// The hosts.
+    var hosts: [HostRow] = []
+    /// The children that run.
+    var children: [ChildOverview] = []
+    /// The applications.
+    var applications: [CircuitRow] = []
+    /// What has not left.
+    var queue: [QueueRow] = []
+    /// The deliveries under way.
+    var deliveries: [DeliveryProgress] = []
+    /// Whether there are more deliveries under way than these.
+    var areDeliveriesCut = false
+    /// The alarms.
+    var alarms: [AlarmRow] = []
+
+    /// Takes in what was read.
+    mutating func add(_ reading: TopReading) {
+        switch reading.content {
+        case .processes(let hosts, let children): (self.hosts, self.children) = (hosts, children)
+        case .queues(let applications, let queue): (self.applications, self.queue) = (applications, queue)
+        case .deliveries(let deliveries, let isCut): (self.deliveries, areDeliveriesCut) = (deliveries, isCut)
+        case .alarms(let alarms): self.alarms = alarms
+        }
+    }
+}
+
+/// Figures that are read together, each as often as it may.
+enum TopPart: Sendable, Hashable, CaseIterable {
+    case processes, queues, deliveries, alarms
+}
+
+/// What one reading has brought.
+struct TopReading: Sendable {
+    /// What was read.
+    enum Content: Sendable {
+        case processes([HostRow], [ChildOverview])
+        case queues([CircuitRow], [QueueRow])
+        case deliveries([DeliveryProgress], isCut: Bool)
+        case alarms([AlarmRow])
+    }
+
+    /// What was read.
+    let content: Content
+    /// How long the database was at it; the way there and back is not counted.
+    let cost: Duration
+    /// When it was read.
+    let time: DatabaseTime
+
+    /// Of what it is.
+    var part: TopPart {
+        switch content {
+        case .processes: .processes
+        case .queues: .queues
+        case .deliveries: .deliveries
+        case .alarms: .alarms
+        }
+    }
+}
+
+/// Reads what `pushmta top` shows, with the rights of pushmta_monitoring.
+actor TopReader {
+    private let store: Store
+    /// The shortest time in which the database has answered at all; nil before the first.
+    private var roundTrip: Duration?
+
+    /// Reads from this store.
+    init(store: Store) {
+        self.store = store
+    }
+
+    /// Reads these; waits for the database as long as it takes.
+    func read(_ parts: [TopPart]) async throws -> [TopReading] {
+        var readings: [TopReading] = []
+        for part in parts {
+            // A statement that costs nothing says how far the database is, which is no reason to look less often.
+            let begin = ContinuousClock.now
+            let isReadOnly = try await store.isReadOnly()
+            let middle = ContinuousClock.now
+            let trip = min(roundTrip ?? .seconds(1), middle - begin)
+            roundTrip = trip
+            let (content, statements) = try await read(part, isReadOnly: isReadOnly)
+            let cost = max(.zero, ContinuousClock.now - middle - trip * statements)
+            readings.append(TopReading(content: content, cost: cost, time: Self.now))
+        }
+        return readings
+    }
+
+    private func read(_ part: TopPart, isReadOnly: Bool) async throws -> (TopReading.Content, statements: Int) {
+        switch part {
+        case .processes: return (.processes(try await store.hosts(), try await store.children()), 2)
+        case .queues: return (.queues(try await store.circuits(), try await store.queue()), 2)
+        case .deliveries:
+            let most = TopFigures.mostDeliveries
+            let rows = try await store.deliveriesUnderWay(atMost: most + 1)
+            return (.deliveries(Array(rows.prefix(Int(most))), isCut: rows.count > Int(most)), 1)
+        case .alarms: return (.alarms((isReadOnly ? [.readOnly] : []) + (try await store.alarms())), 1)
+        }
+    }
+
+    private static var now: DatabaseTime {
+        DatabaseTime(microsecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    }
+}
+
+extension AlarmRow {
+    /// The alarm of a database that takes no writes, which no view of it can tell of.
+    static let readOnly = AlarmRow(
+        severity: .critical,
+        code: "database_read_only",
+        subjectKind: "database",
+        text: PostgresError.readOnlyWords
+    )
+}

@@ -1,0 +1,274 @@
+import Administration
+import Store
+
+/// What `pushmta top` shows and what its keys mean.
+///
+/// A value: it is told of keys, ticks, sizes and figures, with the time they came at, and says what to do.
+struct TopState: Sendable {
+    /// Which tables are shown.
+    enum Pane: Int, Sendable, CaseIterable {
+        case overview, alarms, hosts, children, applications, deliveries
+
+        /// Its name.
+        var name: String { self == .overview ? "all" : "\(self)" }
+    }
+
+    /// In which order the rows of each table stand.
+    enum Order: Int, Sendable, CaseIterable {
+        case rate, waiting, failed, name
+    }
+
+    /// What happens.
+    enum Event: Sendable {
+        case key(TerminalKey)
+        /// An interval is over.
+        case tick
+        case resize(TerminalSize)
+        /// What was asked for last was read.
+        case figures([TopReading])
+        /// What was asked for last could not be read, for this reason.
+        case failed(String)
+        /// The database cannot be reached, for this reason; what was asked for comes when it is back.
+        case away(String)
+    }
+
+    /// What is to be done.
+    enum Action: Sendable, Hashable {
+        case read([TopPart])
+        case draw
+        case end
+    }
+
+    /// Why nothing new is shown.
+    struct Trouble: Sendable {
+        let words: String
+        let since: ContinuousClock.Instant
+    }
+
+    /// A filter is a name or a part of one.
+    private static let longestFilter = 60
+    /// A database that is well answers much sooner, or says that it does not.
+    private static let silence = Duration.seconds(5)
+
+    /// The screen's size.
+    var size: TerminalSize
+    /// The time between two looks.
+    let interval: Duration
+    /// Which tables are shown.
+    private(set) var pane = Pane.overview
+    /// The order of rows.
+    private(set) var order = Order.rate
+    /// Whether the order is the other way round.
+    private(set) var isReversed = false
+    /// Only rows with this text are shown; "" for all.
+    private(set) var filter = ""
+    /// Whether keys go into the filter.
+    private(set) var isTyping = false
+    /// Whether the figures stand still.
+    private(set) var isPaused = false
+    /// Whether the keys are explained.
+    private(set) var showsHelp = false
+    /// So many rows are above what is shown.
+    private(set) var scroll = 0
+    /// The figures that were read last.
+    private(set) var figures = TopFigures()
+    /// The rates before.
+    private(set) var history = TopHistory()
+    /// What is wrong with the database, as far as we see.
+    private(set) var trouble: Trouble?
+    /// When the newest figures were read, on the clock of this machine.
+    private(set) var time: DatabaseTime?
+    private var pace: TopPace
+
+    /// Nothing is known yet.
+    init(size: TerminalSize, interval: Duration) {
+        self.size = size
+        self.interval = interval
+        pace = TopPace(interval: interval)
+    }
+
+    /// How old the figures of a part are at a moment, if they are older than their interval explains.
+    func age(of part: TopPart, at now: ContinuousClock.Instant) -> Duration? {
+        pace.readAt[part].map { now - $0 }.flatMap { $0 > max(interval * 3, .seconds(3)) ? $0 : nil }
+    }
+
+    /// Takes in what happens; says what to do.
+    mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
+        switch event {
+        case .key(let key): return handle(key, at: now)
+        case .tick:
+            if let asked = pace.askedAt, now - asked > Self.silence, trouble == nil {
+                trouble = Trouble(words: "it does not answer", since: asked)
+            }
+            return look(at: now)
+        case .resize(let size):
+            self.size = size
+            keepScroll()
+            return [.draw]
+        case .figures(let readings):
+            pace.answered(readings, at: now)
+            trouble = nil
+            if !isPaused { add(readings) }
+            return [.draw]
+        case .failed(let words):
+            pace.failed(at: now)
+            trouble = Trouble(words: words, since: trouble?.since ?? now)
+            return [.draw]
+        case .away(let words):
+            trouble = Trouble(words: words, since: trouble?.since ?? now)
+            return [.draw]
+        }
+    }
+
+    private mutating func look(at now: ContinuousClock.Instant) -> [Action] {
+        let due = isPaused ? [] : pace.ask(at: now)
+        return due.isEmpty ? [.draw] : [.read(due), .draw]
+    }
+
+    private mutating func add(_ readings: [TopReading]) {
+        for reading in readings {
+            switch reading.content {
+            case .deliveries(let deliveries, _): history.add(deliveries, after: figures.deliveries)
+            case .processes(let hosts, let children): history.add(hosts, children)
+            case .queues, .alarms: break
+            }
+            figures.add(reading)
+            time = reading.time
+        }
+        keepScroll()
+    }
+
+    private mutating func handle(_ key: TerminalKey, at now: ContinuousClock.Instant) -> [Action] {
+        if key == .control("c") { return [.end] }
+        if isTyping {
+            type(key)
+            return [.draw]
+        }
+        switch key {
+        case .character("q"): return [.end]
+        case .character("p"), .character(" "):
+            isPaused.toggle()
+            if !isPaused { pace.hurry() }
+            return look(at: now)
+        case .character("?"), .character("h"): showsHelp.toggle()
+        case .character("/"): isTyping = true
+        case .character("s"): order = Self.next(order, by: 1)
+        case .character("S"): order = Self.next(order, by: -1)
+        case .character("r"): isReversed.toggle()
+        case .escape: (showsHelp, filter) = (false, showsHelp ? filter : "")
+        case .tab, .right: show(Self.next(pane, by: 1))
+        case .backTab, .left: show(Self.next(pane, by: -1))
+        case .character(let digit):
+            if let pane = digit.wholeNumberValue.flatMap(Pane.init(rawValue:)) { show(pane) }
+            move(digit)
+        default: move(key)
+        }
+        keepScroll()
+        return [.draw]
+    }
+
+    private mutating func type(_ key: TerminalKey) {
+        switch key {
+        case .character(let character): if filter.count < Self.longestFilter { filter.append(character) }
+        case .backspace: if !filter.isEmpty { filter.removeLast() }
+        case .enter: isTyping = false
+        case .escape: (isTyping, filter) = (false, "")
+        default: break
+        }
+        scroll = 0
+    }
+
+    /// The letters of those whose terminals have no arrows.
+    private mutating func move(_ letter: Character) {
+        switch letter {
+        case "j": move(.down)
+        case "k": move(.up)
+        case "g": move(.home)
+        case "G": move(.end)
+        default: break
+        }
+    }
+
+    private mutating func move(_ key: TerminalKey) {
+        switch key {
+        case .up: scroll -= 1
+        case .down: scroll += 1
+        case .pageUp: scroll -= size.lines / 2
+        case .pageDown: scroll += size.lines / 2
+        case .home: scroll = 0
+        case .end: scroll = .max
+        default: break
+        }
+    }
+
+    private mutating func show(_ pane: Pane) {
+        self.pane = pane
+        (scroll, showsHelp) = (0, false)
+    }
+
+    /// There is nothing below the last row.
+    private mutating func keepScroll() {
+        scroll = scroll <= 0 ? 0 : min(scroll, TopFrame(self).mostScroll)
+    }
+
+    private static func next<Choice: CaseIterable & Equatable>(_ choice: Choice, by step: Int) -> Choice
+    where Choice.AllCases == [Choice] {
+        let all = Choice.allCases
+        guard let place = all.firstIndex(of: choice) else { return choice }
+        return all[(place + step + all.count) % all.count]
+    }
+}
+
+/// How often each part is looked at: every interval, and so rarely that all together keep the database busy for a hundredth of one
+/// processor's time at most, however much there is to count.
+struct TopPace: Sendable {
+    /// A hundredth, shared by the parts.
+    private static let costFactor = 100 * TopPart.allCases.count
+    /// The least of the last costs counts: where the machine is busy the time that a look takes is mostly others'.
+    private static let keptCosts = 3
+    /// A look may come a little before its time: ticks are not exact.
+    private static let earliness = 4
+
+    private let interval: Duration
+    private var costs: [TopPart: [Duration]] = [:]
+    private var dueAt: [TopPart: ContinuousClock.Instant] = [:]
+    /// When each part was read last.
+    private(set) var readAt: [TopPart: ContinuousClock.Instant] = [:]
+    /// Since when something is being read; nil if nothing is.
+    private(set) var askedAt: ContinuousClock.Instant?
+
+    /// Everything is due.
+    init(interval: Duration) {
+        self.interval = interval
+    }
+
+    /// What is to be read now; nothing while something is being read.
+    mutating func ask(at now: ContinuousClock.Instant) -> [TopPart] {
+        guard askedAt == nil else { return [] }
+        let due = TopPart.allCases.filter { part in dueAt[part].map { $0 <= now + interval / Self.earliness } ?? true }
+        if !due.isEmpty { askedAt = now }
+        return due
+    }
+
+    /// It was read.
+    mutating func answered(_ readings: [TopReading], at now: ContinuousClock.Instant) {
+        let begin = askedAt ?? now
+        askedAt = nil
+        for reading in readings {
+            readAt[reading.part] = now
+            let known = (costs[reading.part] ?? []).suffix(Self.keptCosts - 1) + [reading.cost]
+            costs[reading.part] = Array(known)
+            dueAt[reading.part] = begin + max(interval, (known.min() ?? .zero) * Self.costFactor)
+        }
+    }
+
+    /// It could not be read: again after an interval.
+    mutating func failed(at now: ContinuousClock.Instant) {
+        askedAt = nil
+    }
+
+    /// Everything is due.
+    mutating func hurry() {
+        dueAt = [:]
+    }
+}

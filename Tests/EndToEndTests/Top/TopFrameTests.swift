@@ -1,0 +1,93 @@
+import Store
+import Testing
+
+@testable import Administration
+@testable import pushmta
+
+/// The screen of `pushmta top` as a function of its state.
+@Suite struct TopFrameTests {
+    private let now = ContinuousClock.now
+
+    @Test func everythingFitsInto80ColumnsAnd24Lines() {
+        let lines = TopFrame(TopSample.state(at: now)).lines(at: now)
+        #expect(lines.count == 24)
+        let wide = lines.filter { DisplayWidth.of($0.text) > 79 }
+        #expect(wide.isEmpty, "\(wide)")
+        let text = lines.map(\.text).joined(separator: "\n")
+        #expect(
+            lines.first?.text.hasPrefix("pushmta top  01:01:01 UTC  every 1 s  alarms 1 critical") == true,
+            "\(text)"
+        )
+        #expect(lines[1].text.hasPrefix("500/s  ██  hosts 1/2  children 3  deliveries 1  waiting 77"), "\(text)")
+        for words in ["alpha", "beta", "shop-android", "shop-ios", "Sale", "circuit_open", "open", "gone"] {
+            #expect(text.contains(words), "\(words): \(text)")
+        }
+        #expect(lines.contains { $0.style == .critical && $0.text.contains("circuit_open") })
+        #expect(lines.contains { $0.style == .critical && $0.text.hasPrefix("beta") })
+        #expect(lines.last?.text.contains("q quit") == true)
+    }
+
+    @Test(arguments: [(1, 1), (2, 3), (20, 5), (79, 12), (200, 60), (400, 200)])
+    func anySizeHasItsLines(columns: Int, lines: Int) {
+        var state = TopSample.state(columns: columns, lines: lines, at: now)
+        for key in "012345?" {
+            _ = state.handle(.key(.character(key)), at: now)
+            let shown = TopFrame(state).lines(at: now)
+            #expect(shown.count == lines, "\(key): \(shown)")
+            #expect(shown.allSatisfy { DisplayWidth.of($0.text) <= max(1, columns - 1) }, "\(key): \(shown)")
+        }
+    }
+
+    @Test func manyRowsShareTheRoomAndSayHowManyThereAre() {
+        var state = TopSample.state(at: now)
+        let children = (1...50).map { TopSample.child($0, on: "alpha", "app-\($0)", rate: Double($0)) }
+        _ = state.handle(.figures([TopSample.reading(.processes([TopSample.host("alpha")], children))]), at: now)
+        let deliveries = (1...40).map { TopSample.delivery($0, sent: 0, label: "d-\($0)") }
+        _ = state.handle(.figures([TopSample.reading(.deliveries(deliveries, isCut: true))]), at: now)
+        let lines = TopFrame(state).lines(at: now).map(\.text)
+        #expect(lines.count == 24)
+        #expect(lines.contains { $0.contains("of 50)") } && lines.contains { $0.contains("of 40+)") }, "\(lines)")
+        // The fastest first.
+        #expect(lines.contains { $0.contains("app-50") } && !lines.contains { $0.contains("app-1 ") })
+        #expect(lines[1].contains("deliveries 40+"))
+        #expect(TopFrame.shares([1, 50, 2, 40], of: 16) == [1, 7, 2, 6])
+        #expect(TopFrame.shares([1, 1], of: 16) == [1, 1] && TopFrame.shares([5, 5], of: -3) == [0, 0])
+    }
+
+    @Test func namesCannotMoveTheCursorNorTearTheLines() {
+        var state = TopSample.state(columns: 120, at: now)
+        let name = "a\u{1B}[2Jb\nc\u{9B}夏の特売" + String(repeating: "x", count: 500)
+        _ = state.handle(
+            .figures([
+                TopSample.reading(
+                    .processes([TopSample.host(name, alarm: name)], [TopSample.child(1, on: name, name)])
+                ),
+                TopSample.reading(.queues([TopSample.application(name, .open, reason: name)], [])),
+                TopSample.reading(.deliveries([TopSample.delivery(1, sent: 1, label: name)], isCut: false)),
+            ]),
+            at: now
+        )
+        _ = state.handle(.failed(name), at: now)
+        for key in "012345" {
+            _ = state.handle(.key(.character(key)), at: now)
+            let lines = TopFrame(state).lines(at: now)
+            #expect(lines.count == 24)
+            for line in lines {
+                #expect(!line.text.unicodeScalars.contains { $0.properties.generalCategory == .control }, "\(line)")
+                #expect(DisplayWidth.of(line.text) <= 119)
+            }
+        }
+        for character in "/\u{9B}x" { _ = state.handle(.key(.character(character)), at: now) }
+        #expect(TopFrame(state).lines(at: now).last?.text.hasPrefix(#"filter: \u009bx_"#) == true)
+    }
+
+    @Test func asTextItHasAllRows() {
+        var state = TopState(size: TerminalSize(columns: 121, lines: .max), interval: .seconds(1))
+        let children = (1...50).map { TopSample.child($0, on: "alpha", "app-\($0)", rate: 5) }
+        _ = state.handle(.figures([TopSample.reading(.processes([TopSample.host("alpha")], children))]), at: now)
+        let text = TopFrame(state).text(at: now)
+        #expect(text.filter { $0.contains(" app-") }.count == 50 && text.allSatisfy { DisplayWidth.of($0) <= 120 })
+        let empty = TopState(size: TerminalSize(columns: 121, lines: .max), interval: .milliseconds(500))
+        #expect(TopFrame(empty).text(at: now).first?.contains("nothing was read yet  every 0.5 s  no alarms") == true)
+    }
+}

@@ -1,0 +1,235 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("What administrators declare in the console")
+struct DeclarationTests {
+    /// Somebody who has signed in with a role.
+    private func actor(_ fixture: StoreFixture, _ role: ConsoleRole) async throws -> ConsoleActor {
+        let author = AuditAuthor(name: "test", origin: "here")
+        try await fixture.store.addConsoleUser(role.rawValue, role: role, passwordHash: "scrypt$hash", by: author)
+        let token = [UInt8](repeating: try required(role.rawValue.utf8.first), count: 32)
+        let isOpen = try await fixture.store.beginConsoleSession(
+            user: role.rawValue,
+            hash: "scrypt$hash",
+            address: "192.0.2.1",
+            tokenHash: token,
+            formToken: "form",
+            lastsSeconds: 3_600
+        )
+        #expect(isOpen)
+        return ConsoleActor(tokenHash: token, idleSeconds: 600, address: "192.0.2.1")
+    }
+
+    private func expect(_ code: StoreError.Code, _ state: String? = nil, _ work: () async throws -> Void) async {
+        do {
+            try await work()
+            Issue.record("it was not refused")
+        } catch let error as StoreError {
+            #expect(error.code == code && (state == nil || error.sqlState == state), "\(error)")
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
+    private func application(_ name: String, _ key: String, _ environment: ApplicationEnvironment = .production)
+        -> NewApplication
+    {
+        NewApplication(
+            service: "shop",
+            name: name,
+            platform: .ios,
+            environment: environment,
+            integrationKey: key,
+            bundleID: "com.shop",
+            account: "apns"
+        )
+    }
+
+    private func credential(_ id: Int64, _ fingerprint: String, _ kind: CredentialKind = .apnsKey) -> CredentialRow {
+        CredentialRow(
+            id: id,
+            kind: kind,
+            name: "unused",
+            sealKeyID: "k",
+            sealed: [1, 2, 3],
+            attributes: #"{"key_id": "ABC"}"#,
+            fingerprint: fingerprint,
+            expiresAt: nil
+        )
+    }
+
+    private func count(_ fixture: StoreFixture, _ table: String, _ condition: String = "true") async throws -> Int64? {
+        try await fixture.sql("SELECT count(*) FROM pushmta_engine.\(table) WHERE \(condition)")
+    }
+
+    @Test("Roles: what one may not do is refused by the database, and leaves nothing behind")
+    func roles() async throws {
+        let fixture = try await StoreFixture.make()
+        let (marketing, oda) = (try await actor(fixture, .marketing), try await actor(fixture, .operate))
+        let nobody = ConsoleActor(tokenHash: [UInt8](repeating: 0, count: 32), idleSeconds: 600, address: "")
+        let store = fixture.store
+        for (who, state) in [(nobody, "PM090"), (marketing, "PM091"), (oda, "PM091")] {
+            await expect(.invalid, state) { try await store.declareService(name: "a", label: "a", by: who) }
+            await expect(.invalid, state) {
+                try await store.declareAccount(name: "a", connector: .iosHTTP2, host: "localhost", port: 1, by: who)
+            }
+            await expect(.invalid, state) { try await store.declareApplications([application("a", "a")], by: who) }
+            await expect(.invalid, state) { _ = try await store.nextCredentialID(by: who) }
+            await expect(.invalid, state) {
+                try await store.saveCredential(
+                    credential(7, "f"),
+                    application: "shop-ios",
+                    allowsBothEnvironments: false,
+                    by: who
+                )
+            }
+        }
+        for (who, state) in [(nobody, "PM090"), (marketing, "PM091")] {
+            await expect(.invalid, state) { try await store.resumeApplication(1, believingRefusals: false, by: who) }
+            await expect(.invalid, state) { _ = try await store.testAddresses(application: 1, most: 9, by: who) }
+            await expect(.invalid, state) {
+                _ = try await store.sendTestPush(application: 1, content: "{}", to: .subscription(1), by: who)
+            }
+        }
+        for (table, rows) in [("service", 1), ("application", 2), ("credential", 0), ("external_account", 2)]
+            as [(String, Int64)]
+        {
+            #expect(try await count(fixture, table) == rows, "\(table)")
+        }
+        #expect(try await count(fixture, "audit_log", "action NOT LIKE 'sign_in%' AND action NOT LIKE 'user.%'") == 0)
+    }
+
+    @Test("Declared: service, account, applications all or none; the list shows them with how each stands")
+    func declared() async throws {
+        let fixture = try await StoreFixture.make()
+        let ada = try await actor(fixture, .admin)
+        let store = fixture.store
+        try await store.declareService(name: "bank", label: "Bank", by: ada)
+        await expect(.conflict, "PM131") { try await store.declareService(name: "bank", label: "", by: ada) }
+        try await store.declareAccount(name: "own", connector: .iosHTTP2, host: "localhost", port: 8_443, by: ada)
+        await expect(.conflict, "PM131") {
+            try await store.declareAccount(name: "own", connector: .androidV2, host: "localhost", port: 1, by: ada)
+        }
+        let ids = try await store.declareApplications([application("a", "a"), application("b", "b")], by: ada)
+        #expect(ids.count == 2)
+        // A name, and a key, that somebody else has.
+        for second in [application("a", "d"), application("d", "a")] {
+            await expect(.conflict, "PM131") {
+                try await store.declareApplications([application("c", "c"), second], by: ada)
+            }
+        }
+        #expect(try await count(fixture, "application", "name IN ('c', 'd')") == 0)
+        await expect(.notFound, "PM001") {
+            // Android's declarations are none for iOS.
+            try await store.declareApplications([application("c", "c")], copying: 2, by: ada)
+        }
+        let lines = try await store.serviceLines(after: ("", ""), most: 10)
+        #expect(lines.map(\.service) == ["bank", "shop", "shop", "shop", "shop"])
+        #expect(lines.map { $0.application?.name } == [nil, "a", "b", "shop-android", "shop-ios"])
+        let rest = try await store.serviceLines(after: ("shop", "a"), most: 2)
+        #expect(rest.map { $0.application?.name } == ["b", "shop-android"])
+        let first = try #require(lines[1].application)
+        #expect(first.account == "apns" && !first.hasCredential && first.circuit == .closed && !first.isInTrouble)
+        #expect(try await store.accounts(after: "apns", platform: .ios, most: 9).map(\.name) == ["own"])
+        #expect(try await count(fixture, "audit_log", "action = 'application.add' AND who = 'admin'") == 2)
+    }
+
+    @Test("A credential is replaced, shown without what is sealed, and not shared between environments by mistake")
+    func credentials() async throws {
+        let fixture = try await StoreFixture.make()
+        let ada = try await actor(fixture, .admin)
+        let store = fixture.store
+        for fingerprint in [String(repeating: "a", count: 64), String(repeating: "b", count: 64)] {
+            let id = try await store.nextCredentialID(by: ada)
+            try await store.saveCredential(
+                credential(id, fingerprint, .apnsCertificate),
+                application: "shop-ios",
+                allowsBothEnvironments: false,
+                by: ada
+            )
+            let facts = try #require(try await store.credentialFacts(id))
+            #expect(facts.fingerprint == fingerprint && facts.applications == ["shop-ios"])
+            #expect(facts.attributes == ["key_id": "ABC"])
+        }
+        #expect(try await count(fixture, "credential") == 1, "the first one goes")
+        try await store.declareApplications([application("box", "box", .sandbox)], by: ada)
+        let id = try await store.nextCredentialID(by: ada)
+        let same = credential(id, String(repeating: "b", count: 64), .apnsCertificate)
+        await expect(.conflict, "PM130") {
+            try await store.saveCredential(same, application: "box", allowsBothEnvironments: false, by: ada)
+        }
+        try await store.saveCredential(same, application: "box", allowsBothEnvironments: true, by: ada)
+        await expect(.notFound, "PM001") {
+            try await store.saveCredential(
+                credential(99, "f"),
+                application: "no",
+                allowsBothEnvironments: true,
+                by: ada
+            )
+        }
+        #expect(try await count(fixture, "audit_log", "action = 'credential.set'") == 3)
+        #expect(try await count(fixture, "audit_log", "detail LIKE '%' || repeat('b', 20) || '%'") == 0)
+    }
+
+    @Test("An operator ends what an application's messages wait for")
+    func resumption() async throws {
+        let fixture = try await StoreFixture.make()
+        let oda = try await actor(fixture, .operate)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at, next_probe_at)
+            VALUES (1, 'open', 'InvalidProviderToken', 'set the right key', now(), now() + interval '1 hour')
+            """
+        )
+        let before = try await fixture.store.serviceLines(after: ("", ""), most: 9)
+        #expect(before.last?.application?.circuit == .open)
+        try await fixture.store.resumeApplication(1, believingRefusals: false, by: oda)
+        #expect(try await fixture.store.applicationHealth(1)?.state == .closed)
+        #expect(try await count(fixture, "application_health", "application_id = 1 AND resumed_at IS NOT NULL") == 1)
+        #expect(try await count(fixture, "audit_log", "action = 'application.resume' AND subject = 'shop-ios'") == 1)
+        await expect(.notFound, "PM001") {
+            try await fixture.store.resumeApplication(99, believingRefusals: false, by: oda)
+        }
+    }
+
+    @Test("A test push reaches a seed address that deliveries leave out, and nobody else")
+    func testPush() async throws {
+        let fixture = try await StoreFixture.make()
+        let ada = try await actor(fixture, .admin)
+        let store = fixture.store
+        try await store.seedSubscriptions(application: "shop-ios", count: 3)
+        try await fixture.sql(
+            "SELECT pushmta.add_seed(name => 'phone', application => 'shop-ios', push_token => repeat('ab', 32))"
+        )
+        #expect(try await store.testAddresses(application: 1, most: 9, by: ada).map(\.name) == ["phone"])
+        #expect(try await store.testAddresses(application: 2, most: 9, by: ada).isEmpty)
+        let content = #"{"ios": {"title": "a"}}"#
+        await expect(.invalid, "PM114") {
+            _ = try await store.sendTestPush(application: 1, content: content, to: .seed("phone"), by: ada)
+        }
+        let id = try await store.nextCredentialID(by: ada)
+        try await store.saveCredential(
+            credential(id, String(repeating: "c", count: 64)),
+            application: "shop-ios",
+            allowsBothEnvironments: false,
+            by: ada
+        )
+        let delivery = try await store.sendTestPush(application: 1, content: content, to: .seed("phone"), by: ada)
+        _ = try await fixture.prepare()
+        let prepared = try await store.deliveryProgress(delivery)
+        #expect(prepared.target == 1 && prepared.excluded == 0)
+        await expect(.notFound, "PM041") {
+            _ = try await store.sendTestPush(application: 2, content: content, to: .seed("phone"), by: ada)
+        }
+        await expect(.invalid, "PM044") {
+            _ = try await store.sendTestPush(application: 1, content: content, to: .subscription(99), by: ada)
+        }
+        await expect(.invalid, "PM004") {
+            _ = try await store.sendTestPush(application: 1, content: "no", to: .subscription(1), by: ada)
+        }
+        #expect(try await count(fixture, "audit_log", "action = 'application.test' AND subject = 'shop-ios'") == 1)
+    }
+}
