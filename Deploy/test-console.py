@@ -8,6 +8,7 @@ Of every page: each control has a role and a name and is reached with the keyboa
 """
 
 import base64
+import hashlib
 import json
 import pathlib
 import re
@@ -147,7 +148,9 @@ class Site:
     def __init__(self, programs, folder):
         self.pushmta, self.folder = programs / "pushmta", folder
         words = run(self.pushmta, "quickstart", "run", "--folder", folder, "--messages", 2000, "--json", "--fresh", "--detach")
-        self.database = json.loads(words.splitlines()[-1])["database"]
+        # The site has a console of its own, with a first user; the tests' one has other settings, and the same users.
+        self.own = json.loads(words.splitlines()[-1])
+        self.database = self.own["database"]
         self.settings = folder / "pushmta.yaml"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -181,6 +184,13 @@ class Site:
         self.sql(f"SELECT pushmta.start_delivery({self.open})")
         # In one transaction: it would be at its end before it is paused.
         self.sql(f"SELECT pushmta.start_delivery({self.paused}); SELECT pushmta.pause_delivery({self.paused})")
+        target = ["--app", self.applications[0]["name"], "--filter", "locale = 'fr' and parameters.tier in ('gold', 'silver')"]
+        self.command(
+            "template", "add", "Spring in France", "--label", "What France gets in spring", *target,
+            "--content", '{"ios": {"title": "Bonjour {{name|vous}}"}, "android": {"title": "Bonjour {{name|vous}}"}}',
+            "--settings", '{"priority": 10, "validity_seconds": 86400}',
+        )
+        self.template = self.sql("SELECT id FROM pushmta.delivery_template WHERE NOT ready_made").strip()
         for role in ("read", "marketing", "operate", "admin"):
             self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
 
@@ -311,6 +321,10 @@ def pages(site):
         "hosts": "/hosts",
         "drain": f"/hosts/{host}/drain",
         "recycle": f"/children/{child}/recycle",
+        "settings": "/hosts/settings",
+        "templates": "/templates",
+        "template": f"/templates/{site.template}",
+        "template-delete": f"/templates/{site.template}/delete",
         "audit": "/audit",
         "services": "/services",
         "service-new": "/services/new",
@@ -346,6 +360,29 @@ def test_doors(site, browser):
     check("Stop for good" not in browser.text(), "a reader is shown how to stop a delivery")
     browser.open(f"/deliveries/{site.open}/stop")
     browser.has("Your role may not do this")
+
+
+def test_first(site, browser):
+    """The first user of quickstart's console has a password that is good for choosing another."""
+    check(urllib.request.urlopen(site.own["console"] + "/sign-in", timeout=DEADLINE).status == 200, "the site's own console is not up")
+    user, password, chosen = site.own["consoleUser"], site.own["consolePassword"], "a password of one's own"
+    browser.sign_in(user, password)
+    browser.has("You have signed in with a one-time password")
+    browser.judge("password", "/password")
+    browser.open("/deliveries")
+    browser.has("You have signed in with a one-time password")
+    for field, words in (("password", "not the one"), ("new", chosen), ("again", chosen)):
+        browser.find(f"#{field}").send_keys(words)
+    browser.find("main button").click()
+    browser.has("The password so far is wrong")
+    for field, words in (("password", password), ("new", chosen), ("again", chosen)):
+        browser.find(f"#{field}").send_keys(words)
+    browser.find("main button").click()
+    browser.has("The last hour")
+    browser.sign_in(user, password)
+    browser.has("Name or password is wrong")
+    browser.sign_in(user, chosen)
+    browser.has("The last hour")
 
 
 def test_forms(site, browser):
@@ -405,6 +442,20 @@ def test_people(site, browser):
     browser.has("Your role sees only the beginning of the user key")
     check("customer-4711" not in browser.text(), "a reader sees a user key")
     check(not browser.driver.find_elements(By.CSS_SELECTOR, ".actions"), "a reader may change something")
+    token = site.sql(f"SELECT push_token FROM pushmta_engine.subscription WHERE id = {person}").strip()
+    browser.open("/subscribers")
+    browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=token_hash]").click()
+    browser.find("#wanted").send_keys(token)
+    browser.find("main form[role=search] button").click()
+    # An iOS token is 64 hexadecimal digits itself: it is nobody's hash, and is not shown again.
+    browser.has("Nobody was found" if len(token) == 64 else "64 hexadecimal digits")
+    check(token not in browser.driver.page_source, "a push token that was typed is shown again")
+    browser.open("/subscribers")
+    browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=token_hash]").click()
+    browser.find("#wanted").send_keys(hashlib.sha256(token.encode()).hexdigest())
+    browser.find("main form[role=search] button").click()
+    browser.has(f"Subscription {person}")
+    check(token not in browser.driver.page_source, "a push token is shown")
     browser.sign_in("admin", site.passwords["admin"])
     browser.has("Sending")
     browser.judge("quarantine", "/quarantine")
@@ -433,6 +484,33 @@ def test_people(site, browser):
         browser.has(words)
 
 
+def rules(browser):
+    """A filter is made of rows, which are added and removed with buttons of the form; the return key saves."""
+
+    def row(place, field, comparison, value):
+        for name, text in (("field", field), ("value", value)):
+            browser.find(f"[name='row.{place}.{name}']").clear()
+            browser.find(f"[name='row.{place}.{name}']").send_keys(text)
+        browser.find(f"[name='row.{place}.is'] option[value='{comparison}']").click()
+
+    row(0, "locale", "starts with", "en")
+    browser.find("button[value=add]").click()
+    browser.find("[name='row.1.field']")
+    row(1, "registered_at", "<", "soon")
+    browser.find("[name='row.1.value']").send_keys(Keys.RETURN)
+    check("compare it with" in browser.find(".rule.wrong .field-problem").text, "the problem is not at its row")
+    row(1, "registered_at", "<", "now - 1 days")
+    browser.find("button[value=add]").click()
+    browser.find("[name='row.2.field']")
+    row(2, "user_key", "is not null", "")
+    browser.find("button[value=stay]:not(.hidden)").click()
+    made = "locale starts with 'en' and registered_at < now - 1 days and user_key is not null"
+    until("the rows make the text", lambda: browser.find("#filter").get_attribute("value") == made)
+    browser.find("button[value='remove.1']").click()
+    made = "locale starts with 'en' and user_key is not null"
+    until("a row is removed", lambda: browser.find("#filter").get_attribute("value") == made)
+
+
 def test_compose(site, browser):
     """A delivery is written in steps: errors at their fields, the two phones, a proof, the start."""
     name = site.applications[0]["name"]
@@ -456,6 +534,11 @@ def test_compose(site, browser):
     browser.find("#filter").send_keys("locale = ")
     browser.find("button[value=next]").click()
     browser.find(".wrong #filter").clear()
+    browser.find("button[value=stay]:not(.hidden)").click()
+    browser.has("Saved.")
+    rules(browser)
+    browser.judge("compose-target-rules", draft + "/target")
+    browser.find("#filter").clear()
     browser.find("button[value=next]").click()
     browser.has("Languages and fields")
 
@@ -487,6 +570,10 @@ def test_compose(site, browser):
         browser.judge(f"compose-{step}", f"{draft}/{step}")
     browser.judge("compose", "/compose")
     browser.open(draft + "/send")
+    browser.find("#keep").send_keys("Spring again")
+    browser.find("form[action$='/template'] button").click()
+    browser.has("The template is kept")
+    browser.open(draft + "/send")
     browser.find("#seed-0").click()
     browser.find("form[action$='/proof'] button").click()
     browser.has("The proof is on its way")
@@ -498,6 +585,39 @@ def test_compose(site, browser):
     check(site.state(delivery) not in ("editing", "failed"), f"it was not started: {site.state(delivery)}")
     browser.open(draft + "/send")
     browser.has("Nothing is here")
+
+
+def test_templates(site, browser):
+    """A template says its service, applications and target; a delivery begins with it; it is deleted, and all of it is on record."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.find("header a[href='/templates']").click()
+    browser.has("Deliver on iOS")
+    browser.driver.find_element(By.LINK_TEXT, "Spring in France").click()
+    for words in ("What France gets in spring", site.applications[0]["name"], "locale = 'fr'", '"priority": 10'):
+        browser.has(words)
+    browser.find(".title a[href^='/compose']").click()
+    browser.has("A new delivery")
+    check(browser.find("#template").get_attribute("value") == "Spring in France", "the template is not chosen")
+    browser.find("#label").send_keys("Printemps")
+    browser.find("form[action='/compose'] button").click()
+    browser.has("Save and go on")
+    boxes = [box.get_attribute("name") for box in browser.driver.find_elements(By.CSS_SELECTOR, "input[type=checkbox]:checked")]
+    check(boxes == [f"application.{site.applications[0]['name']}"], f"these applications are chosen: {boxes}")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/target")
+    check("parameters.tier" in browser.find("#filter").get_attribute("value"), "the filter is not the template's")
+    browser.open(f"/templates/{site.template}")
+    browser.find("a.danger").click()
+    browser.has("Delete this template?")
+    browser.find("form.actions button").click()
+    browser.has("The template is deleted")
+    check("Spring in France" not in browser.find("table").text, "the template is there")
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.open("/audit")
+    for words in ("kept a template", "deleted a template", "Spring again"):
+        browser.has(words)
 
 
 def choose(browser, name, value):
@@ -636,7 +756,10 @@ def test_languages(site, browser):
         browser.has(words)
         check(browser.driver.current_url == site.base + "/hosts", f"it came to {browser.driver.current_url}")
         check(browser.find("html").get_attribute("lang") == code, "the page does not say its language")
-        for name in ("now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "services", "application", "ios-pair", "credential"):
+        for name in (
+            "now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template", "services", "application",
+            "ios-pair", "credential",
+        ):
             browser.judge(f"{name}-{code}", pages(site)[name])
         browser.open("/hosts")
     browser.find("form.languages button[value=en]").click()
@@ -657,24 +780,28 @@ def test_recycle(site, browser):
     check(site.sql(f"SELECT max(id) > {child} FROM pushmta.mta_child").strip() == "t", "no other child came first")
 
 
+def whole_log(browser):
+    """The audit log, page after page."""
+    text, path = "", "/audit"
+    while path:
+        browser.open(path)
+        text += browser.text()
+        older = browser.driver.find_elements(By.CSS_SELECTOR, ".pages a[href*='below=']")
+        path = older[0].get_attribute("href").removeprefix(browser.site.base) if older else None
+    return text
+
+
 def test_end(site, browser):
     """The audit log has all of it; a session ends by its button, and by time."""
     browser.sign_in("admin", site.passwords["admin"])
     browser.has("Sending")
-    browser.open("/audit")
-    log = browser.text()
-    for _ in range(5):
-        older = browser.driver.find_elements(By.CSS_SELECTOR, "nav.pages a[href*='below']")
-        if not older:
-            break
-        browser.open(older[0].get_attribute("href").removeprefix(site.base))
-        log += browser.text()
+    log = whole_log(browser)
     for words in (
         "paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user",
         "had a child recycled", "began a draft", "sent a proof", "started a delivery", "declared an application", "uploaded a credential",
         "let an application send again", "sent a test push",
     ):
-        check(words in log, f"the audit log does not say: {words}")
+        check(words in log, f"the audit log does not say {words!r}")
     browser.find("form.who button").click()
     browser.has("Sign in")
     browser.open("/audit")
@@ -704,8 +831,8 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_services, test_live,
-            test_people, test_end,
+            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates,
+            test_services, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

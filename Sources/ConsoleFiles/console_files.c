@@ -29,6 +29,9 @@ static const char layout[] = {
 static const char sign_in[] = {
 #embed "templates/sign-in.mustache" suffix(, 0)
 };
+static const char password[] = {
+#embed "templates/password.mustache" suffix(, 0)
+};
 static const char problem[] = {
 #embed "templates/problem.mustache" suffix(, 0)
 };
@@ -70,6 +73,18 @@ static const char subscriber[] = {
 };
 static const char quarantine[] = {
 #embed "templates/quarantine.mustache" suffix(, 0)
+};
+static const char templates[] = {
+#embed "templates/templates.mustache" suffix(, 0)
+};
+static const char template[] = {
+#embed "templates/template.mustache" suffix(, 0)
+};
+static const char settings[] = {
+#embed "templates/settings.mustache" suffix(, 0)
+};
+static const char setting_table[] = {
+#embed "templates/setting-table.mustache" suffix(, 0)
 };
 static const char compose[] = {
 #embed "templates/compose/compose.mustache" suffix(, 0)
@@ -138,6 +153,7 @@ static const char icon_svg[] = {
 static const struct console_file files[] = {
     {"layout.mustache", layout},
     {"sign-in.mustache", sign_in},
+    {"password.mustache", password},
     {"problem.mustache", problem},
     {"now.mustache", now},
     {"now-live.mustache", now_live},
@@ -152,6 +168,10 @@ static const struct console_file files[] = {
     {"subscribers.mustache", subscribers},
     {"subscriber.mustache", subscriber},
     {"quarantine.mustache", quarantine},
+    {"templates.mustache", templates},
+    {"template.mustache", template},
+    {"settings.mustache", settings},
+    {"setting-table.mustache", setting_table},
     {"compose.mustache", compose},
     {"compose-head.mustache", compose_head},
     {"compose-go.mustache", compose_go},

@@ -48,26 +48,28 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
             'pushmta_engine.failure_type pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
-            'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name pushmta_engine.token_problem'),
+            'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
+            'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
             'pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
-            'pushmta.remove_exclusions pushmta.remove_seed pushmta.resume_delivery pushmta.send_message '
+            'pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.start_delivery pushmta.stop_delivery '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
-            'pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end pushmta_engine.console_recycle '
-            'pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
+            'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
+            'pushmta_engine.console_recycle pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber '
             -- The composer's.
             'pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
+            'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_preview_values pushmta_engine.console_prove_draft pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
             'pushmta_engine.filter_time '

@@ -131,6 +131,7 @@ extension StoreError {
         "PM092": "rows of the audit log are only added",
         "PM093": "pushmta console user list shows them; password gives one a new password",
         "PM094": "pushmta console user list shows them",
+        "PM095": "sign in to the console and choose another",
         "PM110": "the composer lists them; one that was started is a delivery now",
         "PM111": "load the page again, and repeat what you changed",
         "PM112": "shorten what it says",

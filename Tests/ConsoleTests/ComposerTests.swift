@@ -102,6 +102,66 @@ import Testing
         await site.close()
     }
 
+    @Test func aFilterIsMadeOfRows() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.application SET subscription_parameters = '[{"name": "tier", "column": "parameters.tier"}]'
+            """
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let draft = try await begin(mia)
+        _ = try await save(mia, draft, "applications", ["label": "Sale", "application.shop-ios": "on"])
+        func filter() async throws -> String {
+            let page = try await mia.get("\(draft)/target").text
+            return page.firstMatch(of: /<textarea id="filter"[^>]*>([^<]*)</).map { String($0.1) } ?? "none"
+        }
+        func rows(_ rows: [(String, String, String)], _ more: [String: String]) async throws -> ConsoleAnswer {
+            var form = ["join": "and", "filter": "", "made": "", "go": "stay"]
+            for (place, row) in rows.enumerated() {
+                form["row.\(place).field"] = row.0
+                form["row.\(place).is"] = row.1
+                form["row.\(place).value"] = row.2
+            }
+            return try await save(mia, draft, "target", form.merging(more) { _, new in new })
+        }
+        // An empty filter has one empty row, with the fields that there are.
+        let page = try await mia.get("\(draft)/target").text
+        #expect(page.contains(#"name="row.0.field" value="""#) && page.contains(#"<option value="parameters.tier">"#))
+        #expect(page.contains(#"<option value="registered_at">"#) && page.contains(#"value="add""#))
+        // A row is added without a script; the empty one is no test.
+        _ = try await rows([("locale", "=", "fr")], ["go": "add"])
+        #expect(try await mia.get("\(draft)/target").text.contains(#"name="row.1.field" value="""#))
+        let made = "locale = &#39;fr&#39;"
+        #expect(try await filter() == made)
+        let both = [("locale", "=", "fr"), ("parameters.tier", "in", "gold, silver")]
+        _ = try await rows(both, ["join": "or", "filter": "locale = 'fr'", "made": "locale = 'fr'"])
+        #expect(try await filter() == made + " or parameters.tier in (&#39;gold&#39;, &#39;silver&#39;)")
+        // One that is wrong says so at its place, and nobody goes on with it.
+        let text = "locale = 'fr' or parameters.tier in ('gold', 'silver')"
+        let wrong = [both[0], ("registered_at", "<", "soon")]
+        let answer = try await rows(wrong, ["filter": text, "made": text, "go": "next"])
+        #expect(answer.headers[.location] == "\(draft)/target?saved=1")
+        let shown = try await mia.get("\(draft)/target?saved=1").text
+        #expect(shown.contains(#"id="rule-2-problem" role="alert">registered_at is a time"#), "\(shown)")
+        #expect(shown.contains(#"value="soon""#) && !shown.contains(#"id="rule-1-problem""#))
+        #expect(try await mia.get("\(draft)/send").text.contains("The filter of the target is wrong."))
+        // A row is removed; a text that is written by hand counts, and may say more than rows can.
+        let now = "locale = 'fr' and registered_at < 'soon'"
+        _ = try await rows(wrong, ["filter": now, "made": now, "go": "remove.1"])
+        #expect(try await filter() == made)
+        let nested = "locale = 'fr' and (user_key is null or enabled = true)"
+        _ = try await rows([both[0]], ["filter": nested, "made": "locale = 'fr'"])
+        #expect(try await filter() == "locale = &#39;fr&#39; and (user_key is null or enabled = true)")
+        let byHand = try await mia.get("\(draft)/target").text
+        #expect(byHand.contains("written by hand") && !byHand.contains("row.0.field"))
+        // Without rows in the form the text stays.
+        _ = try await save(mia, draft, "target", ["filter": nested, "go": "stay"])
+        #expect(try await mia.get("\(draft)/send").text.contains("user_key is null"))
+        await site.close()
+    }
+
     @Test func draftsAreTheirWritersOwn() async throws {
         let site = try await ConsoleSite.start()
         let mia = try await site.session(.marketing, name: "mia")

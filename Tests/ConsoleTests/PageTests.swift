@@ -31,10 +31,18 @@ import Testing
             )
         )
         try await site.admin.holdDelivery(delivery, reason: hostile)
+        try await site.admin.addTemplate(
+            name: String(hostile.prefix(190)),
+            label: hostile,
+            content: "{}",
+            target: TemplateTarget(filter: "locale = '\(hostile.replacing("'", with: "''"))'")
+        )
+        let template = try await site.admin.template(named: String(hostile.prefix(190))).id
         let paths = [
             "/", "/deliveries", "/deliveries?text=\(SignIn.encoded(hostile))&application=\(SignIn.encoded(hostile))",
             "/deliveries/\(delivery)", "/deliveries/\(delivery)/stop", "/alarms", "/hosts",
-            "/hosts/6f9619ff-8b86-4011-b42d-00cf4fc964ff/drain", "/audit",
+            "/hosts/6f9619ff-8b86-4011-b42d-00cf4fc964ff/drain", "/audit", "/password", "/templates",
+            "/templates/\(template)", "/templates/\(template)/delete", "/hosts/settings",
         ]
         var seen = 0
         for path in paths {

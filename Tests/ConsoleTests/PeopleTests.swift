@@ -35,12 +35,21 @@ import Testing
         #expect(masked.text.contains("<bdi>cu…</bdi>") && !masked.text.contains("<bdi>customer-4711</bdi>"))
         #expect(try await find(reader, "subscription", "3").headers[.location] == "/subscribers/3")
         #expect(try await find(reader, "user_key", "nobody").text.contains("Nobody was found"))
-        let problems = [("subscription", "a1", "Type its digits only"), ("user_key", " ", "Type what to look for")]
+        let problems = [
+            ("subscription", "a1", "Type its digits only"), ("user_key", " ", "Type what to look for"),
+            ("token_hash", String(repeating: "g", count: 64), "64 hexadecimal digits"),
+            ("token_hash", "abc", "64 hexadecimal digits"),
+        ]
         for (key, wanted, words) in problems {
             let answer = try await find(reader, key, wanted)
             #expect(answer.text.contains(words) && answer.text.contains("role=\"alert\""), "\(wanted)")
         }
         #expect(try await find(reader, "token", "x").status == .badRequest)
+        let shown = try await reader.get("/subscribers/3").text
+        let hash = try #require(shown.firstMatch(of: /<bdi>([0-9a-f]{64})<\/bdi>/).map { String($0.1) })
+        #expect(try await find(reader, "token_hash", " \(hash.uppercased()) ").headers[.location] == "/subscribers/3")
+        let other = try await find(reader, "token_hash", String(repeating: "0", count: 64))
+        #expect(other.text.contains("Nobody was found"))
         // Without a search there is no list.
         #expect(try await !reader.get("/subscribers").text.contains("<table"))
         let page = try await reader.get("/subscribers/1").text

@@ -147,6 +147,73 @@ import Testing
         await site.close()
     }
 
+    @Test func aOneTimePasswordOpensOnePage() async throws {
+        let site = try await ConsoleSite.start()
+        let author = AuditAuthor(name: "test", origin: "here")
+        let delivery = try await site.delivery()
+        try await site.user("ada", .admin)
+        let hash = try await Passwords().hash("one time only")
+        try await site.admin.changeConsoleUser("ada", passwordHash: hash, isOneTime: true, by: author)
+        #expect(try await site.admin.consoleUsers().first?.isOneTime == true)
+        let cookies = try await site.signIn("ada", password: "one time only").cookies
+        let page = try await site.ask(.get, "/password", cookies: cookies)
+        #expect(page.status == .ok && page.text.contains("one-time password") && !page.text.contains("/deliveries"))
+        let ada = ConsoleBrowser(site: site, cookies: cookies, token: page.formToken)
+        for path in ["/", "/deliveries", "/audit", "/live", "/compose"] {
+            #expect(try await ada.get(path).headers[.location] == "/password", "\(path)")
+        }
+        #expect(try await ada.post("/deliveries/\(delivery)/stop").headers[.location] == "/password")
+        #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
+        // The functions of the database do not open by another way.
+        let actor = ConsoleActor(
+            tokenHash: Tokens.hash(String(cookies.split(separator: "=").last ?? "")),
+            idleSeconds: 600,
+            address: "192.0.2.1"
+        )
+        let refused = await #expect(throws: StoreError.self) {
+            try await site.admin.control(.stop, delivery: delivery, by: actor)
+        }
+        #expect(refused?.sqlState == "PM095")
+        func choose(_ old: String, _ new: String, _ again: String? = nil) async throws -> ConsoleAnswer {
+            try await ada.post("/password", form: ["password": old, "new": new, "again": again ?? new])
+        }
+        for (new, again, words) in [
+            ("short", "short", "too short"), ("a longer password", "another one", "not twice the same"),
+            ("one time only", "one time only", "the one so far"),
+            (String(repeating: "x", count: 201), String(repeating: "x", count: 201), "too long"),
+        ] {
+            let answer = try await choose("one time only", new, again)
+            #expect(answer.status == .conflict && answer.text.contains(words), "\(words)")
+        }
+        #expect(try await choose("wrong", "a longer password").text.contains("so far is wrong"))
+        let chosen = try await choose("one time only", "a longer password")
+        #expect(chosen.status == .seeOther && chosen.headers[.location] == "/")
+        #expect(try await ada.get("/audit").text.contains("gave a user a new password"))
+        #expect(try await site.signIn("ada", password: "one time only").status == .unauthorized)
+        #expect(try await site.signIn("ada", password: "a longer password").status == .seeOther)
+        await site.close()
+    }
+
+    @Test func aNewPasswordOfOnesOwnEndsTheOtherSessions() async throws {
+        let site = try await ConsoleSite.start { $0.signInFailures = 2 }
+        let ada = try await site.session(.read, name: "ada")
+        let other = try await site.browser("ada")
+        #expect(try await ada.get("/alarms").text.contains("href=\"/password\""))
+        // Whoever finds an open browser guesses no better than at the door.
+        for _ in 0..<2 {
+            let form = ["password": "guess", "new": "a longer password", "again": "a longer password"]
+            #expect(try await ada.post("/password", form: form).text.contains("so far is wrong"))
+        }
+        let form = ["password": ConsoleSite.password, "new": "a longer password", "again": "a longer password"]
+        #expect(try await ada.post("/password", form: form).text.contains("too many failures"))
+        site.pass(minutes: 16)
+        #expect(try await ada.post("/password", form: form).headers[.location] == "/password?done=1")
+        #expect(try await ada.get("/password?done=1").text.contains("The password is changed"))
+        #expect(try await other.get("/alarms").status == .seeOther)
+        #expect(try await site.signIn("ada", password: "a longer password").status == .seeOther)
+        await site.close()
+    }
+
     @Test func passwordsAreComparedWithTheirHash() async throws {
         let passwords = Passwords()
         let hash = try await passwords.hash("Straße 12345")

@@ -1,3 +1,4 @@
+import Content
 import HTTPTypes
 import PushCore
 import Store
@@ -69,18 +70,33 @@ extension Composer {
             ]
         }
         let audience = try await audience(composed)
-        return page(
-            .target,
-            composed,
-            [
-                "filter": .text(composed.draft.fields[ComposedDraft.Name.filter] ?? ""), "lists": .list(lists),
-                "hasLists": .flag(!lists.isEmpty),
-                "count": .text(audience.words), "countNote": .text(audience.note),
-                "hasCountNote": .flag(!audience.note.isEmpty),
-                "filterProblem": .text(audience.problem), "isFilterWrong": .flag(!audience.problem.isEmpty),
-                "isSaved": .flag(call.query["saved"] != nil && audience.problem.isEmpty),
-            ]
-        )
+        let builder = try await builder(composed)
+        // What is wrong with a row stands at the row.
+        let problem = builder?.isWrong == true ? "" : audience.problem
+        var values: PageValues = [
+            "filter": .text(composed.draft.fields[ComposedDraft.Name.filter] ?? ""), "lists": .list(lists),
+            "hasLists": .flag(!lists.isEmpty),
+            "count": .text(audience.words), "countNote": .text(audience.note),
+            "hasCountNote": .flag(!audience.note.isEmpty),
+            "filterProblem": .text(problem), "isFilterWrong": .flag(!problem.isEmpty),
+            "isSaved": .flag(call.query["saved"] != nil && audience.problem.isEmpty && builder?.isWrong != true),
+        ]
+        if let builder { values["builder"] = .group(builder.values) }
+        return page(.target, composed, values)
+    }
+
+    /// The rows of a filter's form; nil for a filter that rows cannot say.
+    private func builder(_ composed: ComposedDraft) async throws -> FilterBuilder? {
+        guard let rows = FilterBuilder.rows(composed) else { return nil }
+        let names = composed.chosen.map(\.name)
+        let declared = try await responder.database.run { store in
+            var columns: [String] = []
+            for name in names {
+                columns += try await store.declarations(application: name).parameters.map { "\($0.column)" }
+            }
+            return columns
+        }
+        return FilterBuilder(rows: rows, text: composed.filterText, declared: declared, catalogue: catalogue)
     }
 
     private func saveTarget(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
@@ -88,8 +104,7 @@ extension Composer {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let lists = choices.lists.map(\.name).filter { call.form[Field.list + $0] != nil }
         composed.draft.fields[ComposedDraft.Name.lists] = lists.isEmpty ? nil : lists.joined(separator: "\n")
-        let filter = (call.form["filter"] ?? "").trimmed
-        composed.draft.fields[ComposedDraft.Name.filter] = filter.isEmpty ? nil : filter
+        let filter = FilterBuilder.save(call.form, in: &composed.draft.fields)
         // A filter that cannot be read is kept, and nobody goes on with it.
         let isWrong = (try? composed.filter()) == nil && !filter.isEmpty
         return try await save(call, composed, .target, stays: isWrong)

@@ -32,6 +32,15 @@ struct ComposedDraft: Sendable {
         )
     }
 
+    /// What a draft that begins with a template says.
+    static func fields(_ template: TemplateRow) -> [String: String] {
+        var fields = ContentForm.values(json: template.content)
+        let target = template.target
+        if !target.filter.isEmpty { fields[Name.filter] = target.filter }
+        if !target.excludedLists.isEmpty { fields[Name.lists] = target.excludedLists.joined(separator: "\n") }
+        return fields
+    }
+
     /// The applications that it goes to.
     var chosen: [ApplicationRow] { offered.filter { draft.applications.contains($0.name) } }
 

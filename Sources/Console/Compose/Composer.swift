@@ -30,6 +30,8 @@ struct Composer: Sendable {
         static let go = "go"
         static let label = "label"
         static let template = "template"
+        /// The name of a template that a draft becomes.
+        static let keep = "keep"
         /// What the name of a box begins with.
         static let application = "application."
         static let list = "list."
@@ -85,7 +87,10 @@ struct Composer: Sendable {
         }
         let templates = choices.templates.map { template -> PageValues in
             let words = template.label.isEmpty ? template.name : "\(template.name): \(template.label)"
-            return ["value": .text(template.name), "name": .text(words)]
+            return [
+                "value": .text(template.name), "name": .text(words),
+                "isChosen": .flag(template.name == call.query[Field.template]),
+            ]
         }
         return .page(
             ConsolePage(
@@ -104,13 +109,16 @@ struct Composer: Sendable {
         let template = call.form[Field.template] ?? ""
         let id = try await responder.database.run { store in
             guard !template.isEmpty else {
-                return try await store.addConsoleDraft(label: label, settings: "{}", fields: [:], by: call.actor)
+                return try await store.addConsoleDraft(label: label, by: call.actor)
             }
             let source = try await store.template(named: template)
+            // An application may have gone since; the draft would name it for ever.
+            let there = Set(try await store.applications().map(\.name))
             return try await store.addConsoleDraft(
                 label: label,
                 settings: source.settings,
-                fields: ContentForm.values(json: source.content),
+                applications: source.target.applications.filter(there.contains),
+                fields: ComposedDraft.fields(source),
                 by: call.actor
             )
         }

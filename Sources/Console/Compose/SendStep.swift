@@ -13,6 +13,7 @@ extension Composer {
         [
             route(.get, "send") { try await sendPage($0, $1) },
             route(.post, "proof") { try await prove($0, $1) },
+            route(.post, "template") { try await keep($0, $1) },
             route(.get, "start") { try await confirmStart($0, $1) },
             route(.post, "start") { try await start($0, $1) },
         ]
@@ -88,6 +89,27 @@ extension Composer {
                 try await $0.proveConsoleDraft(delivery, to: seeds, by: call.actor)
             }
             return .redirect("\(path(composed.draft, .send))?proof=\(proof)")
+        } catch let error as StoreError where Self.isTold(error) {
+            return try await sendPage(call, composed, problem: Self.words(error))
+        }
+    }
+
+    /// Keeps what the draft says as a template. It need not be complete: each delivery says the rest.
+    private func keep(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let name = (call.form[Field.keep] ?? "").trimmed
+        guard call.form[Field.version] == "\(composed.draft.version)" else {
+            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+        }
+        let delivery = DraftDelivery(
+            draft: composed.draft.id,
+            version: composed.draft.version,
+            content: composed.form.content().json,
+            filter: composed.filterText,
+            excludedLists: composed.excludedLists
+        )
+        do {
+            let id = try await responder.database.run { try await $0.keepTemplate(delivery, as: name, by: call.actor) }
+            return .redirect("\(TemplatesPage.path)/\(id)?done=add")
         } catch let error as StoreError where Self.isTold(error) {
             return try await sendPage(call, composed, problem: Self.words(error))
         }

@@ -11,12 +11,14 @@ struct ConsoleRoutes: Sendable {
     }
 
     static let signInPath = "/sign-in"
+    static let signOutPath = "/sign-out"
     static let livePath = "/live"
     /// What stands in the menu, for those who may go there.
     static let menu = [
         MenuItem(path: "/", name: .menuNow, role: .read),
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
         MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
+        MenuItem(path: TemplatesPage.path, name: .menuTemplates, role: .read),
         MenuItem(path: ServiceListPage.path, name: .menuServices, role: .read),
         MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
@@ -37,16 +39,18 @@ struct ConsoleRoutes: Sendable {
             }
         }
         all =
-            SignIn(responder: responder).routes + NowPage(responder: responder).routes
+            SignIn(responder: responder).routes + PasswordPage(responder: responder).routes
+            + NowPage(responder: responder).routes
             + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
             + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
             + AuditPage(responder: responder).routes
             + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
             + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
-            + Composer(responder: responder).routes + ServiceListPage(responder: responder).routes
+            + Composer(responder: responder).routes + TemplatesPage(responder: responder).routes
+            + ServiceListPage(responder: responder).routes
             + ApplicationPage(responder: responder).routes + DeclarationPages(responder: responder).routes
             + AccountPages(responder: responder).routes + CredentialPage(responder: responder).routes
-            + TestPushPage(responder: responder).routes
+            + TestPushPage(responder: responder).routes + SettingsPage(responder: responder).routes
             + LanguageMenu.routes + files
     }
 }
@@ -59,6 +63,9 @@ extension ConsoleCall {
             return session
         }
     }
+
+    /// Whether the user may compose deliveries.
+    var mayCompose: Bool { session.map { $0.role >= .marketing } ?? false }
 
     /// Whether the user may hold and stop things.
     var mayOperate: Bool { session.map { $0.role >= .operate } ?? false }

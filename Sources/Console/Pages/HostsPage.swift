@@ -54,6 +54,7 @@ struct HostsPage: Sendable {
                 [
                     "hosts": .list(rows.hosts(hosts)), "hasHosts": .flag(!hosts.isEmpty),
                     "isDone": .flag(done != nil), "done": .text(done.map { catalogue[$0] } ?? ""),
+                    "maySeeSettings": .flag(call.mayOperate),
                 ]
             )
         )

@@ -81,7 +81,9 @@ struct PageRenderer: Sendable {
     }
 
     private func links(_ frame: PageFrame) -> [PageValues] {
-        ConsoleRoutes.menu.filter { frame.session.role >= $0.role }.map { item in
+        // Whoever has to choose a password has nowhere else to go.
+        guard !frame.session.mustChoosePassword else { return [] }
+        return ConsoleRoutes.menu.filter { frame.session.role >= $0.role }.map { item in
             let isHere = item.path == "/" ? frame.path == "/" : frame.path.hasPrefix(item.path)
             return ["path": .text(item.path), "name": .text(catalogue[item.name]), "isHere": .flag(isHere)]
         }

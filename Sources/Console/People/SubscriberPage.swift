@@ -76,7 +76,7 @@ struct SubscriberPage: Sendable {
             (.factPlatform, "\(row.platform), \(row.environment)"),
             (.factLocale, row.locale), (.factTimeZone, row.timeZone), (.factAppVersion, row.appVersion),
             (.factDevice, row.device), (.factRegistered, Figures.time(row.createdAt)),
-            (.factLastSeen, Figures.time(row.registeredAt)),
+            (.factLastSeen, Figures.time(row.registeredAt)), (.factTokenHash, row.quarantine.tokenHash),
         ]
         if row.others > 0 {
             pairs.append(

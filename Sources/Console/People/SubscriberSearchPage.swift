@@ -13,6 +13,8 @@ struct SubscriberSearchPage: Sendable {
     private static let most = 50
     /// Digits of an id, of which the database has 18 at most.
     private static let idDigits = 1...18
+    /// Hexadecimal digits of a SHA-256.
+    private static let hashDigits = 64
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -34,12 +36,14 @@ struct SubscriberSearchPage: Sendable {
         }
         let text = Self.trimmed(call.form[Self.textField] ?? "")
         if let problem = Self.problem(key, text) { return page(key, ["problem": .text(catalogue[problem])]) }
+        let wanted = key == .tokenHash ? text.lowercased() : text
         let found = try await responder.database.run {
-            try await $0.findSubscribers(key, text, most: Self.most + 1, by: call.actor)
+            try await $0.findSubscribers(key, wanted, most: Self.most + 1, by: call.actor)
         }
         if found.count == 1, let only = found.first { return .redirect("\(Self.path)/\(only.id)") }
         var values: PageValues = [
-            "wanted": .text(text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
+            // A push token may have been taken for its hash; it is not shown again.
+            "wanted": .text(key == .tokenHash ? "" : text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
             "rows": .list(found.prefix(Self.most).map(row)),
         ]
         if found.count > Self.most { values["cut"] = .text(catalogue.text(.findCut, "\(Self.most)")) }
@@ -54,6 +58,9 @@ struct SubscriberSearchPage: Sendable {
         case .subscription:
             let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             return isNumber && idDigits.contains(text.utf8.count) ? nil : .findNoNumber
+        case .tokenHash:
+            let isHex = text.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+            return isHex && text.utf8.count == hashDigits ? nil : .findNoHash
         }
     }
 
@@ -97,6 +104,7 @@ extension Catalogue {
         switch key {
         case .userKey: self[.findUserKey]
         case .subscription: self[.findSubscription]
+        case .tokenHash: self[.findTokenHash]
         }
     }
 

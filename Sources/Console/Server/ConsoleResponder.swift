@@ -79,6 +79,12 @@ final class ConsoleResponder: Sendable {
                 let back = route.method == .get ? request.uri.string : "/"
                 frame = PageFrame(session: session, path: request.uri.path, back: back)
                 guard session.role >= role else { throw ConsoleProblem.refusedRole }
+                if session.mustChoosePassword, !PasswordPage.isOpen(route) {
+                    return finished(
+                        Response(status: .seeOther, headers: [.location: PasswordPage.path]),
+                        request
+                    )
+                }
             }
             let call = try await call(route, request, context, session, actor, cookies)
             return finished(try pages.response(try await route.handle(call), frame: frame), request)

@@ -1,12 +1,12 @@
 // Console: pages in a browser for people who look after deliveries and hosts.
 //
 // WHAT IT DOES
-//   Shows what happens now, deliveries, services with their applications, alarms and hosts to those who have signed in; pauses,
-//   resumes and stops deliveries, lets applications send again, drains hosts and recycles children for those whose role may; has
-//   drafts of deliveries written, proved and started; lets administrators declare services, applications and accounts, upload
-//   credentials, and see who did what. Looks subscribers up, by key and never as a list, and hands outcomes of deliveries out as
-//   CSV; both are on record. Everything is HTML that is made here; scripts exchange the live part and read files into forms, and
-//   without them all works by reloading and pasting.
+//   Shows what happens now, deliveries, templates, services with their applications, alarms, hosts, and the settings in force with
+//   what each came from, to those who have signed in; pauses, resumes and stops deliveries, lets applications send again, drains
+//   hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and started;
+//   lets administrators declare services, applications and accounts, upload credentials, and see who did what. Looks subscribers
+//   up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on record. Everything is HTML that is
+//   made here; scripts exchange the live part and read files into forms, and without them all works by reloading and pasting.
 //
 // HOW IT IS USED
 //   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(). It is a
@@ -66,6 +66,8 @@ public struct ConsoleSetup: Sendable {
     public var credentials: CredentialSealing
     /// Its log.
     public var logger: Logger
+    /// The settings that are in force, with what each came from, for the page that shows them.
+    public var settingsInForce: [SettingInForce]
     /// What time it is for sessions and locks; nil for the database's own time, which is what it is but in tests.
     public var moment: @Sendable () -> DatabaseTime?
 
@@ -77,6 +79,7 @@ public struct ConsoleSetup: Sendable {
         meanings: @escaping @Sendable (String) -> String?,
         credentials: CredentialSealing,
         logger: Logger,
+        settingsInForce: [SettingInForce] = [],
         moment: @escaping @Sendable () -> DatabaseTime? = { nil }
     ) {
         self.settings = settings
@@ -85,6 +88,7 @@ public struct ConsoleSetup: Sendable {
         self.meanings = meanings
         self.credentials = credentials
         self.logger = logger
+        self.settingsInForce = settingsInForce
         self.moment = moment
     }
 }

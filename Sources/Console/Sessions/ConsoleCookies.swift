@@ -61,6 +61,9 @@ enum ConsoleForm {
     static let user = "user"
     static let password = "password"
     static let next = "next"
+    /// A new password, twice.
+    static let newPassword = "new"
+    static let again = "again"
     /// The language that somebody has chosen.
     static let language = "language"
 }

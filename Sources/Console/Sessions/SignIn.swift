@@ -9,7 +9,10 @@ struct SignIn: Sendable {
 
     private var settings: ConsoleSettings { responder.setup.settings.console }
 
-    private var lock: ConsoleLock {
+    private var lock: ConsoleLock { Self.lock(settings) }
+
+    /// How many failures lock a name, and for how long.
+    static func lock(_ settings: ConsoleSettings) -> ConsoleLock {
         ConsoleLock(failures: settings.signInFailures, seconds: settings.lockMinutes * 60)
     }
 
@@ -19,7 +22,7 @@ struct SignIn: Sendable {
                 page(call, notice: call.query["over"] == nil ? nil : .sessionOver)
             },
             ConsoleRoute(.post, ConsoleRoutes.signInPath, .everybody) { try await signIn($0) },
-            ConsoleRoute(.post, "/sign-out", .role(.read)) { call in
+            ConsoleRoute(.post, ConsoleRoutes.signOutPath, .role(.read)) { call in
                 try await responder.database.run { try await $0.endConsoleSession(call.actor) }
                 return .redirect(ConsoleRoutes.signInPath, cookies: call.cookies.closing)
             },

@@ -165,6 +165,8 @@ extension Catalogue {
             case "delivery.proof": .auditProof
             case "delivery.start": .auditStart
             case "subscription.preview": .auditPreview
+            case "template.add": .auditTemplateAdd
+            case "template.remove": .auditTemplateRemove
             case "service.add": .auditServiceAdd
             case "account.add": .auditAccountAdd
             case "application.add": .auditApplicationAdd

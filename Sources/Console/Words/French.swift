@@ -25,6 +25,21 @@ enum French {
             "Il y a eu trop d’échecs. Réessayez dans {0} min, ou demandez un nouveau mot de passe à un exploitant.",
         .sessionOver:
             "Votre session est terminée, ou vous n’êtes pas encore connecté. Connectez-vous pour continuer.",
+        // Choosing another password.
+        .passwordTitle: "Changer le mot de passe",
+        .passwordOneTime:
+            "Vous vous êtes connecté avec un mot de passe à usage unique. Choisissez le vôtre, puis vous pourrez continuer.",
+        .passwordOld: "Mot de passe actuel",
+        .passwordNew: "Nouveau mot de passe",
+        .passwordAgain: "Nouveau mot de passe, encore une fois",
+        .passwordHint: "Au moins {0} caractères. Une phrase se retient mieux que des signes.",
+        .passwordButton: "Changer le mot de passe",
+        .passwordDone: "Le mot de passe est changé. Vos autres sessions sont terminées.",
+        .passwordWrong: "Le mot de passe actuel est faux ; rien n’a été changé.",
+        .passwordShort: "Le nouveau mot de passe est trop court : il lui faut au moins {0} caractères.",
+        .passwordLong: "Le nouveau mot de passe est trop long : {0} caractères au plus sont admis.",
+        .passwordDiffers: "Le nouveau mot de passe n’est pas deux fois le même. Saisissez-le encore une fois.",
+        .passwordSame: "Le nouveau mot de passe est l’actuel. Choisissez-en un autre.",
         // Problems, each with what to do.
         .notFoundTitle: "Il n’y a rien ici",
         .notFoundText:
@@ -311,6 +326,10 @@ enum French {
         .findNothing: "Saisissez ce que vous recherchez.",
         .findLongKey: "Aucune clé d’utilisateur ne dépasse 1 000 octets. Raccourcissez-la.",
         .findNoNumber: "Un abonnement a un numéro, tel que 1842. Ne saisissez que ses chiffres.",
+        .findTokenHash: "SHA-256 d’un jeton push",
+        .findNoHash:
+            "Un SHA-256 a 64 chiffres hexadécimaux : printf %s JETON | sha256sum le calcule. Le jeton lui-même n’est pas demandé.",
+        .factTokenHash: "Jeton push, SHA-256",
         .findNobody: "Personne n’a été trouvé. Les clés d’utilisateur sont comparées lettre par lettre.",
         .findCut: "Il y en a plus de {0} ; en voici quelques-uns.",
         .columnSubscription: "Abonnement",
@@ -397,6 +416,90 @@ enum French {
         .auditLift: "a levé une quarantaine",
         .auditForget: "a oublié un utilisateur",
         .auditOutcomes: "a pris des résultats",
+        // The rows of a filter.
+        .rulesTitle: "Quels abonnés",
+        .rulesJoin: "Comment les conditions sont liées",
+        .rulesHint:
+            "Sans condition, c’est tout le monde. De plusieurs valeurs, une suffit : Lyon, Oslo. Un jour ou un instant s’écrit "
+            + "2026-01-31, 2026-01-31T10:00Z ou now - 7 days.",
+        .rulesByHand: "Ce filtre est écrit à la main : des lignes de conditions ne peuvent pas le montrer.",
+        .ruleAll: "Toutes sont vraies",
+        .ruleAny: "L’une d’elles est vraie",
+        .ruleField: "Champ",
+        .ruleComparison: "Comparaison",
+        .ruleValue: "Valeur",
+        .ruleRemove: "Retirer",
+        .ruleAdd: "Ajouter une condition",
+        .ruleEqual: "est",
+        .ruleNotEqual: "n’est pas",
+        .ruleLess: "est inférieur à, avant",
+        .ruleLessOrEqual: "est au plus, jusqu’à",
+        .ruleGreater: "est supérieur à, après",
+        .ruleGreaterOrEqual: "est au moins, depuis",
+        .ruleIn: "est l’un de",
+        .ruleNotIn: "n’est aucun de",
+        .ruleContains: "contient",
+        .ruleContainsNot: "ne contient pas",
+        .ruleStarts: "commence par",
+        .ruleStartsNot: "ne commence pas par",
+        .ruleNull: "n’est pas connu",
+        .ruleNotNull: "est connu",
+        // Templates.
+        .menuTemplates: "Modèles",
+        .templatesTitle: "Modèles",
+        .templatesNote:
+            "Contenu, réglages et cible dont partent les diffusions. La dernière étape d’un brouillon le garde comme modèle ; en ligne "
+            + "de commande : pushmta template add",
+        .noTemplates: "Il n’y a aucun modèle.",
+        .columnTemplate: "Modèle",
+        .columnPlatforms: "Contenu pour",
+        .templateReadyMade: "fourni avec le produit",
+        .templateOwn: "le vôtre",
+        .templateOpen: "chaque diffusion le dit",
+        .templateLabel: "À quoi il sert",
+        .templateOrigin: "Origine",
+        .templateContent: "Contenu",
+        .templateSettings: "Réglages de la diffusion",
+        .templateStays:
+            "Un modèle fourni avec le produit reste. Pour le changer, copiez-le : pushmta template duplicate",
+        .templateUse: "Composer une diffusion avec",
+        .templateDeleteTitle: "Supprimer ce modèle ?",
+        .templateDeleteText:
+            "Les diffusions qui en sont issues restent telles quelles. Les programmes qui le nomment reçoivent désormais une erreur. "
+            + "C’est irréversible.",
+        .templateDeleteButton: "Supprimer le modèle",
+        .doneTemplateDelete: "Le modèle est supprimé.",
+        .doneTemplateAdd: "Le modèle est gardé. Le brouillon reste tel quel.",
+        .moreTemplates: "Autres modèles",
+        .firstTemplates: "Retour aux premiers",
+        .keepTitle: "Garder comme modèle",
+        .keepHint:
+            "Son contenu, ses réglages, ses applications et sa cible, pour des diffusions à venir. Il n’a pas à être complet.",
+        .keepName: "Nom du modèle",
+        .keepButton: "Garder",
+        .auditTemplateAdd: "a gardé un modèle",
+        .auditTemplateRemove: "a supprimé un modèle",
+        // Settings in force.
+        .settingsTitle: "Réglages en vigueur",
+        .settingsNote:
+            "Ceux du processus de cette console. Une option l’emporte sur une variable d’environnement, qui l’emporte sur le fichier. "
+            + "Les secrets sont omis.",
+        .settingsFile: "Le fichier :",
+        .settingsChanged: "Ce qui est réglé",
+        .settingsNoneChanged: "Rien n’est réglé : chaque réglage a sa valeur par défaut.",
+        .settingsDefaults: "Réglages par défaut",
+        .columnSetting: "Réglage",
+        .columnValue: "Valeur",
+        .columnSource: "Origine",
+        .sourceDefault: "défaut",
+        .sourceFile: "fichier",
+        .sourceEnvironment: "environnement",
+        .sourceFlag: "option",
+        .valueEmpty: "vide",
+        .settingsOfHosts: "Superviseurs des hôtes",
+        .settingsOfHostsNote:
+            "Chaque processus lit son propre fichier, son environnement et ses options ; la base de données n’en connaît que ceux-ci. "
+            + "Pour tous, sur l’hôte même : pushmta config show",
         // Roles.
         .roleRead: "lecture",
         .roleMarketing: "marketing",
@@ -455,8 +558,9 @@ enum French {
         .saveAndGoOn: "Enregistrer et continuer",
         .saved: "Enregistré.",
         .noApplications: "Aucune application n’est encore déclarée : pushmta app add en crée une.",
-        .filterField: "Quels abonnés",
-        .filterHint: "Vide : tous. Par exemple : locale = 'fr' and parameters.tier in ('gold', 'silver')",
+        .filterField: "La même chose en texte",
+        .filterHint:
+            "Un texte modifié l’emporte ; sinon ce sont les conditions. Vide : tous. Par exemple : locale = 'fr' and parameters.tier in ('gold', 'silver')",
         .listsLabel: "Listes d’exclusion",
         .everybody: "tous",
         .countLabel: "Abonnements",

@@ -25,6 +25,21 @@ enum German {
             "Es gab zu viele Fehlversuche. Versuchen Sie es in {0} min noch einmal, oder lassen Sie sich vom Betrieb ein "
             + "neues Passwort geben.",
         .sessionOver: "Ihre Sitzung ist zu Ende, oder Sie sind noch nicht angemeldet. Melden Sie sich an.",
+        // Choosing another password.
+        .passwordTitle: "Passwort ändern",
+        .passwordOneTime:
+            "Sie haben sich mit einem Einmalpasswort angemeldet. Wählen Sie ein eigenes, dann geht es weiter.",
+        .passwordOld: "Bisheriges Passwort",
+        .passwordNew: "Neues Passwort",
+        .passwordAgain: "Neues Passwort noch einmal",
+        .passwordHint: "Mindestens {0} Zeichen. Ein Satz ist leichter zu merken als Sonderzeichen.",
+        .passwordButton: "Passwort ändern",
+        .passwordDone: "Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.",
+        .passwordWrong: "Das bisherige Passwort ist falsch; es wurde nichts geändert.",
+        .passwordShort: "Das neue Passwort ist zu kurz: Es braucht mindestens {0} Zeichen.",
+        .passwordLong: "Das neue Passwort ist zu lang: Höchstens {0} Zeichen sind möglich.",
+        .passwordDiffers: "Das neue Passwort steht nicht zweimal gleich da. Geben Sie es noch einmal ein.",
+        .passwordSame: "Das neue Passwort ist das bisherige. Wählen Sie ein anderes.",
         // Problems, each with what to do.
         .notFoundTitle: "Hier ist nichts",
         .notFoundText:
@@ -314,6 +329,10 @@ enum German {
         .findNothing: "Geben Sie ein, was Sie suchen.",
         .findLongKey: "Kein Benutzerschlüssel ist länger als 1.000 Bytes. Kürzen Sie ihn.",
         .findNoNumber: "Ein Abonnement hat eine Nummer wie 1842. Geben Sie nur ihre Ziffern ein.",
+        .findTokenHash: "SHA-256 eines Push-Tokens",
+        .findNoHash:
+            "Ein SHA-256 hat 64 hexadezimale Ziffern: printf %s TOKEN | sha256sum errechnet ihn. Nach dem Token selbst wird nicht gefragt.",
+        .factTokenHash: "Push-Token, SHA-256",
         .findNobody: "Niemand wurde gefunden. Benutzerschlüssel werden Buchstabe für Buchstabe verglichen.",
         .findCut: "Es gibt mehr als {0}; dies sind einige davon.",
         .columnSubscription: "Abonnement",
@@ -400,6 +419,90 @@ enum German {
         .auditLift: "hat eine Quarantäne aufgehoben",
         .auditForget: "hat einen Benutzer vergessen",
         .auditOutcomes: "hat Ergebnisse geholt",
+        // The rows of a filter.
+        .rulesTitle: "Wer von den Abonnenten",
+        .rulesJoin: "Wie die Bedingungen verbunden sind",
+        .rulesHint:
+            "Keine Bedingung heißt: alle. Von mehreren Werten genügt einer: Lyon, Oslo. Ein Tag oder Zeitpunkt ist 2026-01-31, "
+            + "2026-01-31T10:00Z oder now - 7 days.",
+        .rulesByHand: "Dieser Filter ist von Hand geschrieben: Zeilen mit Bedingungen können ihn nicht zeigen.",
+        .ruleAll: "Alle davon treffen zu",
+        .ruleAny: "Eine davon trifft zu",
+        .ruleField: "Feld",
+        .ruleComparison: "Vergleich",
+        .ruleValue: "Wert",
+        .ruleRemove: "Entfernen",
+        .ruleAdd: "Bedingung hinzufügen",
+        .ruleEqual: "ist",
+        .ruleNotEqual: "ist nicht",
+        .ruleLess: "ist kleiner als, vor",
+        .ruleLessOrEqual: "ist höchstens, bis",
+        .ruleGreater: "ist größer als, nach",
+        .ruleGreaterOrEqual: "ist mindestens, seit",
+        .ruleIn: "ist eines von",
+        .ruleNotIn: "ist keines von",
+        .ruleContains: "enthält",
+        .ruleContainsNot: "enthält nicht",
+        .ruleStarts: "beginnt mit",
+        .ruleStartsNot: "beginnt nicht mit",
+        .ruleNull: "ist nicht bekannt",
+        .ruleNotNull: "ist bekannt",
+        // Templates.
+        .menuTemplates: "Vorlagen",
+        .templatesTitle: "Vorlagen",
+        .templatesNote:
+            "Inhalt, Einstellungen und Zielgruppe, mit denen Sendungen beginnen. Der letzte Schritt eines Entwurfs hebt ihn als Vorlage "
+            + "auf; auf der Befehlszeile ist das: pushmta template add",
+        .noTemplates: "Es gibt keine Vorlage.",
+        .columnTemplate: "Vorlage",
+        .columnPlatforms: "Inhalt für",
+        .templateReadyMade: "kam mit dem Produkt",
+        .templateOwn: "Ihre eigene",
+        .templateOpen: "sagt jede Sendung",
+        .templateLabel: "Wofür sie ist",
+        .templateOrigin: "Herkunft",
+        .templateContent: "Inhalt",
+        .templateSettings: "Einstellungen der Sendung",
+        .templateStays:
+            "Eine Vorlage, die mit dem Produkt kam, bleibt. Um sie zu ändern, kopieren Sie sie: pushmta template duplicate",
+        .templateUse: "Sendung damit verfassen",
+        .templateDeleteTitle: "Diese Vorlage löschen?",
+        .templateDeleteText:
+            "Sendungen, die daraus entstanden sind, bleiben, wie sie sind. Programme, die sie nennen, bekommen von nun an einen Fehler. "
+            + "Das lässt sich nicht rückgängig machen.",
+        .templateDeleteButton: "Vorlage löschen",
+        .doneTemplateDelete: "Die Vorlage ist gelöscht.",
+        .doneTemplateAdd: "Die Vorlage ist aufgehoben. Der Entwurf bleibt, wie er ist.",
+        .moreTemplates: "Weitere Vorlagen",
+        .firstTemplates: "Zurück zu den ersten",
+        .keepTitle: "Als Vorlage aufheben",
+        .keepHint:
+            "Inhalt, Einstellungen, Anwendungen und Zielgruppe, für künftige Sendungen. Sie muss nicht vollständig sein.",
+        .keepName: "Name der Vorlage",
+        .keepButton: "Aufheben",
+        .auditTemplateAdd: "hat eine Vorlage aufgehoben",
+        .auditTemplateRemove: "hat eine Vorlage gelöscht",
+        // Settings in force.
+        .settingsTitle: "Geltende Einstellungen",
+        .settingsNote:
+            "Vom Prozess dieser Konsole. Ein Schalter der Befehlszeile ist stärker als eine Umgebungsvariable, diese stärker als die "
+            + "Datei. Geheimnisse sind weggelassen.",
+        .settingsFile: "Die Datei:",
+        .settingsChanged: "Was gesetzt ist",
+        .settingsNoneChanged: "Nichts ist gesetzt: Jede Einstellung hat ihren Standardwert.",
+        .settingsDefaults: "Einstellungen mit Standardwert",
+        .columnSetting: "Einstellung",
+        .columnValue: "Wert",
+        .columnSource: "Woher",
+        .sourceDefault: "Standard",
+        .sourceFile: "Datei",
+        .sourceEnvironment: "Umgebung",
+        .sourceFlag: "Schalter",
+        .valueEmpty: "leer",
+        .settingsOfHosts: "Supervisoren der Hosts",
+        .settingsOfHostsNote:
+            "Jeder Prozess liest seine eigene Datei, Umgebung und Schalter, und die Datenbank kennt davon nur diese. Alle zeigt auf dem "
+            + "Host selbst: pushmta config show",
         // Roles.
         .roleRead: "Lesen",
         .roleMarketing: "Marketing",
@@ -457,8 +560,9 @@ enum German {
         .saveAndGoOn: "Speichern und weiter",
         .saved: "Gespeichert.",
         .noApplications: "Noch ist keine Anwendung angelegt: pushmta app add legt eine an.",
-        .filterField: "Wer von den Abonnenten",
-        .filterHint: "Leer heißt alle. Zum Beispiel: locale = 'fr' and parameters.tier in ('gold', 'silver')",
+        .filterField: "Dasselbe als Text",
+        .filterHint:
+            "Wer den Text ändert, dem wird gefolgt; sonst gelten die Bedingungen. Leer heißt alle. Zum Beispiel: locale = 'fr' and parameters.tier in ('gold', 'silver')",
         .listsLabel: "Ausschlusslisten",
         .everybody: "alle",
         .countLabel: "Abonnements",

@@ -6,6 +6,9 @@ enum Phrase: String, Sendable, CaseIterable {
     case skip, menuLabel, menuNow, menuDeliveries, menuAlarms, menuHosts, menuAudit, signedInAs, signOut, reload
     // Signing in.
     case signInTitle, signInUser, signInPassword, signInButton, signInHint, signInRefused, signInLocked, sessionOver
+    // Choosing another password.
+    case passwordTitle, passwordOneTime, passwordOld, passwordNew, passwordAgain, passwordHint, passwordButton,
+        passwordDone, passwordWrong, passwordShort, passwordLong, passwordDiffers, passwordSame
     // Problems, each with what to do.
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
         malformedTitle, malformedText, tooLongTitle, tooLongText, databaseAwayTitle, databaseAwayText, busyTitle,
@@ -59,7 +62,8 @@ enum Phrase: String, Sendable, CaseIterable {
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
     // Subscribers, quarantine, outcomes.
     case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
-        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findNobody, findCut,
+        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findTokenHash, findNoHash,
+        factTokenHash, findNobody, findCut,
         columnSubscription, columnLocale, columnRegistered, subscriberActive, subscriberOptedOut,
         subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote, nobodyKnown, factService,
         factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered, factLastSeen, factOthers,
@@ -71,6 +75,21 @@ enum Phrase: String, Sendable, CaseIterable {
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
         auditLift, auditForget, auditOutcomes
+    // The rows of a filter.
+    case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
+        ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
+        ruleIn, ruleNotIn, ruleContains, ruleContainsNot, ruleStarts, ruleStartsNot, ruleNull, ruleNotNull
+    // Templates.
+    case menuTemplates, templatesTitle, templatesNote, noTemplates, columnTemplate, columnPlatforms, templateReadyMade,
+        templateOwn, templateOpen, templateLabel, templateOrigin, templateContent, templateSettings, templateStays,
+        templateUse, templateDeleteTitle, templateDeleteText, templateDeleteButton, doneTemplateDelete,
+        doneTemplateAdd, moreTemplates, firstTemplates, keepTitle, keepHint, keepName, keepButton, auditTemplateAdd,
+        auditTemplateRemove
+    // Settings in force.
+    case settingsTitle, settingsNote, settingsFile, settingsChanged, settingsNoneChanged, settingsDefaults,
+        columnSetting,
+        columnValue, columnSource, sourceDefault, sourceFile, sourceEnvironment, sourceFlag, valueEmpty,
+        settingsOfHosts, settingsOfHostsNote
     // Roles.
     case roleRead, roleMarketing, roleOperate, roleAdmin
     // Languages.

@@ -62,7 +62,7 @@ enum ToolRun {
         _ executable: String,
         _ arguments: [String],
         as user: SystemUser? = nil,
-        environment: [String: String] = [:]
+        environment: [String: String?] = [:]
     ) async throws -> String {
         let command = Self.command(executable, arguments, user)
         let name = executable.split(separator: "/").last.map(String.init) ?? executable

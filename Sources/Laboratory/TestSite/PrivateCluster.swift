@@ -72,8 +72,15 @@ struct PrivateCluster: Sendable {
 
     /// The connection string of a database of the cluster over this host: an address that the server listens on, or the
     /// folder of its socket.
-    func connectionString(_ database: String, host: String) -> String {
-        "host=\(host) port=\(port) user=\(Self.role) dbname=\(database)"
+    func connectionString(_ database: String, host: String, user: String = role) -> String {
+        "host=\(host) port=\(port) user=\(user) dbname=\(database)"
+    }
+
+    /// Makes a user who may do what a role may and nothing else; an earlier one of that name, who owns nothing, goes.
+    func recreateUser(_ name: String, memberOf role: String) async throws {
+        let connection = ["-h", folder, "-p", String(port), "-U", Self.role]
+        try await run("dropuser", connection + ["--if-exists", name])
+        try await run("createuser", connection + ["-g", role, name])
     }
 
     /// Starts the server; makes the cluster first if there is none. A server that runs already is left running.

@@ -61,13 +61,14 @@ struct Quickstart: Sendable {
         TestContents(
             service: TestAudience.samplePrefix,
             deliveryLabel: Self.label,
-            userKeyPrefix: Self.userKeyPrefix
+            userKeyPrefix: Self.userKeyPrefix,
+            consoleUser: SiteConsole.firstUser
         )
     }
 
     private func deliver() async throws -> QuickstartResult {
         tell(
-            "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker and a web process in \(site.folder)"
+            "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker, a web process and a console in \(site.folder)"
         )
         try await site.prepare()
         var metrics = MetricsSettings()
@@ -77,6 +78,7 @@ struct Quickstart: Sendable {
         let settings = try site.writeSettings(
             children: Self.children,
             webPort: try await FreePort.any(),
+            consolePort: try await FreePort.any(),
             metrics: metrics
         )
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
@@ -84,6 +86,7 @@ struct Quickstart: Sendable {
         try await site.startSupervisor()
         try await site.startFeedback()
         let base = try await site.startWeb(settings)
+        let console = try await SiteConsole.open(site, settings)
         return try await StoreSession.run(settings, role: "quickstart") { store in
             let audience = TestAudience(store: store, settings: settings, simulator: simulator)
             let names = try await audience.create()
@@ -102,6 +105,7 @@ struct Quickstart: Sendable {
                 seconds: try await store.secondsToLastOutcome(delivery: progress.id) ?? 0,
                 database: site.database,
                 web: base,
+                console: console,
                 metrics: "http://\(settings.metrics.address):\(settings.metrics.supervisorPort)",
                 applications: applications
             )
@@ -115,7 +119,7 @@ struct Quickstart: Sendable {
         try await store.startDelivery(id)
         tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
         let watch = DeliveryWatch(store: store, id: id, isQuiet: json, timeout: Self.timeout) {
-            try site.checkProcesses(withDevices: true)
+            try site.checkProcesses(withDevices: true, withConsole: true)
         }
         return try await watch.untilOver()
     }
@@ -153,6 +157,8 @@ struct QuickstartResult: Sendable {
     let database: String
     /// The base address of the web process.
     let web: String
+    /// The console.
+    let console: SiteConsole
     /// That of the supervisor's metrics.
     let metrics: String
     /// The applications that devices can register with.
@@ -179,6 +185,8 @@ struct QuickstartResult: Sendable {
             ("fcm", .integer(count.fcm.uniqueAccepted)), ("seconds", .number(seconds)), ("database", .text(database)),
             ("web", .text(web)), ("applications", .list(applications.map(Self.cell))),
             ("received", .integer(tracked.received)), ("clicked", .integer(tracked.clicked)),
+            ("console", .text(console.address)), ("consoleUser", .text(SiteConsole.firstUser)),
+            ("consolePassword", .text(console.password)),
         ]).json
     }
 
@@ -201,7 +209,10 @@ struct QuickstartResult: Sendable {
             \(reports.failed == 0 ? "" : "; \(reports.failed) of their requests failed")
             \(Cell.number(seconds).shown) s from the start to the last stored outcome: \(rate) messages a second
 
-            Look at it:
+            Look at it in a browser: \(console.address)/
+              sign in as \(SiteConsole.firstUser) with the one-time password \(console.password), and choose one of your own
+
+            Look at it in a terminal:
               psql "\(database)"
                 TABLE pushmta.delivery_progress;
                 TABLE pushmta.message_status LIMIT 10;

@@ -21,11 +21,13 @@ package struct QuickstartCommand: AsyncParsableCommand {
 struct QuickstartRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Start a private PostgreSQL cluster, the gateway simulator and a supervisor, and send a delivery.",
+        abstract: "Start a private PostgreSQL cluster, the gateway simulator and all processes, and send a delivery.",
         discussion: """
             Half of the messages go to simulated iOS devices, half to Android. On a terminal everything stays up at the end \
             until Ctrl-C, so that you can look at it; elsewhere, and with --json, it ends by itself. Exit status 0: nothing was \
             lost, duplicated or left over.
+
+            The console is on 127.0.0.1; its address and the one-time password of its first user are printed at the end.
 
             The database of the folder is made anew. Where a site is up that --detach has left, or a database holds more than \
             the sample, that is refused: --fresh says that it may go.

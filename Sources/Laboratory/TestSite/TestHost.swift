@@ -61,14 +61,24 @@ struct TestHost: Sendable {
         try await start(supervisor, "supervisor")
     }
 
-    /// Starts one of the product's processes with the host's settings.
-    func start(_ process: BackgroundProcess, _ subcommand: String) async throws {
+    /// Runs one of the product's commands with the host's settings, and returns what it printed.
+    func run(_ words: [String]) async throws -> String {
+        try await ToolRun.run(programs.pushmta, words + ["--config", settingsFile], environment: variables)
+    }
+
+    /// The variables of a process; nil for those that it does not get.
+    private var variables: [String: String?] {
         // Settings of the caller's environment would reach the processes and override the host's.
         let inherited = ProcessInfo.processInfo.environment.keys.filter {
             $0.hasPrefix(SettingsLoader.environmentPrefix + "_")
         }
         var variables: [String: String?] = Dictionary(uniqueKeysWithValues: inherited.map { ($0, nil) })
         for (name, value) in environment { variables[name] = value }
+        return variables
+    }
+
+    /// Starts one of the product's processes with the host's settings.
+    func start(_ process: BackgroundProcess, _ subcommand: String) async throws {
         let command = wrapper + [programs.pushmta, subcommand, "--config", settingsFile]
         try await process.start(command[0], Array(command.dropFirst()), environment: variables)
     }

@@ -8,8 +8,8 @@ import PushCore
 import Store
 import SystemPackage
 
-/// Everything that a test site needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; and a
-/// feedback worker and a web process for those that have devices.
+/// Everything that a test site needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; a
+/// feedback worker and a web process for those that have devices; and a console for those that people look at.
 struct TestSite: Sendable {
     /// The name of the site's database.
     static let databaseName = "pushmta"
@@ -35,6 +35,8 @@ struct TestSite: Sendable {
     let web: BackgroundProcess
     /// The feedback worker.
     let feedback: BackgroundProcess
+    /// The console.
+    let console: BackgroundProcess
     /// The settings of the processes.
     var settingsFile: String { host.settingsFile }
     /// The journals.
@@ -66,6 +68,11 @@ struct TestSite: Sendable {
             name: "feedback worker",
             recordFile: folder + "/run/feedback.pid",
             logFile: folder + "/log/feedback.log"
+        )
+        console = BackgroundProcess(
+            name: "console",
+            recordFile: folder + "/run/console.pid",
+            logFile: folder + "/log/console.log"
         )
     }
 
@@ -126,6 +133,7 @@ struct TestSite: Sendable {
 
     private func stopProcesses() async throws {
         for host in [host] + others { try await host.supervisor.stop() }
+        try await console.stop()
         try await web.stop()
         try await feedback.stop()
         try await simulator.stop()
@@ -137,10 +145,15 @@ extension TestSite {
     ///
     /// - Parameter database: The database if it is not the site's own.
     /// - Parameter webPort: The port of the web process, on this machine only.
+    /// - Parameter consolePort: The port of the console, on this machine only.
     /// - Parameter metrics: Where the processes serve metrics; nowhere unless given, as several sites may be up at once.
-    func writeSettings(database: String? = nil, children: Int, webPort: Int? = nil, metrics: MetricsSettings = .off)
-        throws -> Settings
-    {
+    func writeSettings(
+        database: String? = nil,
+        children: Int,
+        webPort: Int? = nil,
+        consolePort: Int? = nil,
+        metrics: MetricsSettings = .off
+    ) throws -> Settings {
         var settings = Settings()
         settings.metrics = metrics
         settings.database.url = database ?? self.database
@@ -153,6 +166,14 @@ extension TestSite {
             settings.web.port = webPort
             settings.web.workingPath = folder + "/web"
             settings.web.accessLog = folder + "/log/access.log"
+        }
+        if let consolePort {
+            settings.console.port = consolePort
+            settings.console.databaseUrl = cluster.connectionString(
+                Self.databaseName,
+                host: cluster.folder,
+                user: SiteConsole.databaseUser
+            )
         }
         try host.write(settings)
         for other in others {
@@ -174,8 +195,10 @@ extension TestSite {
     }
 
     /// Throws if one of the processes that were started has ended, with the end of its log.
-    func checkProcesses(withDevices: Bool = false) throws {
-        let expected = [supervisor, simulator] + others.map(\.supervisor) + (withDevices ? [web, feedback] : [])
+    func checkProcesses(withDevices: Bool = false, withConsole: Bool = false) throws {
+        let expected =
+            [supervisor, simulator] + others.map(\.supervisor) + (withDevices ? [web, feedback] : [])
+            + (withConsole ? [console] : [])
         for process in expected where process.running == nil {
             throw CommandFailure(
                 .software,
@@ -187,8 +210,8 @@ extension TestSite {
 
 extension TestSite {
     /// How long the web process may take until it serves.
-    private static let webStartLimit = Duration.seconds(30)
-    private static let webLookInterval = Duration.milliseconds(20)
+    private static let startLimit = Duration.seconds(30)
+    private static let lookInterval = Duration.milliseconds(20)
 
     /// Starts the web process with the site's settings.
     ///
@@ -196,16 +219,22 @@ extension TestSite {
     func startWeb(_ settings: Settings) async throws -> String {
         try await host.start(web, "web")
         let base = "http://127.0.0.1:\(settings.web.port)"
+        try await wait(for: web, toServe: base + "/health/ready")
+        return base
+    }
+
+    /// Returns when a process answers at an address.
+    func wait(for process: BackgroundProcess, toServe address: String) async throws {
         let client = CurlClient()
-        let deadline = ContinuousClock.now.advanced(by: Self.webStartLimit)
-        while ContinuousClock.now < deadline, web.running != nil {
-            let response = try? await client.perform(CurlRequest(url: base + "/health/ready"))
-            if response?.status == 200 { return base }
-            try await Task.sleep(for: Self.webLookInterval)
+        let deadline = ContinuousClock.now.advanced(by: Self.startLimit)
+        while ContinuousClock.now < deadline, process.running != nil {
+            let response = try? await client.perform(CurlRequest(url: address))
+            if response?.status == 200 { return }
+            try await Task.sleep(for: Self.lookInterval)
         }
         throw CommandFailure(
             .software,
-            "The web process does not start. Its log \(web.logFile) ends with:\n\(web.stderrTail)"
+            "The \(process.name) does not start. Its log \(process.logFile) ends with:\n\(process.stderrTail)"
         )
     }
 }
@@ -230,7 +259,7 @@ extension TestSite {
     func requireSampleOnly(_ sample: TestContents, fresh: Bool) async throws {
         try requireOwnSettings()
         guard !fresh else { return }
-        let running = [simulator, supervisor, web, feedback].filter { $0.running != nil }.map(\.name)
+        let running = [simulator, supervisor, web, feedback, console].filter { $0.running != nil }.map(\.name)
         guard running.isEmpty else {
             throw CommandFailure(
                 .temporary,

@@ -70,12 +70,16 @@ CREATE TABLE pushmta_engine.delivery_template (
     label text NOT NULL DEFAULT '' CONSTRAINT delivery_template_label_form CHECK (pushmta_engine.is_label(label)),
     content jsonb NOT NULL CHECK (jsonb_typeof(content) = 'object'),
     settings jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
+    -- Whom its deliveries go to that say nothing themselves: names of applications, a filter, names of exclusion lists.
+    applications text[] NOT NULL DEFAULT '{}',
+    target_filter text,
+    exclusion_lists text[] NOT NULL DEFAULT '{}',
     -- It came with the product.
     ready_made boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON TABLE pushmta_engine.delivery_template IS 'Content and settings that deliveries start from.';
+COMMENT ON TABLE pushmta_engine.delivery_template IS 'Content, settings and target that deliveries start from.';
 
 -- They lack what each delivery has to say for itself: as they stand they are refused, not sent. The Android one names no channel, which
 -- only a notification has: without one FCM takes the app's own default.

@@ -8,6 +8,8 @@ CREATE TABLE pushmta_engine.console_user (
     role text NOT NULL CHECK (role IN ('read', 'marketing', 'operate', 'admin')),
     -- scrypt, with its parameters and its salt, as the program writes it.
     password_hash text NOT NULL CHECK (password_hash LIKE 'scrypt$%'),
+    -- Somebody else knows it, and it opens one page only: that on which the user chooses another.
+    one_time boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
 );
@@ -82,26 +84,28 @@ COMMENT ON FUNCTION pushmta_engine.note_audit(text, text, text, text, text) IS
 
 -- Users, by the command line.
 
-CREATE FUNCTION pushmta_engine.console_add_user(user_name text, user_role text, hash text, who text, origin text) RETURNS void
-    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_add_user(user_name text, user_role text, hash text, is_one_time boolean, who text, origin text)
+    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     PERFORM require_name('user', user_name, 'PM052');
-    INSERT INTO console_user (name, role, password_hash) VALUES (user_name, user_role, hash) ON CONFLICT (name) DO NOTHING;
+    INSERT INTO console_user (name, role, password_hash, one_time) VALUES (user_name, user_role, hash, is_one_time)
+    ON CONFLICT (name) DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'The console has a user "%" already.', user_name
             USING ERRCODE = 'PM093', HINT = 'pushmta console user list shows them; password gives one a new password.';
     END IF;
     PERFORM note_audit(who, 'user.add', user_name, user_role, origin);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_user(text, text, text, text, text) IS
-    'Lets somebody sign in to the console.';
+COMMENT ON FUNCTION pushmta_engine.console_add_user(text, text, text, boolean, text, text) IS
+    'Lets somebody sign in to the console, with a password to be changed first if it is a one-time password.';
 
-CREATE FUNCTION pushmta_engine.console_change_user(user_name text, new_role text, new_hash text, who text, origin text) RETURNS void
-    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_change_user(user_name text, new_role text, new_hash text, is_one_time boolean, who text,
+    origin text) RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     changed integer;
 BEGIN
-    UPDATE console_user u SET role = coalesce(new_role, u.role), password_hash = coalesce(new_hash, u.password_hash), changed_at = now()
+    UPDATE console_user u SET role = coalesce(new_role, u.role), password_hash = coalesce(new_hash, u.password_hash),
+        one_time = CASE WHEN new_hash IS NULL THEN u.one_time ELSE is_one_time END, changed_at = now()
     WHERE u.name = user_name RETURNING u.id INTO changed;
     IF changed IS NULL THEN
         RAISE EXCEPTION 'The console has no user "%".', user_name
@@ -117,7 +121,7 @@ BEGIN
         PERFORM note_audit(who, 'user.role', user_name, new_role, origin);
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_change_user(text, text, text, text, text) IS
+COMMENT ON FUNCTION pushmta_engine.console_change_user(text, text, text, boolean, text, text) IS
     'Gives a user of the console another role or another password (null: as it is). A new password ends all sessions of the user and '
     'any lock.';
 
@@ -226,7 +230,7 @@ COMMENT ON FUNCTION pushmta_engine.console_begin(text, text, text, timestamptz, 
     'another password by now. It is the console that compares the password: whoever may call this may act as any user.';
 
 CREATE FUNCTION pushmta_engine.console_session_of(token bytea, moment timestamptz, idle interval, is_use boolean)
-    RETURNS TABLE (user_name text, user_role text, form_token text) LANGUAGE plpgsql SECURITY DEFINER
+    RETURNS TABLE (user_name text, user_role text, form_token text, is_one_time boolean) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
@@ -235,12 +239,40 @@ BEGIN
         UPDATE console_session s SET seen_at = moment
         WHERE s.token_hash = token AND s.expires_at > moment AND s.seen_at > moment - idle AND s.seen_at < moment - interval '1 minute';
     END IF;
-    RETURN QUERY SELECT u.name, u.role, s.csrf FROM console_session s JOIN console_user u ON u.id = s.user_id
+    RETURN QUERY SELECT u.name, u.role, s.csrf, u.one_time FROM console_session s JOIN console_user u ON u.id = s.user_id
         WHERE s.token_hash = token AND s.expires_at > moment AND s.seen_at > moment - idle;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_session_of(bytea, timestamptz, interval, boolean) IS
-    'Whose session it is, and what the user may do now; no row if it is over. Only what a person does keeps it open, not a page that '
-    'reads again by itself.';
+    'Whose session it is, what the user may do now, and whether the password has to be changed first; no row if it is over. Only what '
+    'a person does keeps it open, not a page that reads again by itself.';
+
+CREATE FUNCTION pushmta_engine.console_choose_password(token bytea, moment timestamptz, idle interval, address text, hash text,
+    new_hash text) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text;
+    changed integer;
+BEGIN
+    SELECT s.user_name INTO who FROM console_session_of(token, moment, idle, true) s;
+    IF who IS NULL THEN
+        RAISE EXCEPTION 'The session is over.' USING ERRCODE = 'PM090', HINT = 'Sign in again.';
+    END IF;
+    UPDATE console_user u SET password_hash = new_hash, one_time = false, changed_at = now()
+    WHERE u.name = who AND u.password_hash = hash RETURNING u.id INTO changed;
+    IF changed IS NULL THEN
+        RETURN false;
+    END IF;
+    -- Whoever else has come in with the old password is out.
+    DELETE FROM console_session s WHERE s.user_id = changed AND s.token_hash <> token;
+    UPDATE console_failure f SET failures = 0 WHERE f.subject = console_origin(address);
+    DELETE FROM console_failure f WHERE f.subject = 'user ' || encode(sha256(convert_to(who, 'UTF8')), 'hex');
+    PERFORM note_audit(who, 'user.password', who, '', address);
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_choose_password(bytea, timestamptz, interval, text, text, text) IS
+    'Gives somebody who has signed in another password, in place of the one with this hash, which the console has compared; false if it is '
+    'another one by now. All other sessions of the user end.';
 
 CREATE FUNCTION pushmta_engine.console_end(token bytea, address text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -264,10 +296,16 @@ CREATE FUNCTION pushmta_engine.console_user_of(token bytea, moment timestamptz, 
 DECLARE
     found_name text;
     found_role text;
+    must_choose boolean;
 BEGIN
-    SELECT s.user_name, s.user_role INTO found_name, found_role FROM console_session_of(token, moment, idle, true) s;
+    SELECT s.user_name, s.user_role, s.is_one_time INTO found_name, found_role, must_choose
+    FROM console_session_of(token, moment, idle, true) s;
     IF found_name IS NULL THEN
         RAISE EXCEPTION 'The session is over.' USING ERRCODE = 'PM090', HINT = 'Sign in again.';
+    END IF;
+    IF must_choose THEN
+        RAISE EXCEPTION 'The password of "%" is a one-time password.', found_name
+            USING ERRCODE = 'PM095', HINT = 'Sign in to the console and choose another.';
     END IF;
     IF NOT found_role = ANY(roles) THEN
         RAISE EXCEPTION 'The role "%" may not do that.', found_role
@@ -276,7 +314,7 @@ BEGIN
     RETURN found_name;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_user_of(bytea, timestamptz, interval, text[]) IS
-    'Whose session it is; an error if it is over, or if the user has none of the roles.';
+    'Whose session it is; an error if it is over, if the password has to be changed first, or if the user has none of the roles.';
 
 CREATE FUNCTION pushmta_engine.console_control(token bytea, moment timestamptz, idle interval, address text, action text,
     delivery bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -379,6 +417,9 @@ BEGIN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = wanted AND s.user_key <> '' LIMIT most);
     ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint);
+    ELSIF by_what = 'token_hash' AND wanted ~ '^[0-9a-f]{64}$' THEN
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE token_hash(s.push_token) = decode(wanted, 'hex')
+            AND s.disabled_reason <> 'forgotten' LIMIT most);
     END IF;
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
@@ -388,15 +429,15 @@ BEGIN
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer) IS
-    'Up to so many subscriptions of a user key, or the one of an id, for somebody who has signed in. On record is by what it was '
-    'looked, and the ids that were found.';
+    'Up to so many subscriptions of a user key or of a push token with this SHA-256, or the one of an id, for somebody who has signed '
+    'in. On record is by what it was looked, and the ids that were found.';
 
 CREATE FUNCTION pushmta_engine.console_subscriber(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
     RETURNS TABLE (application text, label text, service text, platform text, environment text, user_key text, is_masked boolean,
         is_proven boolean, locale text, time_zone text, app_version text, device text, created_at timestamptz,
         registered_at timestamptz, enabled boolean, opted_out boolean, disabled_reason text, disabled_at timestamptz,
         quarantine_status integer, quarantine_reason text, quarantined_at timestamptz, soft_errors integer,
-        last_error_at timestamptz, others integer)
+        last_error_at timestamptz, others integer, token_hash text)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
@@ -414,7 +455,9 @@ BEGIN
         s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason, s.disabled_at, s.quarantine_status::integer,
         s.quarantine_reason, s.quarantined_at, s.soft_errors::integer, s.last_error_at,
         (SELECT count(*)::integer FROM (SELECT FROM subscription o WHERE o.user_key = s.user_key AND o.user_key <> '' AND o.id <> s.id
-            LIMIT 100) c)
+            LIMIT 100) c),
+        -- Of whoever is forgotten there is no token.
+        CASE WHEN s.disabled_reason = 'forgotten' THEN '' ELSE encode(token_hash(s.push_token), 'hex') END
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
     JOIN pushmta_engine.service v ON v.id = a.service_id WHERE s.id = subscription;
     IF NOT FOUND THEN
@@ -424,8 +467,8 @@ BEGIN
     PERFORM note_audit(who, 'subscriber.show', subscription::text, '', address);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_subscriber(bytea, timestamptz, interval, text, bigint) IS
-    'One subscription, without its push token, for somebody who has signed in; it is on record who looked. Others of the same user are '
-    'counted up to 100.';
+    'One subscription, without its push token, of which only the SHA-256 is told, for somebody who has signed in; it is on record who '
+    'looked. Others of the same user are counted up to 100.';
 
 CREATE FUNCTION pushmta_engine.numbers_in_order(delivery bigint, application integer, day date, subscription bigint, most integer)
     RETURNS TABLE (part bigint, number integer, looked integer) LANGUAGE plpgsql STABLE
@@ -772,7 +815,7 @@ COMMENT ON FUNCTION pushmta_engine.console_drafts(bytea, timestamptz, interval, 
     'One draft, or (null) the drafts that somebody who has signed in may change, those that were changed last first.';
 
 CREATE FUNCTION pushmta_engine.console_add_draft(token bytea, moment timestamptz, idle interval, address text, label text, settings jsonb,
-    fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    applications text[], fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
@@ -784,11 +827,12 @@ BEGIN
         RAISE EXCEPTION 'You have 200 drafts already.'
             USING ERRCODE = 'PM113', HINT = 'Start or remove one of them.';
     END IF;
-    INSERT INTO console_draft (owner, label, settings, fields) VALUES (who, label, settings, fields) RETURNING id INTO made;
+    INSERT INTO console_draft (owner, label, settings, applications, fields) VALUES (who, label, settings, applications, fields)
+    RETURNING id INTO made;
     PERFORM note_audit(who, 'draft.add', made::text, label, address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_draft(bytea, timestamptz, interval, text, text, jsonb, jsonb) IS
+COMMENT ON FUNCTION pushmta_engine.console_add_draft(bytea, timestamptz, interval, text, text, jsonb, text[], jsonb) IS
     'Begins a draft for somebody who has signed in, and returns its id.';
 
 CREATE FUNCTION pushmta_engine.console_save_draft(token bytea, moment timestamptz, idle interval, address text, draft bigint,
@@ -916,6 +960,34 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_start_draft(bytea, timestamptz, interval, text, bigint, integer, text, text, text[],
     timestamptz) IS
     'Makes a delivery of a draft and starts it, now (null) or at a time, for somebody who has signed in; the draft is over then.';
+
+CREATE FUNCTION pushmta_engine.console_keep_template(token bytea, moment timestamptz, idle interval, address text, draft bigint,
+    expected integer, content text, filter text, exclude text[], template text) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
+    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label, settings => held.settings,
+        applications => held.applications, filter => filter, exclude => exclude);
+BEGIN
+    PERFORM note_audit(who, 'template.add', template, held.label, address);
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_keep_template(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], text) IS
+    'Keeps what a draft says as a delivery template, for somebody who has signed in; returns the template.';
+
+CREATE FUNCTION pushmta_engine.console_remove_template(token bytea, moment timestamptz, idle interval, address text, template text)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+BEGIN
+    PERFORM pushmta.remove_template(template);
+    PERFORM note_audit(who, 'template.remove', template, '', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_remove_template(bytea, timestamptz, interval, text, text) IS
+    'Takes a delivery template away for somebody who has signed in.';
 
 CREATE FUNCTION pushmta_engine.console_choices(token bytea, moment timestamptz, idle interval, most integer)
     RETURNS TABLE (kind text, name text, label text, application text, locale text, variables jsonb, problem text)

@@ -69,12 +69,15 @@ COMMENT ON FUNCTION pushmta_engine.find_template(text) IS
     'The template of a name; an error if there is none.';
 
 CREATE FUNCTION pushmta.add_template(
-    name text, content jsonb, label text DEFAULT '', settings jsonb DEFAULT '{}', replacing boolean DEFAULT false
+    name text, content jsonb, label text DEFAULT '', settings jsonb DEFAULT '{}', replacing boolean DEFAULT false,
+    applications text[] DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL
 ) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     problem text := template_problem(settings);
     wrong pushmta_engine.input_problem;
+    wanted text := nullif(btrim(filter, E' \t\r\n'), '');
+    missing text;
     made integer;
 BEGIN
     PERFORM require_name('delivery template', name, 'PM043');
@@ -94,9 +97,28 @@ BEGIN
                 'ambiguity_policy, max_retries, retry_schedule, retry_period_seconds and messages_per_second, with the values that '
                 'create_delivery takes.';
     END IF;
-    INSERT INTO delivery_template AS t (name, label, content, settings) VALUES (name, coalesce(label, ''), content, settings)
+    SELECT u.name INTO missing FROM unnest(applications) u(name)
+    WHERE NOT EXISTS (SELECT FROM pushmta_engine.application a WHERE a.name = u.name) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'There is no application "%".', coalesce(missing, '')
+            USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them.';
+    END IF;
+    PERFORM find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name);
+    IF wanted IS NOT NULL AND coalesce((settings ->> 'explicit_targets')::boolean, false) THEN
+        RAISE EXCEPTION 'Delivery template "%" has explicit targets, which a filter does not choose from.', name
+            USING ERRCODE = 'PM043', HINT = 'Leave out the filter, or explicit_targets of the settings.';
+    ELSIF wanted IS NOT NULL THEN
+        wrong := filter_problem(wanted);
+        IF wrong.problem IS NOT NULL THEN
+            RAISE EXCEPTION 'The target filter of delivery template "%" cannot be used: %.', name, wrong.problem
+                USING ERRCODE = 'PM021', HINT = wrong.remedy;
+        END IF;
+    END IF;
+    INSERT INTO delivery_template AS t (name, label, content, settings, applications, target_filter, exclusion_lists)
+    VALUES (name, coalesce(label, ''), content, settings, coalesce(applications, '{}'), wanted, coalesce(exclude, '{}'))
     ON CONFLICT ON CONSTRAINT delivery_template_name_key DO UPDATE
-        SET label = excluded.label, content = excluded.content, settings = excluded.settings, changed_at = now()
+        SET label = excluded.label, content = excluded.content, settings = excluded.settings, applications = excluded.applications,
+            target_filter = excluded.target_filter, exclusion_lists = excluded.exclusion_lists, changed_at = now()
         WHERE coalesce(replacing, false) AND NOT t.ready_made
     RETURNING t.id INTO made;
     IF made IS NULL THEN
@@ -105,8 +127,9 @@ BEGIN
     END IF;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta.add_template(text, jsonb, text, jsonb, boolean) IS
-    'Stores a template; with replacing one of that name may be there, unless it came with the product.';
+COMMENT ON FUNCTION pushmta.add_template(text, jsonb, text, jsonb, boolean, text[], text, text[]) IS
+    'Stores a template; with replacing one of that name may be there, unless it came with the product. Applications, filter and '
+    'exclusion lists are whom its deliveries go to that say nothing themselves.';
 
 CREATE FUNCTION pushmta.duplicate_template(template text, new_name text, label text DEFAULT NULL) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -114,29 +137,49 @@ CREATE FUNCTION pushmta.duplicate_template(template text, new_name text, label t
 DECLARE
     source pushmta_engine.delivery_template := find_template(template);
 BEGIN
-    RETURN pushmta.add_template(new_name, source.content, coalesce(label, source.label), source.settings);
+    RETURN pushmta.add_template(new_name, source.content, coalesce(label, source.label), source.settings, false,
+        source.applications, source.target_filter, source.exclusion_lists);
 END $$;
 COMMENT ON FUNCTION pushmta.duplicate_template(text, text, text) IS
     'Copies a template under another name.';
 
+CREATE FUNCTION pushmta.remove_template(name text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    source pushmta_engine.delivery_template := find_template(name);
+BEGIN
+    IF source.ready_made THEN
+        RAISE EXCEPTION 'Delivery template "%" came with the product and stays.', name
+            USING ERRCODE = 'PM042', HINT = 'Duplicate it, and change the copy.';
+    END IF;
+    DELETE FROM delivery_template t WHERE t.id = source.id;
+END $$;
+COMMENT ON FUNCTION pushmta.remove_template(text) IS
+    'Takes a template away, unless it came with the product. Deliveries that were made from it stay as they are.';
+
 CREATE FUNCTION pushmta.create_delivery_from_template(
-    template text, label text, applications text[], content jsonb DEFAULT NULL, priority integer DEFAULT NULL,
+    template text, label text, applications text[] DEFAULT NULL, content jsonb DEFAULT NULL, priority integer DEFAULT NULL,
     validity interval DEFAULT NULL, explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL,
     ambiguity_policy text DEFAULT NULL, accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL,
     retry_period_seconds integer DEFAULT NULL, retry_schedule text DEFAULT NULL,
-    messages_per_second double precision DEFAULT NULL
+    messages_per_second double precision DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     source pushmta_engine.delivery_template := find_template(template);
     settings jsonb := source.settings;
     merged jsonb := CASE WHEN content IS NULL THEN source.content ELSE merge_json(source.content, content) END;
+    is_explicit boolean := coalesce(explicit_targets, (settings ->> 'explicit_targets')::boolean, false);
+    wanted text := CASE WHEN filter IS NOT NULL OR is_explicit THEN filter ELSE source.target_filter END;
+    lists text[] := coalesce(exclude, nullif(source.exclusion_lists, '{}'));
+    made bigint;
 BEGIN
-    RETURN pushmta.create_delivery(
-        label => label, applications => applications, content => merged::text,
+    made := pushmta.create_delivery(
+        label => label, applications => coalesce(applications, source.applications), content => merged::text,
         priority => coalesce(priority, (settings ->> 'priority')::integer, 0),
         validity => coalesce(validity, make_interval(secs => (settings ->> 'validity_seconds')::double precision), interval '5 days'),
-        explicit_targets => coalesce(explicit_targets, (settings ->> 'explicit_targets')::boolean, false),
+        explicit_targets => is_explicit,
         one_per_user => coalesce(one_per_user, (settings ->> 'one_per_user')::boolean, false),
         ambiguity_policy => coalesce(ambiguity_policy, settings ->> 'ambiguity_policy', 'resend'),
         accounts => accounts,
@@ -144,18 +187,25 @@ BEGIN
         retry_period_seconds => coalesce(retry_period_seconds, (settings ->> 'retry_period_seconds')::integer),
         retry_schedule => coalesce(retry_schedule, settings ->> 'retry_schedule'),
         messages_per_second => coalesce(messages_per_second, (settings ->> 'messages_per_second')::double precision));
+    IF wanted IS NOT NULL OR lists IS NOT NULL THEN
+        PERFORM pushmta.set_target(made, wanted, lists);
+    END IF;
+    RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery_from_template(
-    text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
+    text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text,
+    text[]) IS
     'Creates a delivery from a template and returns its id. The content is merged into the template''s as RFC 7396 says: a '
     'null takes a key away. What is null otherwise is as the template has it, and as create_delivery has it where that says '
-    'nothing.';
+    'nothing; an empty filter is none.';
 
 CREATE VIEW pushmta.delivery_template AS
-SELECT t.id, t.name, t.label, t.content, t.settings, t.ready_made, t.created_at, t.changed_at
+SELECT t.id, t.name, t.label, t.content, t.settings, ARRAY(SELECT DISTINCT v.name FROM pushmta_engine.application a
+        JOIN pushmta_engine.service v ON v.id = a.service_id WHERE a.name = ANY(t.applications) ORDER BY v.name) AS services,
+    t.applications, t.target_filter, t.exclusion_lists, t.ready_made, t.created_at, t.changed_at
 FROM pushmta_engine.delivery_template t;
 COMMENT ON VIEW pushmta.delivery_template IS
-    'Content and settings that deliveries start from: see pushmta.create_delivery_from_template.';
+    'Content, settings and target that deliveries start from: see pushmta.create_delivery_from_template.';
 
 CREATE FUNCTION pushmta_engine.token_bar(application integer, token text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$

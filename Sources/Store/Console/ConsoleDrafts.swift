@@ -42,7 +42,8 @@ public struct DraftDelivery: Sendable, Hashable {
         self.excludedLists = excludedLists
     }
 
-    fileprivate var values: [PostgresValue] {
+    /// Draft, version, content, filter and lists, in the order in which functions take them.
+    var values: [PostgresValue] {
         [.int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists)]
     }
 }
@@ -131,13 +132,18 @@ extension Store {
     /// Begins a draft for somebody who has signed in, empty or with what a template says; it is on record in the same transaction.
     ///
     /// - Parameter settings: the template's, a JSON object.
-    public func addConsoleDraft(label: String, settings: String, fields: [String: String], by actor: ConsoleActor)
-        async throws -> Int64
-    {
+    public func addConsoleDraft(
+        label: String,
+        settings: String = "{}",
+        applications: [String] = [],
+        fields: [String: String] = [:],
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
         try await query(
-            "SELECT pushmta_engine.console_add_draft($1, \(Self.momentAndIdle), $4, $5, $6::text::jsonb, $7::text::jsonb)",
+            "SELECT pushmta_engine.console_add_draft($1, \(Self.momentAndIdle), $4, $5, $6::text::jsonb, $7, $8::text::jsonb)",
             actor.values + [
-                .text(actor.address), .text(label), .text(settings), .text(JSONObjectText.write(fields) ?? "{}"),
+                .text(actor.address), .text(label), .text(settings), .textArray(applications),
+                .text(JSONObjectText.write(fields) ?? "{}"),
             ]
         ).int64(0, 0)
     }

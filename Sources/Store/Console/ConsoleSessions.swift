@@ -25,12 +25,15 @@ public struct ConsoleSession: Sendable, Hashable {
     public let role: ConsoleRole
     /// What each form of the session carries.
     public let formToken: String
+    /// Whether the user has a one-time password, and has to choose another before anything else.
+    public let mustChoosePassword: Bool
 
     /// A session.
-    public init(user: String, role: ConsoleRole, formToken: String) {
+    public init(user: String, role: ConsoleRole, formToken: String, mustChoosePassword: Bool = false) {
         self.user = user
         self.role = role
         self.formToken = formToken
+        self.mustChoosePassword = mustChoosePassword
     }
 }
 
@@ -153,7 +156,7 @@ extension Store {
     public func consoleSession(_ actor: ConsoleActor, isUse: Bool) async throws -> ConsoleSession? {
         let result = try await query(
             """
-            SELECT s.user_name, s.user_role, s.form_token
+            SELECT s.user_name, s.user_role, s.form_token, s.is_one_time
             FROM pushmta_engine.console_session_of($1, \(Self.momentAndIdle), $4) s
             """,
             actor.values + [.bool(isUse)]
@@ -162,8 +165,22 @@ extension Store {
         return ConsoleSession(
             user: try result.text(0, 0),
             role: try choice(result, 0, 1),
-            formToken: try result.text(0, 2)
+            formToken: try result.text(0, 2),
+            mustChoosePassword: try result.bool(0, 3)
         )
+    }
+
+    /// Gives somebody who has signed in another password; all other sessions of the user end.
+    ///
+    /// - Parameter hash: that of the password so far, which the user has typed and the console compared.
+    /// - Returns: false if the user has another password by now.
+    public func chooseConsolePassword(replacing hash: String, with newHash: String, by actor: ConsoleActor) async throws
+        -> Bool
+    {
+        try await query(
+            "SELECT pushmta_engine.console_choose_password($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .text(hash), .text(newHash)]
+        ).bool(0, 0)
     }
 
     /// Ends a session.

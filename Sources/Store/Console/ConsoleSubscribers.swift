@@ -7,6 +7,8 @@ public enum SubscriberKey: String, Sendable, CaseIterable {
     case userKey = "user_key"
     /// Its id.
     case subscription
+    /// SHA-256 of its push token, in hexadecimal.
+    case tokenHash = "token_hash"
 }
 
 /// A subscription that was looked up, without its push token.
@@ -95,6 +97,8 @@ public struct SubscriberQuarantine: Sendable, Hashable {
     public let softErrors: Int32
     /// When the last of them was.
     public let lastErrorAt: DatabaseTime?
+    /// SHA-256 of the push token that they have said it of, in hexadecimal; "" if there is none any more.
+    public let tokenHash: String
 }
 
 /// What may be done to a subscription.
@@ -144,7 +148,7 @@ extension Store {
             SELECT s.application, s.label, s.service, s.platform, s.environment, s.user_key, s.is_masked, s.is_proven, s.locale,
                 s.time_zone, s.app_version, s.device, s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason,
                 s.disabled_at, s.quarantine_status, s.quarantine_reason, s.quarantined_at, s.soft_errors, s.last_error_at,
-                s.others
+                s.others, s.token_hash
             FROM pushmta_engine.console_subscriber($1, \(Self.momentAndIdle), $4, $5) s
             """,
             actor.values + [.text(actor.address), .int64(id)]
@@ -177,7 +181,8 @@ extension Store {
                 reason: try rows.text(row, 19),
                 since: try rows.timeOrNil(row, 20),
                 softErrors: try rows.int32(row, 21),
-                lastErrorAt: try rows.timeOrNil(row, 22)
+                lastErrorAt: try rows.timeOrNil(row, 22),
+                tokenHash: try rows.text(row, 24)
             ),
             others: Int(try rows.int32(row, 23))
         )

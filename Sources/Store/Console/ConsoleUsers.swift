@@ -6,6 +6,8 @@ public struct ConsoleUserRow: Sendable, Hashable {
     public let name: String
     /// What the user may do.
     public let role: ConsoleRole
+    /// Whether the password has to be changed at the next sign-in.
+    public let isOneTime: Bool
     /// When the user was added.
     public let createdAt: DatabaseTime
     /// When role or password were changed last.
@@ -34,28 +36,37 @@ extension Store {
     /// Lets somebody sign in to the console.
     ///
     /// Throws ``StoreError`` of code `conflict` if there is a user of that name.
-    public func addConsoleUser(_ name: String, role: ConsoleRole, passwordHash: String, by author: AuditAuthor)
-        async throws
-    {
+    ///
+    /// - Parameter isOneTime: whether the user has to choose another password before anything else.
+    public func addConsoleUser(
+        _ name: String,
+        role: ConsoleRole,
+        passwordHash: String,
+        isOneTime: Bool = false,
+        by author: AuditAuthor
+    ) async throws {
         try NameCheck.name(name, of: "user")
         try await query(
-            "SELECT pushmta_engine.console_add_user($1, $2, $3, $4, $5)",
-            [.text(name), .text(role.rawValue), .text(passwordHash)] + author.values
+            "SELECT pushmta_engine.console_add_user($1, $2, $3, $4, $5, $6)",
+            [.text(name), .text(role.rawValue), .text(passwordHash), .bool(isOneTime)] + author.values
         )
     }
 
     /// Gives a user of the console another role or password; a new password ends the user's sessions.
     ///
     /// Throws ``StoreError`` of code `notFound`.
+    ///
+    /// - Parameter isOneTime: whether the user has to choose another password than the new one before anything else.
     public func changeConsoleUser(
         _ name: String,
         role: ConsoleRole? = nil,
         passwordHash: String? = nil,
+        isOneTime: Bool = false,
         by author: AuditAuthor
     ) async throws {
         try await query(
-            "SELECT pushmta_engine.console_change_user($1, $2, $3, $4, $5)",
-            [.text(name), .textOrNull(role?.rawValue), .textOrNull(passwordHash)] + author.values
+            "SELECT pushmta_engine.console_change_user($1, $2, $3, $4, $5, $6)",
+            [.text(name), .textOrNull(role?.rawValue), .textOrNull(passwordHash), .bool(isOneTime)] + author.values
         )
     }
 
@@ -70,7 +81,7 @@ extension Store {
     public func consoleUsers() async throws -> [ConsoleUserRow] {
         let result = try await query(
             """
-            SELECT u.name, u.role, u.created_at, u.changed_at,
+            SELECT u.name, u.role, u.one_time, u.created_at, u.changed_at,
                 (SELECT count(*) FROM pushmta_engine.console_session s WHERE s.user_id = u.id AND s.expires_at > now())
             FROM pushmta_engine.console_user u ORDER BY u.name
             """
@@ -79,9 +90,10 @@ extension Store {
             ConsoleUserRow(
                 name: try rows.text(row, 0),
                 role: try choice(rows, row, 1),
-                createdAt: try rows.time(row, 2),
-                changedAt: try rows.time(row, 3),
-                sessions: try rows.int64(row, 4)
+                isOneTime: try rows.bool(row, 2),
+                createdAt: try rows.time(row, 3),
+                changedAt: try rows.time(row, 4),
+                sessions: try rows.int64(row, 5)
             )
         }
     }

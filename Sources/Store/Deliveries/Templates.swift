@@ -1,7 +1,24 @@
 import PostgresClient
 import PushCore
 
-/// A delivery template: content and settings that deliveries start from.
+/// Whom the deliveries of a template go to that say nothing themselves.
+public struct TemplateTarget: Sendable, Hashable {
+    /// Names of applications.
+    public var applications: [String]
+    /// Who of the subscribers is chosen, in the language of filters; "" for everybody.
+    public var filter: String
+    /// Names of exclusion lists.
+    public var excludedLists: [String]
+
+    /// A target; nobody in particular unless something is given.
+    public init(applications: [String] = [], filter: String = "", excludedLists: [String] = []) {
+        self.applications = applications
+        self.filter = filter
+        self.excludedLists = excludedLists
+    }
+}
+
+/// A delivery template: content, settings and target that deliveries start from.
 public struct TemplateRow: Sendable, Hashable {
     /// Its id.
     public let id: Int32
@@ -13,6 +30,10 @@ public struct TemplateRow: Sendable, Hashable {
     public let content: String
     /// Settings of the delivery, a flat JSON object; what is absent is as `create_delivery` has it.
     public let settings: String
+    /// Whom its deliveries go to.
+    public let target: TemplateTarget
+    /// Names of the services of its applications.
+    public let services: [String]
     /// Whether it came with the product: then it can be duplicated, and not replaced.
     public let isReadyMade: Bool
     /// When it was stored last.
@@ -25,6 +46,8 @@ public struct TemplateRow: Sendable, Hashable {
         label: String,
         content: String,
         settings: String,
+        target: TemplateTarget,
+        services: [String],
         isReadyMade: Bool,
         changedAt: DatabaseTime
     ) {
@@ -33,6 +56,8 @@ public struct TemplateRow: Sendable, Hashable {
         self.label = label
         self.content = content
         self.settings = settings
+        self.target = target
+        self.services = services
         self.isReadyMade = isReadyMade
         self.changedAt = changedAt
     }
@@ -44,8 +69,12 @@ public struct DeliveryFromTemplate: Sendable {
     public var template: String
     /// The delivery's name.
     public var label: String
-    /// Names of the applications whose subscribers it goes to.
+    /// Names of the applications whose subscribers it goes to; none: those of the template.
     public var applications: [String]
+    /// Who of them is chosen; "" for everybody.
+    public var filter: String?
+    /// Names of exclusion lists.
+    public var excludedLists: [String]?
     /// What takes the place of the template's content, JSON: objects are merged, null takes a key away (RFC 7396).
     public var content: String?
     /// Whether its target is what stands in `pushmta.delivery_target`.
@@ -70,7 +99,7 @@ public struct DeliveryFromTemplate: Sendable {
     public var isContinuous = false
 
     /// A delivery as its template has it.
-    public init(template: String, label: String, applications: [String], content: String? = nil) {
+    public init(template: String, label: String, applications: [String] = [], content: String? = nil) {
         self.template = template
         self.label = label
         self.applications = applications
@@ -110,6 +139,7 @@ extension Store {
         label: String,
         content: String,
         settings: String = "{}",
+        target: TemplateTarget = TemplateTarget(),
         replacing: Bool = false
     ) async throws {
         try NameCheck.name(name, of: "delivery template")
@@ -117,9 +147,12 @@ extension Store {
         try await query(
             """
             SELECT pushmta.add_template(name => $1, content => $2::text::jsonb, label => $3, settings => $4::text::jsonb,
-                replacing => $5)
+                replacing => $5, applications => $6, filter => $7, exclude => $8)
             """,
-            [.text(name), .text(content), .text(label), .text(settings), .bool(replacing)]
+            [
+                .text(name), .text(content), .text(label), .text(settings), .bool(replacing),
+                .textArray(target.applications), .text(target.filter), .textArray(target.excludedLists),
+            ]
         )
     }
 
@@ -131,6 +164,13 @@ extension Store {
             "SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3)",
             [.text(name), .text(newName), .textOrNull(label)]
         )
+    }
+
+    /// Takes a delivery template away; deliveries that were made from it stay as they are.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it came with the product.
+    public func removeTemplate(named name: String) async throws {
+        try await query("SELECT pushmta.remove_template($1)", [.text(name)])
     }
 
     /// The content that a delivery from a template would have.
@@ -156,14 +196,16 @@ extension Store {
         let result = try await query(
             """
             SELECT CASE WHEN $12 THEN pushmta.make_continuous(c.id) ELSE c.id END
-            FROM pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3,
+            FROM pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3::text[],
                 content => $4::text::jsonb, priority => $5::integer,
                 validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
                 one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
-                retry_period_seconds => $11::integer, retry_schedule => $13, messages_per_second => $14) c(id)
+                retry_period_seconds => $11::integer, retry_schedule => $13, messages_per_second => $14, filter => $15,
+                exclude => $16::text[]) c(id)
             """,
             [
-                .text(delivery.template), .text(delivery.label), .textArray(delivery.applications),
+                .text(delivery.template), .text(delivery.label),
+                delivery.applications.isEmpty ? .null : .textArray(delivery.applications),
                 .textOrNull(delivery.content), delivery.priority.map { .int32(Int32($0)) } ?? .null,
                 delivery.validitySeconds.map { .double(Double($0)) } ?? .null,
                 delivery.explicitTargets.map(PostgresValue.bool) ?? .null,
@@ -171,23 +213,40 @@ extension Store {
                 delivery.maxRetries.map(PostgresValue.int32) ?? .null,
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
                 .textOrNull(delivery.retrySchedule?.rawValue),
-                delivery.messagesPerSecond.map(PostgresValue.double) ?? .null,
+                delivery.messagesPerSecond.map(PostgresValue.double) ?? .null, .textOrNull(delivery.filter),
+                delivery.excludedLists.map { PostgresValue.textArray($0) } ?? .null,
             ]
         )
         return try result.int64(0, 0)
     }
 
-    private static let templateColumns = """
-        t.id, t.name, t.label, t.content::text, t.settings::text, t.ready_made, t.changed_at
-        """
+    private static let templateColumns = templateColumns(content: "t.content::text", settings: "t.settings::text")
 
-    private static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
+    /// The columns of ``template(_:_:)``, with content and settings as texts.
+    static func templateColumns(content: String, settings: String) -> String {
+        """
+        t.id, t.name, t.label, \(content), \(settings), t.ready_made, t.changed_at, t.services, t.applications,
+        coalesce(t.target_filter, ''), t.exclusion_lists
+        """
+    }
+
+    static func templateTarget(_ rows: PostgresResult, _ row: Int) throws -> TemplateTarget {
+        TemplateTarget(
+            applications: try rows.textArray(row, 8).compactMap(\.self),
+            filter: try rows.text(row, 9),
+            excludedLists: try rows.textArray(row, 10).compactMap(\.self)
+        )
+    }
+
+    static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
         TemplateRow(
             id: try rows.int32(row, 0),
             name: try rows.text(row, 1),
             label: try rows.text(row, 2),
             content: try rows.text(row, 3),
             settings: try rows.text(row, 4),
+            target: try templateTarget(rows, row),
+            services: try rows.textArray(row, 7).compactMap(\.self),
             isReadyMade: try rows.bool(row, 5),
             changedAt: try rows.time(row, 6)
         )

@@ -8,12 +8,15 @@ public struct TestContents: Sendable, Hashable {
     public let deliveryLabel: String
     /// What user keys of its devices begin with; a number follows.
     public let userKeyPrefix: String
+    /// The name of the console's first user.
+    public let consoleUser: String
 
     /// Describes a test site.
-    public init(service: String, deliveryLabel: String, userKeyPrefix: String) {
+    public init(service: String, deliveryLabel: String, userKeyPrefix: String, consoleUser: String) {
         self.service = service
         self.deliveryLabel = deliveryLabel
         self.userKeyPrefix = userKeyPrefix
+        self.consoleUser = consoleUser
     }
 }
 
@@ -57,7 +60,10 @@ extension Store {
         let result = try await connection.execute(
             PostgresStatement(
                 "SELECT c.words, c.n FROM (\(counts.joined(separator: " UNION ALL "))) c(words, n) WHERE c.n > 0",
-                [.text(testSite.service), .text(testSite.deliveryLabel), .text(testSite.userKeyPrefix)],
+                [
+                    .text(testSite.service), .text(testSite.deliveryLabel), .text(testSite.userKeyPrefix),
+                    .text(testSite.consoleUser),
+                ],
                 prepare: false
             )
         )
@@ -81,7 +87,8 @@ extension Store {
             "count(*) FILTER (WHERE to_jsonb(delivery_template) ->> 'ready_made' IS DISTINCT FROM 'true')"
         ),
         ("seed addresses", "seed", "count(*)"), ("exclusion lists", "exclusion_list", "count(*)"),
-        ("API keys", "api_key", "count(*)"),
+        ("API keys", "api_key", "count(*)"), ("drafts of the console", "console_draft", "count(*)"),
+        ("users of the console", "console_user", "count(*) FILTER (WHERE name <> $4)"),
     ]
 
     /// Tables and views of people's own, which mappings read.

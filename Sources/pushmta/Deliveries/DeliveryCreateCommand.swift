@@ -32,7 +32,10 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Option(help: "The content as JSON text, or the path of a file behind @, as in @content.json.")
     var content: String?
 
-    @Option(help: "A delivery template, into which the content is merged; a null takes a key away.")
+    @Option(
+        help:
+            "A delivery template, into which the content is merged; a null takes a key away. Its applications, filter and exclusion lists count where none are given."
+    )
     var template: String?
 
     @Flag(inversion: .prefixedNo, help: "The target is what stands in pushmta.delivery_target.")
@@ -100,7 +103,9 @@ struct DeliveryCreateCommand: PushMTACommand {
             return
         }
         guard label != nil else { throw ValidationError("Missing expected argument '--label <label>'") }
-        guard applications.isEmpty == (target.service != nil) else {
+        // A template may say whom it goes to.
+        let isByTemplate = template != nil && applications.isEmpty && target.service == nil
+        guard applications.isEmpty == (target.service != nil) || isByTemplate else {
             throw ValidationError("Missing expected argument '--app <app>' or '--service <service>', one of them.")
         }
         if continuous, explicitTargets == true || target.filter != nil {
@@ -168,11 +173,13 @@ struct DeliveryCreateCommand: PushMTACommand {
         delivery.retrySchedule = retrySchedule
         delivery.messagesPerSecond = rate
         delivery.isContinuous = continuous
+        // Of a continuous delivery each message says whom it goes to.
+        delivery.filter = continuous ? "" : target.filter
         let id = try await StoreSession.run(loaded.values) { store in
             // Only together they say what the delivery says.
             let merged = ContentText(text: try await store.content(ofTemplate: template, merging: content?.text))
             _ = try merged.content()
-            delivery.applications = try await checkedApplications(merged.text, store)
+            delivery.applications = try await checkedApplications(merged.text, store, template: template)
             let id = try await store.createDelivery(delivery)
             try await target.apply(toDelivery: id, store)
             if start { try await begin(id, store) }
@@ -182,8 +189,19 @@ struct DeliveryCreateCommand: PushMTACommand {
     }
 
     /// The applications that it goes to, once its target and what they declare allow it.
-    private func checkedApplications(_ content: String, _ store: Store) async throws -> [String] {
-        let names = try await target.applications(applications, store)
+    private func checkedApplications(_ content: String, _ store: Store, template: String? = nil) async throws
+        -> [String]
+    {
+        var names = try await target.applications(applications, store)
+        if names.isEmpty, let template {
+            names = try await store.template(named: template).target.applications
+            guard !names.isEmpty else {
+                throw CommandFailure(
+                    .data,
+                    "Delivery template \(template) names no applications: say with --app or --service where the delivery goes."
+                )
+            }
+        }
         try await target.check(applications: names, store)
         do {
             // What --check refuses would fail after the start, where nobody sees it.

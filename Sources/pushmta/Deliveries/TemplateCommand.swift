@@ -8,10 +8,11 @@ import Store
 struct TemplateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "template",
-        abstract: "Delivery templates: content and settings that deliveries start from.",
+        abstract: "Delivery templates: content, settings and target that deliveries start from.",
         discussion: "`pushmta delivery create --template NAME` makes a delivery from one.",
         subcommands: [
             TemplateListCommand.self, TemplateShowCommand.self, TemplateAddCommand.self, TemplateDuplicateCommand.self,
+            TemplateRemoveCommand.self,
         ]
     )
 }
@@ -42,6 +43,18 @@ struct TemplateAddCommand: PushMTACommand {
     @Option(help: "Settings of the deliveries, a JSON object, or the path of a file behind @.")
     var settings = "{}"
 
+    @Option(
+        name: .customLong("app"),
+        help: "An application that its deliveries go to if they name none themselves; may be repeated."
+    )
+    var applications: [String] = []
+
+    @Option(help: "Which subscribers they go to, as with `pushmta delivery create --filter`.")
+    var filter = ""
+
+    @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
+    var excludedLists: [String] = []
+
     @Flag(help: "Replace the template of this name, if there is one of your own.")
     var replace = false
 
@@ -58,6 +71,7 @@ struct TemplateAddCommand: PushMTACommand {
                 label: label,
                 content: content.text,
                 settings: settings.text,
+                target: TemplateTarget(applications: applications, filter: filter, excludedLists: excludedLists),
                 replacing: replace
             )
         }
@@ -94,6 +108,26 @@ struct TemplateDuplicateCommand: PushMTACommand {
     }
 }
 
+/// `pushmta template remove NAME`.
+struct TemplateRemoveCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Take a delivery template away.",
+        discussion: "One that came with the product stays. Deliveries that were made from it stay as they are."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let name = name
+        try await StoreSession.run(loaded.values) { try await $0.removeTemplate(named: name) }
+        StandardOutput.line("Delivery template \(name) is gone.")
+    }
+}
+
 /// `pushmta template list`.
 struct TemplateListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the delivery templates.")
@@ -105,8 +139,13 @@ struct TemplateListCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { try await $0.templates() }
-        var table = Table(["id", "name", "label", "ready_made"])
-        for row in rows { table.add([Cell(row.id), .text(row.name), .text(row.label), .flag(row.isReadyMade)]) }
+        var table = Table(["id", "name", "label", "applications", "ready_made"])
+        for row in rows {
+            table.add([
+                Cell(row.id), .text(row.name), .text(row.label),
+                .text(row.target.applications.joined(separator: ", ")), .flag(row.isReadyMade),
+            ])
+        }
         table.show(json: json)
     }
 }
@@ -115,7 +154,7 @@ struct TemplateListCommand: PushMTACommand {
 struct TemplateShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a delivery template with its content and settings."
+        abstract: "Show a delivery template with its content, settings and target."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -130,7 +169,10 @@ struct TemplateShowCommand: PushMTACommand {
         let row = try await StoreSession.run(loaded.values) { try await $0.template(named: name) }
         let cells: [(String, Cell)] = [
             ("id", Cell(row.id)), ("name", .text(row.name)), ("label", .text(row.label)),
-            ("ready_made", .flag(row.isReadyMade)), ("settings", .text(row.settings)), ("content", .text(row.content)),
+            ("ready_made", .flag(row.isReadyMade)), ("services", .list(row.services.map(Cell.text))),
+            ("applications", .list(row.target.applications.map(Cell.text))), ("filter", .text(row.target.filter)),
+            ("exclusion_lists", .list(row.target.excludedLists.map(Cell.text))), ("settings", .text(row.settings)),
+            ("content", .text(row.content)),
         ]
         guard !json else { return StandardOutput.line(Cell.object(cells).json) }
         for (name, cell) in cells { StandardOutput.line("\(name): \(cell.shown)") }

@@ -53,7 +53,8 @@ struct ConsoleServeCommand: PushMTACommand {
                 version: ProductVersion.text,
                 meanings: { ReasonMeanings.explanation(of: $0) },
                 credentials: ConsoleCredentials.sealing(settings),
-                logger: logger
+                logger: logger,
+                settingsInForce: Self.settingsInForce(loaded)
             )
         )
         let service = ServiceManager(environment: ProcessInfo.processInfo.environment)
@@ -78,6 +79,26 @@ struct ConsoleServeCommand: PushMTACommand {
             service?.ready(text)
         }
         logger.event(.processEnded, "Console ended")
+    }
+
+    /// The settings as they were read, with what each came from, secrets left out.
+    private static func settingsInForce(_ loaded: LoadedSettings) -> [SettingInForce] {
+        Settings.definitions.map { definition in
+            let (source, place): (SettingInForce.Source, String) =
+                switch loaded.source(of: definition.key) {
+                case .default: (.standard, "")
+                case .file: (.file, loaded.file ?? "")
+                case .environment: (.environment, SettingsLoader.variable(of: definition))
+                case .flag: (.flag, "")
+                }
+            return SettingInForce(
+                key: definition.key,
+                value: definition.redactedText(in: loaded.values),
+                unit: definition.unit,
+                source: source,
+                place: place
+            )
+        }
     }
 }
 

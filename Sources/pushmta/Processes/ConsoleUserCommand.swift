@@ -31,6 +31,9 @@ struct NewPasswordOptions: ParsableArguments {
     @Flag(help: "Read the password from standard input, one line, in place of making one.")
     var stdin = false
 
+    @Flag(help: "Have the user choose another password at the next sign-in, before anything else.")
+    var oneTime = false
+
     /// The password, and whether nobody knows it yet.
     func password() throws -> (text: String, isNew: Bool) {
         guard stdin else { return (Passwords.generated(), true) }
@@ -71,7 +74,10 @@ struct ConsoleUserAddCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Let somebody sign in to the console; prints the password, once.",
-        discussion: "With --stdin the password is read from standard input, and nothing is printed."
+        discussion: """
+            With --stdin the password is read from standard input, and nothing is printed. With --one-time it opens nothing but the page \
+            on which the user chooses another.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
@@ -90,9 +96,15 @@ struct ConsoleUserAddCommand: PushMTACommand {
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (name, role) = (name, role)
+        let (name, role, isOneTime) = (name, role, new.oneTime)
         try await new.store(loaded) {
-            try await $0.addConsoleUser(name, role: role, passwordHash: $1, by: .commandLine)
+            try await $0.addConsoleUser(
+                name,
+                role: role,
+                passwordHash: $1,
+                isOneTime: isOneTime,
+                by: .commandLine
+            )
         }
     }
 }
@@ -111,11 +123,11 @@ struct ConsoleUserListCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { try await $0.consoleUsers() }
-        var table = Table(["name", "role", "sessions", "created", "changed"])
+        var table = Table(["name", "role", "one_time", "sessions", "created", "changed"])
         for row in rows {
             table.add([
-                .text(row.name), .text(row.role.rawValue), .integer(row.sessions), .text(row.createdAt.internetText),
-                .text(row.changedAt.internetText),
+                .text(row.name), .text(row.role.rawValue), .flag(row.isOneTime), .integer(row.sessions),
+                .text(row.createdAt.internetText), .text(row.changedAt.internetText),
             ])
         }
         table.show(json: json)
@@ -162,8 +174,10 @@ struct ConsoleUserPasswordCommand: PushMTACommand {
     var name: String
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let name = name
-        try await new.store(loaded) { try await $0.changeConsoleUser(name, passwordHash: $1, by: .commandLine) }
+        let (name, isOneTime) = (name, new.oneTime)
+        try await new.store(loaded) {
+            try await $0.changeConsoleUser(name, passwordHash: $1, isOneTime: isOneTime, by: .commandLine)
+        }
     }
 }
 

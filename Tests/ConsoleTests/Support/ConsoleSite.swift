@@ -28,7 +28,12 @@ final class ConsoleSite: Sendable {
     /// Its hash, made once: each costs what guesses are to cost.
     private static let hash = Task { try await Passwords().hash(password) }
 
-    private init(database: TestDatabase, admin: Store, change: (inout ConsoleSettings) -> Void) throws {
+    private init(
+        database: TestDatabase,
+        admin: Store,
+        settingsInForce: [SettingInForce],
+        change: (inout ConsoleSettings) -> Void
+    ) throws {
         self.database = database
         self.admin = admin
         var settings = Settings()
@@ -47,6 +52,7 @@ final class ConsoleSite: Sendable {
                 meanings: { $0 == "BadDeviceToken" ? "the token is none of this app" : nil },
                 credentials: ConsoleCredentials.sealing(settings),
                 logger: logger,
+                settingsInForce: settingsInForce,
                 moment: { moment.now() }
             )
         )
@@ -55,11 +61,15 @@ final class ConsoleSite: Sendable {
         moment.set { [weak self] in self?.moment() }
     }
 
-    static func start(_ change: (inout ConsoleSettings) -> Void = { _ in }) async throws -> ConsoleSite {
+    static func start(
+        settingsInForce: [SettingInForce] = [],
+        _ change: (inout ConsoleSettings) -> Void = { _ in }
+    ) async throws -> ConsoleSite {
         let database = try await TestDatabase.create()
         let site = try ConsoleSite(
             database: database,
             admin: Store(configuration: database.configuration()),
+            settingsInForce: settingsInForce,
             change: change
         )
         try await site.fill()

@@ -1,3 +1,4 @@
+import CurlClient
 import Foundation
 import PostgresClient
 import PushCore
@@ -25,7 +26,7 @@ import Testing
     /// Whether any process of the site runs.
     private func isAnythingUp() async throws -> Bool {
         let site = try TestSite(folder: folder.path + "/site")
-        let processes = [site.simulator, site.supervisor, site.web, site.feedback]
+        let processes = [site.simulator, site.supervisor, site.web, site.feedback, site.console]
         if processes.contains(where: { $0.running != nil }) { return true }
         return await site.cluster.isRunning()
     }
@@ -52,6 +53,9 @@ import Testing
         let applications = try #require(line["applications"] as? [[String: String]])
         #expect(applications.map { $0["platform"] } == ["ios", "android"])
         #expect(applications.allSatisfy { $0["integrationKey"]?.isEmpty == false })
+        #expect((line["console"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
+        #expect(line["consoleUser"] as? String == "quickstart")
+        #expect((line["consolePassword"] as? String)?.count == 23)
         return try #require(line["database"] as? String)
     }
 
@@ -69,6 +73,7 @@ import Testing
         do {
             try await checkTables(database, messages: 400)
             try await checkCommands()
+            try await checkConsole()
             let again = ["run", "--json", "--detach", "--messages", "200"]
             let refused = try await quickstart(again)
             #expect(
@@ -159,6 +164,35 @@ import Testing
         }
         #expect(FileManager.default.fileExists(atPath: path + "/journal/1.journal"))
         #expect(try await !isAnythingUp())
+    }
+
+    /// It is up, works with the rights of a console alone, and its first user has a password that is good for choosing another.
+    private func checkConsole() async throws {
+        let site = try TestSite(folder: folder.path + "/site")
+        let settings = try String(contentsOfFile: site.settingsFile, encoding: .utf8)
+        let port = try #require(settings.firstMatch(of: /console:\n  port: (\d+)/).map { String($0.1) })
+        let page = try await CurlClient().perform(CurlRequest(url: "http://127.0.0.1:\(port)/sign-in"))
+        #expect(page.status == 200)
+        let users = try await program.run(["console", "user", "list", "--config", site.settingsFile, "--json"]).rows()
+        #expect(users.map { $0["name"] as? String } == ["quickstart"] && users.first?["one_time"] as? Bool == true)
+        let connection = try await PostgresConnection.connect(
+            PostgresConfiguration(
+                site.cluster.connectionString(
+                    TestSite.databaseName,
+                    host: site.cluster.folder,
+                    user: SiteConsole.databaseUser
+                ),
+                applicationName: PostgresApplicationName(role: "test", host: "test", pid: getpid())
+            )
+        )
+        let rights = try await connection.execute(
+            PostgresStatement(
+                "SELECT has_table_privilege('pushmta_engine.credential', 'SELECT'), has_table_privilege('pushmta_engine.subscription', 'SELECT'), "
+                    + "has_table_privilege('pushmta.delivery_progress', 'SELECT')"
+            )
+        )
+        #expect(try !rights.bool(0, 0) && !rights.bool(0, 1) && rights.bool(0, 2))
+        await connection.close()
     }
 
     private func checkTables(_ database: String, messages: Int64) async throws {

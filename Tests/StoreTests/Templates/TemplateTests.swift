@@ -124,6 +124,72 @@ struct TemplateTests {
         await #expect { try await store.createDelivery(delivery) } throws: { ($0 as? StoreError)?.code == .notFound }
     }
 
+    @Test("A template says whom its deliveries go to, as far as they do not; it can be taken away")
+    func targets() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        try await store.createExclusionList(name: "staff", label: "")
+        let target = TemplateTarget(
+            applications: ["shop-ios"],
+            filter: " locale = 'fr' ",
+            excludedLists: ["staff"]
+        )
+        let content = #"{"ios": {"title": "a"}}"#
+        try await store.addTemplate(name: "french", label: "", content: content, target: target)
+        let row = try await store.template(named: "french")
+        #expect(row.target.filter == "locale = 'fr'" && row.target.applications == ["shop-ios"])
+        #expect(row.target.excludedLists == ["staff"] && row.services.count == 1)
+        /// The filter, and behind it the lists.
+        func targeting(_ delivery: DeliveryFromTemplate) async throws -> [String] {
+            let found = try await store.targeting(ofDelivery: try await store.createDelivery(delivery))
+            return [found.filter ?? ""] + found.excludedLists
+        }
+        var delivery = DeliveryFromTemplate(template: "french", label: "one")
+        #expect(try await targeting(delivery) == ["locale = 'fr'", "staff"])
+        delivery.filter = "locale = 'de'"
+        delivery.excludedLists = []
+        #expect(try await targeting(delivery) == ["locale = 'de'"])
+        delivery.filter = ""
+        #expect(try await targeting(delivery) == [""])
+        delivery.filter = nil
+        delivery.excludedLists = nil
+        delivery.explicitTargets = true
+        #expect(try await targeting(delivery) == ["", "staff"])
+        try await store.duplicateTemplate(named: "french", as: "copy")
+        #expect(try await store.template(named: "copy").target == row.target)
+        #expect(try await store.templateList(most: 10).map(\.name).contains("copy"))
+        let open = DeliveryFromTemplate(template: "Deliver on iOS", label: "two", content: content)
+        await #expect { try await store.createDelivery(open) } throws: { ($0 as? StoreError)?.code == .invalid }
+        let wrong = [
+            TemplateTarget(applications: ["nothing"]), TemplateTarget(filter: "locale ="),
+            TemplateTarget(excludedLists: ["nobody"]),
+        ]
+        for target in wrong {
+            await #expect(throws: StoreError.self, "\(target)") {
+                try await store.addTemplate(name: "x", label: "", content: content, target: target)
+            }
+        }
+        await #expect {
+            try await store.addTemplate(
+                name: "x",
+                label: "",
+                content: content,
+                settings: #"{"explicit_targets": true}"#,
+                target: TemplateTarget(filter: "locale = 'fr'")
+            )
+        } throws: {
+            ($0 as? StoreError)?.sqlState == "PM043"
+        }
+        try await store.removeTemplate(named: "copy")
+        await #expect { try await store.removeTemplate(named: "copy") } throws: {
+            ($0 as? StoreError)?.code == .notFound
+        }
+        await #expect { try await store.removeTemplate(named: "Deliver on iOS") } throws: {
+            ($0 as? StoreError)?.code == .conflict
+        }
+        #expect(try await store.templates().map(\.name) == ["Deliver on Android", "Deliver on iOS", "french"])
+    }
+
     /// RFC 7396, appendix A, as far as the patch is an object.
     @Test(
         arguments: [
@@ -163,6 +229,7 @@ struct TemplateTests {
                 SELECT pushmta.add_seed('boss', 'shop-ios', push_token => repeat('ab', 32));
                 SELECT pushmta.proof_delivery((SELECT max(id) FROM pushmta.delivery_progress));
                 SELECT pushmta.remove_seed('boss');
+                SELECT pushmta.remove_template('other');
                 SELECT * FROM pushmta.delivery_template, pushmta.seed, pushmta.delivery_proof;
                 """
         )
@@ -174,7 +241,8 @@ struct TemplateTests {
         let monitoring = try await fixture.database.connect()
         try await monitoring.run(script: "SET ROLE pushmta_monitoring; SELECT * FROM pushmta.delivery_proof")
         for statement in [
-            "SELECT * FROM pushmta.seed", "SELECT pushmta.remove_seed('x')", "SELECT pushmta.proof_delivery(16)",
+            "SELECT * FROM pushmta.seed", "SELECT pushmta.remove_template('mine')", "SELECT pushmta.remove_seed('x')",
+            "SELECT pushmta.proof_delivery(16)",
         ] {
             await #expect { try await monitoring.run(script: statement) } throws: {
                 ($0 as? PostgresError)?.sqlState == "42501"
