@@ -38,20 +38,31 @@ struct ConsoleRoutes: Sendable {
                 return .file(text: text, type: type)
             }
         }
-        all =
-            SignIn(responder: responder).routes + PasswordPage(responder: responder).routes
-            + NowPage(responder: responder).routes
-            + DeliveryListPage(responder: responder).routes + DeliveryDetailPage(responder: responder).routes
-            + AlarmsPage(responder: responder).routes + HostsPage(responder: responder).routes
-            + AuditPage(responder: responder).routes
-            + SubscriberSearchPage(responder: responder).routes + SubscriberPage(responder: responder).routes
-            + QuarantinePage(responder: responder).routes + OutcomesCSV(responder: responder).routes
-            + Composer(responder: responder).routes + TemplatesPage(responder: responder).routes
-            + ServiceListPage(responder: responder).routes
-            + ApplicationPage(responder: responder).routes + DeclarationPages(responder: responder).routes
-            + AccountPages(responder: responder).routes + CredentialPage(responder: responder).routes
-            + TestPushPage(responder: responder).routes + SettingsPage(responder: responder).routes
-            + LanguageMenu.routes + files
+        let pages: [[ConsoleRoute]] = [
+            SignIn(responder: responder).routes,
+            PasswordPage(responder: responder).routes,
+            NowPage(responder: responder).routes,
+            DeliveryListPage(responder: responder).routes,
+            DeliveryDetailPage(responder: responder).routes,
+            AlarmsPage(responder: responder).routes,
+            HostsPage(responder: responder).routes,
+            AuditPage(responder: responder).routes,
+            SubscriberSearchPage(responder: responder).routes,
+            SubscriberPage(responder: responder).routes,
+            QuarantinePage(responder: responder).routes,
+            OutcomesCSV(responder: responder).routes,
+            Composer(responder: responder).routes,
+            TemplatesPage(responder: responder).routes,
+            ServiceListPage(responder: responder).routes,
+            ApplicationPage(responder: responder).routes,
+            DeclarationPages(responder: responder).routes,
+            AccountPages(responder: responder).routes,
+            CredentialPage(responder: responder).routes,
+            TestPushPage(responder: responder).routes,
+            SettingsPage(responder: responder).routes,
+            LanguageMenu.routes, files,
+        ]
+        all = pages.flatMap(\.self)
     }
 }
 
