@@ -159,6 +159,9 @@ CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state IN ('st
 -- day, its child of the same kind: the day and the tracking key of a delivery never change.
 CREATE INDEX delivery_day ON pushmta_engine.delivery (parent_delivery_id, id DESC)
     WHERE kind = 'continuous' AND parent_delivery_id IS NOT NULL;
+-- Continuous deliveries that go on, which supervisors look for all the time, however many others there are.
+CREATE INDEX delivery_standing ON pushmta_engine.delivery (id)
+    WHERE state = 'in_progress' AND kind = 'continuous' AND parent_delivery_id IS NULL;
 -- What ended lately, for the alarm of mass failures.
 CREATE INDEX delivery_finished ON pushmta_engine.delivery (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX delivery_unpurged ON pushmta_engine.delivery ((coalesce(log_day, (finished_at AT TIME ZONE 'UTC')::date)), id)

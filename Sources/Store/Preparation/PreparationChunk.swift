@@ -49,22 +49,30 @@ struct PreparationChunk {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
         }
         if try locked.text(0, 1) == "explicit" {
-            return try await run(Self.explicit(target), [], isLast: try locked.bool(0, 2), transaction)
+            if try locked.bool(0, 2) { return try await finish(after: nil, transaction) }
+            let chunk = try await run(Self.explicit(target), [], transaction)
+            let end = try await transaction.execute(PostgresStatement(Self.endSQL, [.int64(deliveryID)]))
+            return try end.bool(0, 0) ? await finish(after: chunk, transaction) : chunk
         }
-        let next = try await transaction.execute(PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)]))
-        guard next.rowCount > 0 else { return try await finish(transaction) }
-        let application = PostgresValue.int32(try next.int32(0, 0))
+        guard let application = try await nextApplication(transaction) else {
+            return try await finish(after: nil, transaction)
+        }
         let filter = target.filter?.parameters ?? []
-        return try await run(Self.subscribers(target), [application] + filter, isLast: false, transaction)
+        let chunk = try await run(Self.subscribers(target), [.int32(application)] + filter, transaction)
+        // A delivery that one chunk holds ends with it: of ten thousand small ones none waits for a second turn.
+        return try await nextApplication(transaction) == nil ? finish(after: chunk, transaction) : chunk
+    }
+
+    private func nextApplication(_ transaction: PostgresTransaction) async throws -> Int32? {
+        let next = try await transaction.execute(PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)]))
+        return next.rowCount > 0 ? try next.int32(0, 0) : nil
     }
 
     private func run(
         _ sql: String,
         _ more: [PostgresValue],
-        isLast: Bool,
         _ transaction: PostgresTransaction
     ) async throws -> ChunkResult {
-        if isLast { return try await finish(transaction) }
         let parameters: [PostgresValue] = [
             .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
@@ -84,7 +92,7 @@ struct PreparationChunk {
         )
     }
 
-    private func finish(_ transaction: PostgresTransaction) async throws -> ChunkResult {
+    private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {
         try await transaction.execute(
             PostgresStatement(
                 """
@@ -94,13 +102,24 @@ struct PreparationChunk {
                 [.int64(deliveryID)]
             )
         )
-        return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
+        return ChunkResult(
+            messages: chunk?.messages ?? 0,
+            excluded: chunk?.excluded ?? 0,
+            parts: chunk?.parts ?? 0,
+            done: true,
+            busy: false
+        )
     }
 
     /// Whoever has the row makes the next chunk; parts of the delivery can end meanwhile (they lock its key only).
     private static let lockSQL = """
         SELECT state, target_kind, prepared_through >= coalesce(prepare_to, 0)
         FROM pushmta_engine.delivery WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
+        """
+
+    /// Whether the list of targets is read to its end.
+    private static let endSQL = """
+        SELECT prepared_through >= coalesce(prepare_to, 0) FROM pushmta_engine.delivery WHERE id = $1
         """
 
     /// The application that is least far, so that the platforms of a delivery start together.
