@@ -30,6 +30,27 @@ struct PreparationTests {
         #expect(try await fixture.assertEquation(id))
     }
 
+    /// Of ten thousand small ones, none may wait for a second turn.
+    @Test("A delivery that one chunk holds is prepared in one transaction")
+    func oneChunk() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 7)
+        let id = try await fixture.startedDelivery()
+        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let chunk = try await fixture.store.prepareChunk(job, partSize: 50, partsPerChunk: 20)
+        #expect(chunk == ChunkResult(messages: 7, excluded: 0, parts: 1, done: true, busy: false))
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+
+        let explicit = try await fixture.startedDelivery(explicit: true)
+        try await fixture.sql(
+            "INSERT INTO pushmta.delivery_target (delivery_id, subscription_id) SELECT \(explicit), min(id) FROM pushmta_engine.subscription"
+        )
+        try await fixture.store.startDelivery(explicit)
+        let other = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let only = try await fixture.store.prepareChunk(other, partSize: 50, partsPerChunk: 20)
+        #expect(only == ChunkResult(messages: 1, excluded: 0, parts: 1, done: true, busy: false))
+    }
+
     @Test("A delivery waits with its next chunk while its applications have enough to do")
     func enoughReady() async throws {
         let fixture = try await StoreFixture.make()
