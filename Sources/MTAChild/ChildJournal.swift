@@ -123,26 +123,31 @@ final class ChildJournal: Sendable {
     func cut(upTo length: Int64, keeping claims: Set<PartToken>) throws {
         try cutting.withLock { isOver in
             guard !isOver else { return }
-            let new = path + JournalHeader.cutSuffix
             do {
-                let file = try Self.open(new)
                 // An opening of its own: what it has read moves no place of what is appended.
                 let old = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
                 defer { try? old.close() }
-                do {
-                    try old.seek(toOffset: UInt64(header.count))
-                    try file.writeAll(header)
-                    let kept = try sift(old, to: file, length, claims)
-                    try replace(with: file, old, from: length, Int64(header.count) + kept)
-                } catch {
-                    try? file.close()
-                    throw error
-                }
+                try rewrite(old, length, claims)
             } catch {
-                unlink(new)
+                unlink(path + JournalHeader.cutSuffix)
                 state.withLock { $0.cutSize = $0.size + Self.longSize }
-                throw Failure(description: "the journal \(path) cannot be cut: \(error)")
+                throw Failure(
+                    description: "the journal \(path) cannot be cut: \(error); check the folder's owner and free space"
+                )
             }
+        }
+    }
+
+    private func rewrite(_ old: FileHandle, _ length: Int64, _ claims: Set<PartToken>) throws {
+        let new = try Self.open(path + JournalHeader.cutSuffix)
+        do {
+            try old.seek(toOffset: UInt64(header.count))
+            try new.writeAll(header)
+            let kept = try sift(old, to: new, length, claims)
+            try replace(with: new, old, from: length, Int64(header.count) + kept)
+        } catch {
+            try? new.close()
+            throw error
         }
     }
 

@@ -77,14 +77,7 @@ struct AccountPages: Sendable {
             back: (Self.path, catalogue[.accountsTitle]),
             intro: catalogue[.newAccountText],
             fields: [
-                FormField(
-                    name: Name.name,
-                    label: catalogue[.fieldName],
-                    kind: .text,
-                    hint: catalogue[.fieldNameHint],
-                    isRequired: true,
-                    most: NameRule.longestName
-                ),
+                .ofName(Name.name, catalogue[.fieldNameHint], catalogue),
                 FormField(
                     name: Name.connector,
                     label: catalogue[.factConnector],

@@ -72,14 +72,7 @@ struct DeclarationPages: Sendable {
             back: toServices,
             intro: catalogue[.newServiceText],
             fields: [
-                FormField(
-                    name: Name.name,
-                    label: catalogue[.fieldName],
-                    kind: .text,
-                    hint: catalogue[.fieldNameHint],
-                    isRequired: true,
-                    most: NameRule.longestName
-                ),
+                .ofName(Name.name, catalogue[.fieldNameHint], catalogue),
                 FormField(name: Name.label, label: catalogue[.fieldLabel], kind: .text, most: 500),
             ],
             button: catalogue[.newServiceButton]
@@ -108,7 +101,7 @@ struct DeclarationPages: Sendable {
             intro: catalogue[.newPairText],
             fields: [
                 serviceField(choices, call.query[Name.service] ?? ""),
-                nameField(catalogue.text(.pairNameHint, Self.sandboxEnding)),
+                .ofName(Name.name, catalogue.text(.pairNameHint, Self.sandboxEnding), catalogue),
                 bundleField(.ios, ""),
                 formatField(""),
                 accountField(Name.account, .fieldProductionAccount, choices, choices.account(.production)),
@@ -145,7 +138,7 @@ struct DeclarationPages: Sendable {
             back: toServices,
             fields: [
                 serviceField(choices, call.query[Name.service] ?? ""),
-                nameField(catalogue[.fieldNameHint]),
+                .ofName(Name.name, catalogue[.fieldNameHint], catalogue),
                 bundleField(.android, ""),
                 formatField(""),
                 accountField(Name.account, .columnAccount, choices, choices.accounts.first?.name ?? ""),
@@ -189,7 +182,7 @@ struct DeclarationPages: Sendable {
             action: path + "/copy",
             back: (path, original.name),
             intro: catalogue[.copyText],
-            fields: [serviceField(choices, service), nameField(catalogue[.fieldNameHint])]
+            fields: [serviceField(choices, service), .ofName(Name.name, catalogue[.fieldNameHint], catalogue)]
                 + (original.platform == .ios ? [environment] : [])
                 + [
                     bundleField(original.platform, original.bundleID),
@@ -248,17 +241,6 @@ extension DeclarationPages {
             kind: .choice(choices.services.map { FormOption($0, $0) }),
             isRequired: true,
             value: chosen
-        )
-    }
-
-    private func nameField(_ hint: String) -> FormField {
-        FormField(
-            name: Name.name,
-            label: catalogue[.fieldName],
-            kind: .text,
-            hint: hint,
-            isRequired: true,
-            most: NameRule.longestName
         )
     }
 

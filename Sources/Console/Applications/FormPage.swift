@@ -41,6 +41,18 @@ struct FormField: Sendable {
     /// Characters of a line; those of names are the database's to judge.
     var most = 1_000
 
+    /// The name of what is declared.
+    static func ofName(_ name: String, _ hint: String, _ catalogue: Catalogue) -> FormField {
+        FormField(
+            name: name,
+            label: catalogue[.fieldName],
+            kind: .text,
+            hint: hint,
+            isRequired: true,
+            most: NameRule.longestName
+        )
+    }
+
     /// What a template shows; what a person typed before takes the place of the first value.
     func values(_ typed: FormParameters?) -> PageValues {
         let shown = typed.map { $0[name] ?? "" } ?? value

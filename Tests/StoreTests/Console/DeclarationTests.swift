@@ -6,23 +6,6 @@ import Testing
 
 @Suite("What administrators declare in the console")
 struct DeclarationTests {
-    /// Somebody who has signed in with a role.
-    private func actor(_ fixture: StoreFixture, _ role: ConsoleRole) async throws -> ConsoleActor {
-        let author = AuditAuthor(name: "test", origin: "here")
-        try await fixture.store.addConsoleUser(role.rawValue, role: role, passwordHash: "scrypt$hash", by: author)
-        let token = [UInt8](repeating: try required(role.rawValue.utf8.first), count: 32)
-        let isOpen = try await fixture.store.beginConsoleSession(
-            user: role.rawValue,
-            hash: "scrypt$hash",
-            address: "192.0.2.1",
-            tokenHash: token,
-            formToken: "form",
-            lastsSeconds: 3_600
-        )
-        #expect(isOpen)
-        return ConsoleActor(tokenHash: token, idleSeconds: 600, address: "192.0.2.1")
-    }
-
     private func expect(_ code: StoreError.Code, _ state: String? = nil, _ work: () async throws -> Void) async {
         do {
             try await work()
@@ -68,7 +51,7 @@ struct DeclarationTests {
     @Test("Roles: what one may not do is refused by the database, and leaves nothing behind")
     func roles() async throws {
         let fixture = try await StoreFixture.make()
-        let (marketing, oda) = (try await actor(fixture, .marketing), try await actor(fixture, .operate))
+        let (marketing, oda) = (try await fixture.actor(.marketing), try await fixture.actor(.operate))
         let nobody = ConsoleActor(tokenHash: [UInt8](repeating: 0, count: 32), idleSeconds: 600, address: "")
         let store = fixture.store
         for (who, state) in [(nobody, "PM090"), (marketing, "PM091"), (oda, "PM091")] {
@@ -105,7 +88,7 @@ struct DeclarationTests {
     @Test("Declared: service, account, applications all or none; the list shows them with how each stands")
     func declared() async throws {
         let fixture = try await StoreFixture.make()
-        let ada = try await actor(fixture, .admin)
+        let ada = try await fixture.actor(.admin)
         let store = fixture.store
         try await store.declareService(name: "bank", label: "Bank", by: ada)
         await expect(.conflict, "PM131") { try await store.declareService(name: "bank", label: "", by: ada) }
@@ -140,7 +123,7 @@ struct DeclarationTests {
     @Test("A credential is replaced, shown without what is sealed, and not shared between environments by mistake")
     func credentials() async throws {
         let fixture = try await StoreFixture.make()
-        let ada = try await actor(fixture, .admin)
+        let ada = try await fixture.actor(.admin)
         let store = fixture.store
         for fingerprint in [String(repeating: "a", count: 64), String(repeating: "b", count: 64)] {
             let id = try await store.nextCredentialID(by: ada)
@@ -177,7 +160,7 @@ struct DeclarationTests {
     @Test("An operator ends what an application's messages wait for")
     func resumption() async throws {
         let fixture = try await StoreFixture.make()
-        let oda = try await actor(fixture, .operate)
+        let oda = try await fixture.actor(.operate)
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.application_health (application_id, state, reason, remedy, opened_at, next_probe_at)
@@ -198,7 +181,7 @@ struct DeclarationTests {
     @Test("A test push reaches a seed address that deliveries leave out, and nobody else")
     func testPush() async throws {
         let fixture = try await StoreFixture.make()
-        let ada = try await actor(fixture, .admin)
+        let ada = try await fixture.actor(.admin)
         let store = fixture.store
         try await store.seedSubscriptions(application: "shop-ios", count: 3)
         try await fixture.sql(

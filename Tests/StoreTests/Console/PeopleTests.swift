@@ -6,23 +6,6 @@ import Testing
 
 @Suite("People in the console")
 struct PeopleTests {
-    /// Somebody who has signed in with a role.
-    private func actor(_ fixture: StoreFixture, _ role: ConsoleRole) async throws -> ConsoleActor {
-        let author = AuditAuthor(name: "test", origin: "here")
-        try await fixture.store.addConsoleUser(role.rawValue, role: role, passwordHash: "scrypt$hash", by: author)
-        let token = [UInt8](repeating: try required(role.rawValue.utf8.first), count: 32)
-        let isOpen = try await fixture.store.beginConsoleSession(
-            user: role.rawValue,
-            hash: "scrypt$hash",
-            address: "192.0.2.1",
-            tokenHash: token,
-            formToken: "form",
-            lastsSeconds: 3_600
-        )
-        #expect(isOpen)
-        return ConsoleActor(tokenHash: token, idleSeconds: 600, address: "192.0.2.1")
-    }
-
     /// Subscriptions 1 to a count, of which the first two are one person's.
     private func fixture(_ count: Int64 = 5) async throws -> StoreFixture {
         let fixture = try await StoreFixture.make()
@@ -55,7 +38,7 @@ struct PeopleTests {
     @Test("Whoever may only read sees the beginning of a user key; each look is on record, by ids")
     func looks() async throws {
         let fixture = try await fixture()
-        let (reader, oda) = (try await actor(fixture, .read), try await actor(fixture, .operate))
+        let (reader, oda) = (try await fixture.actor(.read), try await fixture.actor(.operate))
         let found = try await fixture.store.findSubscribers(.userKey, "customer-4711", most: 10, by: oda)
         #expect(found.map(\.id).sorted() == [1, 2] && found.allSatisfy { $0.userKey == "customer-4711" })
         let masked = try await fixture.store.findSubscribers(.userKey, "customer-4711", most: 10, by: reader)
@@ -83,7 +66,7 @@ struct PeopleTests {
     @Test("A push token is looked up by its SHA-256, in every application that has it, and is not told")
     func tokenHashes() async throws {
         let fixture = try await fixture()
-        let reader = try await actor(fixture, .read)
+        let reader = try await fixture.actor(.read)
         try await fixture.sql(#"UPDATE pushmta_engine.subscription SET push_token = 'ab\x\' WHERE id = 4"#)
         // printf %s 'ab\x\' | sha256sum
         let known = "db49f0d97ee03479c2b1043647918c16d03779562c825f009efaecab689f5b07"
@@ -111,7 +94,7 @@ struct PeopleTests {
     @Test("Roles: nobody changes anything without one, and only an administrator forgets")
     func roles() async throws {
         let fixture = try await fixture()
-        let (reader, oda) = (try await actor(fixture, .read), try await actor(fixture, .operate))
+        let (reader, oda) = (try await fixture.actor(.read), try await fixture.actor(.operate))
         let nobody = ConsoleActor(tokenHash: [UInt8](repeating: 0, count: 32), idleSeconds: 600, address: "")
         for action in SubscriberAction.allCases {
             await expect(.invalid) { try await fixture.store.change(action, subscription: 1, by: reader) }
@@ -140,7 +123,7 @@ struct PeopleTests {
     @Test("A lifted quarantine takes back what was said of the token, and nothing else")
     func lift() async throws {
         let fixture = try await fixture()
-        let oda = try await actor(fixture, .operate)
+        let oda = try await fixture.actor(.operate)
         try await fixture.sql(
             """
             UPDATE pushmta_engine.subscription SET quarantine_status = 2, quarantine_reason = 'BadDeviceToken', quarantined_at = now(),
@@ -186,7 +169,7 @@ struct PeopleTests {
     @Test("Who is forgotten is gone, and the record does not say who it was")
     func forget() async throws {
         let fixture = try await fixture()
-        let admin = try await actor(fixture, .admin)
+        let admin = try await fixture.actor(.admin)
         let gone = try await fixture.store.forget(userOf: 1, by: admin)
         #expect(gone.subscriptions == 2)
         for id in [1, 2] {
@@ -214,7 +197,7 @@ struct PeopleTests {
     @Test("The quarantine is counted to a bound, and listed by key")
     func quarantine() async throws {
         let fixture = try await fixture(30)
-        let reader = try await actor(fixture, .read)
+        let reader = try await fixture.actor(.read)
         try await fixture.sql(
             """
             UPDATE pushmta_engine.subscription SET quarantine_status = 2, quarantined_at = now() - id * interval '1 minute',

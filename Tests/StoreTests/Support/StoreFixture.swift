@@ -2,6 +2,7 @@ import PostgresClient
 import PushCore
 import Store
 import TestSupport
+import Testing
 
 /// A migrated database with a service, an account and an application for each platform.
 struct StoreFixture {
@@ -161,6 +162,25 @@ struct StoreFixture {
             )
         )
         return try result.bool(0, 0)
+    }
+}
+
+extension StoreFixture {
+    /// Somebody who has signed in to the console with a role.
+    func actor(_ role: ConsoleRole) async throws -> ConsoleActor {
+        let author = AuditAuthor(name: "test", origin: "here")
+        try await store.addConsoleUser(role.rawValue, role: role, passwordHash: "scrypt$hash", by: author)
+        let token = [UInt8](repeating: try required(role.rawValue.utf8.first), count: 32)
+        let isOpen = try await store.beginConsoleSession(
+            user: role.rawValue,
+            hash: "scrypt$hash",
+            address: "192.0.2.1",
+            tokenHash: token,
+            formToken: "form",
+            lastsSeconds: 3_600
+        )
+        #expect(isOpen)
+        return ConsoleActor(tokenHash: token, idleSeconds: 600, address: "192.0.2.1")
     }
 }
 
