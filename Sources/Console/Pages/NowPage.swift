@@ -14,7 +14,7 @@ struct NowPage: Sendable {
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/", .role(.read)) { _ in
-                let html = try await responder.feed.html()
+                let html = try await responder.feed.part().html
                 return .page(
                     ConsolePage(
                         "now",
@@ -38,7 +38,7 @@ struct NowPage: Sendable {
     }
 
     private func stream(_ call: ConsoleCall, _ send: (LiveEvent) async throws -> Void) async throws {
-        var last = ""
+        var last: Date?
         var tick = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             tick += 1
@@ -53,9 +53,9 @@ struct NowPage: Sendable {
                 try await send(.alive)
             }
             // A database that is away is told by the page that is loaded next.
-            if let html = try? await responder.feed.html(), html != last {
-                try await send(.html(html))
-                last = html
+            if let part = try? await responder.feed.part(), part.readAt != last {
+                try await send(part.event)
+                last = part.readAt
             }
             try? await Task.sleep(for: NowFeed.pause)
         }

@@ -4,17 +4,25 @@ import Synchronization
 
 /// What a live page is sent.
 enum LiveEvent: Sendable, Hashable {
-    /// The live part, to be shown in place of the one before.
-    case html(String)
+    /// Bytes as they go on the wire, made once for all who are sent them.
+    case made(ByteBuffer)
     /// Nothing new; it only shows that somebody is there.
     case alive
     /// Why there will be no events, for a person.
     case refused(String)
 
+    /// The live part, to be shown in place of the one before.
+    static func html(_ html: String) -> LiveEvent { .made(ByteBuffer(string: data(html))) }
+
+    /// What is written.
+    var bytes: ByteBuffer {
+        if case .made(let bytes) = self { bytes } else { ByteBuffer(string: text) }
+    }
+
     /// Its text on the wire (WHATWG HTML, section 9.2).
     var text: String {
         switch self {
-        case .html(let html): Self.data(html)
+        case .made(let bytes): String(buffer: bytes)
         case .alive: ":\n\n"
         case .refused(let why): "event: refused\n" + Self.data(why)
         }
@@ -34,7 +42,7 @@ enum EventWriter {
     ) async throws {
         var current = writer
         try await body { event in
-            try await current.write(ByteBuffer(string: event.text))
+            try await current.write(event.bytes)
         }
         writer = current
     }
