@@ -45,11 +45,7 @@ struct NowPage: Sendable {
             if tick.isMultiple(of: Self.ticksPerCheck) {
                 var actor = call.actor
                 actor.moment = responder.setup.moment()
-                let asked = actor
-                let isOpen = try? await responder.database.run {
-                    try await $0.consoleSession(asked, isUse: false) != nil
-                }
-                if isOpen == false { return }
+                guard await responder.sessions.isOpen(actor) else { return }
                 try await send(.alive)
             }
             // A database that is away is told by the page that is loaded next.

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import Store
 import Synchronization
 
 /// What a live page is sent.
@@ -64,12 +65,47 @@ final class LiveStreams: Sendable {
         }
     }
 
+    /// The sessions that have any.
+    var sessions: [[UInt8]] { open.withLock { Array($0.keys) } }
+
     /// Counts one less of a session.
     func leave(_ session: [UInt8]) {
         open.withLock { open in
             let left = (open[session] ?? 1) - 1
             open[session] = left > 0 ? left : nil
         }
+    }
+}
+
+/// Which sessions of live pages are open, asked of the database once for all of them.
+actor LiveSessions {
+    private let database: ConsoleDatabase
+    private let streams: LiveStreams
+    private var asked: (at: ContinuousClock.Instant, sessions: Set<[UInt8]>, task: Task<Set<[UInt8]>, any Error>)?
+
+    /// An answer is good for so long; pages ask half as often.
+    private static let pause = Duration.seconds(7)
+
+    init(database: ConsoleDatabase, streams: LiveStreams) {
+        self.database = database
+        self.streams = streams
+    }
+
+    /// Whether a session is open; true while the database does not say.
+    func isOpen(_ actor: ConsoleActor) async -> Bool {
+        let now = ContinuousClock.now
+        let task: Task<Set<[UInt8]>, any Error>
+        if let asked, asked.at + Self.pause > now, asked.sessions.contains(actor.tokenHash) {
+            task = asked.task
+        } else {
+            let sessions = streams.sessions + [actor.tokenHash]
+            task = Task { [database] in
+                try await database.run { try await $0.openConsoleSessions(sessions, asOf: actor) }
+            }
+            asked = (now, Set(sessions), task)
+        }
+        guard let open = try? await task.value else { return true }
+        return open.contains(actor.tokenHash)
     }
 }
 

@@ -71,7 +71,7 @@ COMMENT ON TABLE pushmta_engine.delivery_part IS
 CREATE INDEX delivery_part_claim ON pushmta_engine.delivery_part
     (application_id, external_account_id, priority DESC, not_before, id) WHERE state = 'ready';
 CREATE INDEX delivery_part_claimed ON pushmta_engine.delivery_part (id) WHERE state = 'claimed';
-CREATE INDEX delivery_part_delivery ON pushmta_engine.delivery_part (delivery_id);
+CREATE INDEX delivery_part_delivery ON pushmta_engine.delivery_part (delivery_id, id);
 CREATE INDEX delivery_part_unfinished ON pushmta_engine.delivery_part (delivery_id) WHERE state <> 'done';
 CREATE INDEX delivery_part_parent ON pushmta_engine.delivery_part (parent_part_id) WHERE parent_part_id IS NOT NULL;
 -- Parts that are held back, and deliveries that were ended before their parts were: both are few, and a duty looks for

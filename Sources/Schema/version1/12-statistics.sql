@@ -27,44 +27,45 @@ CREATE TABLE pushmta_engine.delivery_statistic (
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE pushmta_engine.delivery_statistic IS 'Counts of outcomes and hits, by delivery, hour and what is told apart.';
 
--- Without the hour, the version and the locale: those of a large delivery are tens of thousands of rows, and pages show their sums.
-CREATE TABLE pushmta_engine.delivery_total (
+-- Without the version and the locale: with them a large delivery has tens of thousands of rows, and pages and alarms want their sums.
+CREATE TABLE pushmta_engine.delivery_hour (
     delivery_id bigint NOT NULL,
+    hour timestamptz NOT NULL,
     n bigint NOT NULL,
     application_id integer NOT NULL,
     measure smallint NOT NULL,
     failure smallint NOT NULL,
     reason text NOT NULL,
-    PRIMARY KEY (delivery_id, application_id, measure, failure, reason)
+    PRIMARY KEY (delivery_id, hour, application_id, measure, failure, reason)
 ) WITH (fillfactor = 80);
-COMMENT ON TABLE pushmta_engine.delivery_total IS
-    'Sums of delivery_statistic by delivery, application, measure, failure and reason, kept by its triggers.';
+COMMENT ON TABLE pushmta_engine.delivery_hour IS
+    'Sums of delivery_statistic over versions and locales, kept by its triggers.';
 
 CREATE FUNCTION pushmta_engine.note_totals() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO delivery_total AS t (delivery_id, application_id, measure, failure, reason, n)
-        SELECT a.delivery_id, a.application_id, a.measure, a.failure, a.reason, sum(a.n) FROM after a
-        GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-        ON CONFLICT (delivery_id, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
+        INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
+        SELECT a.delivery_id, a.hour, a.application_id, a.measure, a.failure, a.reason, sum(a.n) FROM after a
+        GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+        ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
     ELSIF TG_OP = 'UPDATE' THEN
-        INSERT INTO delivery_total AS t (delivery_id, application_id, measure, failure, reason, n)
-        SELECT x.delivery_id, x.application_id, x.measure, x.failure, x.reason, sum(x.n)
-        FROM (SELECT a.delivery_id, a.application_id, a.measure, a.failure, a.reason, a.n FROM after a
-            UNION ALL SELECT b.delivery_id, b.application_id, b.measure, b.failure, b.reason, -b.n FROM before b) x
-        GROUP BY 1, 2, 3, 4, 5 HAVING sum(x.n) <> 0 ORDER BY 1, 2, 3, 4, 5
-        ON CONFLICT (delivery_id, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
+        INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
+        SELECT x.delivery_id, x.hour, x.application_id, x.measure, x.failure, x.reason, sum(x.n)
+        FROM (SELECT a.delivery_id, a.hour, a.application_id, a.measure, a.failure, a.reason, a.n FROM after a
+            UNION ALL SELECT b.delivery_id, b.hour, b.application_id, b.measure, b.failure, b.reason, -b.n FROM before b) x
+        GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(x.n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6
+        ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
     ELSE
-        INSERT INTO delivery_total AS t (delivery_id, application_id, measure, failure, reason, n)
-        SELECT b.delivery_id, b.application_id, b.measure, b.failure, b.reason, -sum(b.n) FROM before b
-        GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-        ON CONFLICT (delivery_id, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
+        INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
+        SELECT b.delivery_id, b.hour, b.application_id, b.measure, b.failure, b.reason, -sum(b.n) FROM before b
+        GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+        ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
     END IF;
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_totals() IS
-    'Adds what a statement has changed of the statistics to their totals.';
+    'Adds what a statement has changed of the statistics to their sums by the hour.';
 
 CREATE TRIGGER delivery_statistic_added AFTER INSERT ON pushmta_engine.delivery_statistic
     REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.note_totals();
@@ -311,7 +312,7 @@ CROSS JOIN LATERAL (SELECT coalesce(sum(s.n) FILTER (WHERE s.measure = 1), 0)::b
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS opened_unique,
     coalesce(sum(s.n) FILTER (WHERE s.measure IN (20, 21)), 0)::bigint AS clicked,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS clicked_unique
-    FROM pushmta_engine.delivery_total s WHERE s.delivery_id = d.id) c;
+    FROM pushmta_engine.delivery_hour s WHERE s.delivery_id = d.id) c;
 COMMENT ON VIEW pushmta.delivery_statistics IS 'What became of the messages of each delivery.';
 
 CREATE VIEW pushmta.delivery_statistics_detail AS
@@ -346,7 +347,7 @@ SELECT s.delivery_id, s.hour,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS opened_unique,
     coalesce(sum(s.n) FILTER (WHERE s.measure IN (20, 21)), 0)::bigint AS clicked,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS clicked_unique
-FROM pushmta_engine.delivery_statistic s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+FROM pushmta_engine.delivery_hour s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
 GROUP BY 1, 2;
 COMMENT ON VIEW pushmta.delivery_statistics_by_hour IS 'What became of the messages of each delivery, by the hour (UTC).';
 
@@ -364,7 +365,7 @@ SELECT s.delivery_id, a.name AS application,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS opened_unique,
     coalesce(sum(s.n) FILTER (WHERE s.measure IN (20, 21)), 0)::bigint AS clicked,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS clicked_unique
-FROM pushmta_engine.delivery_total s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+FROM pushmta_engine.delivery_hour s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
 GROUP BY 1, 2;
 COMMENT ON VIEW pushmta.delivery_statistics_by_application IS 'What became of the messages of each delivery, by application.';
 
@@ -409,7 +410,7 @@ SELECT s.delivery_id, a.name AS application, pushmta_engine.status_name(s.measur
     CASE WHEN s.failure >= 0 THEN pushmta_engine.failure_type(s.failure) END AS failure_type,
     CASE WHEN s.failure >= 0 THEN pushmta_engine.failure_reason(s.failure) END AS failure_reason, s.reason,
     sum(s.n)::bigint AS messages
-FROM pushmta_engine.delivery_total s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+FROM pushmta_engine.delivery_hour s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
 WHERE s.measure IN (0, 2, 7, 8, 9)
 GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(s.n) <> 0;
 COMMENT ON VIEW pushmta.delivery_failures IS 'Failed messages of deliveries by type and reason.';

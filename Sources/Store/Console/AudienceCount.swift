@@ -177,14 +177,7 @@ struct AudienceCounter {
             }
         }
         let result = try await store.query(
-            """
-            SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion <> 0)
-            FROM unnest($1::integer[], $2::bigint[]) w(application, low)
-            CROSS JOIN LATERAL (SELECT s.exclusion, (\(condition?.condition ?? "true")) AS chosen
-                FROM pushmta_engine.console_audience s
-                WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
-            WHERE c.chosen GROUP BY w.application
-            """,
+            Self.sampleSQL(condition?.condition ?? "true"),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
         )
         var sums: [Int32: Sum] = [:]
@@ -195,6 +188,17 @@ struct AudienceCounter {
             )
         }
         return sums
+    }
+
+    /// Parameters: the application and the first id of each window, and how many ids a window has.
+    static func sampleSQL(_ condition: String) -> String {
+        """
+        SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion <> 0)
+        FROM unnest($1::integer[], $2::bigint[]) w(application, low)
+        CROSS JOIN LATERAL (SELECT s.exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
+            WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
+        WHERE c.chosen GROUP BY w.application
+        """
     }
 
     /// A number with two digits that count.

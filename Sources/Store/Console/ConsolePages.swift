@@ -114,8 +114,8 @@ public struct FailureCount: Sendable, Hashable {
 }
 
 extension Store {
-    /// So many parts are counted for the chart, at most: some 50 milliseconds.
-    private static let mostParts: Int64 = 100_000
+    /// So many parts are counted for the chart, at most: some 100 milliseconds, and those of 50 million messages.
+    private static let mostParts: Int64 = 50_000
     /// How long a page of the list looks through deliveries that do not fit.
     public static let listLimit = Duration.milliseconds(150)
     /// So many people that were left out are counted, at most: some 20 milliseconds.
