@@ -553,7 +553,9 @@ enum English {
         .listsLabel: "Exclusion lists",
         .everybody: "everybody",
         .countLabel: "Subscriptions",
-        .countHint: "As saved. What cannot be counted in a quarter of a second is estimated and says “about”, or “at least” if it is seldom.",
+        .countHint:
+            "As saved. What cannot be counted in a quarter of a second is estimated and says “about”, or “at least” if "
+            + "it is seldom.",
         .countNobody: "no application is chosen",
         .countMapping: "known when it is prepared: the filter asks for columns of a mapping",
         .countExcluded: "{0} more are disabled, opted out or in quarantine.",

@@ -567,7 +567,9 @@ enum German {
         .listsLabel: "Ausschlusslisten",
         .everybody: "alle",
         .countLabel: "Abonnements",
-        .countHint: "Wie gespeichert. Was sich in einer Viertelsekunde nicht zählen lässt, wird geschätzt und heißt „etwa“, Seltenes „mindestens“.",
+        .countHint:
+            "Wie gespeichert. Was sich in einer Viertelsekunde nicht zählen lässt, wird geschätzt und heißt "
+            + "„etwa“, Seltenes „mindestens“.",
         .countNobody: "keine Anwendung gewählt",
         .countMapping: "bekannt, wenn er vorbereitet ist: Der Filter fragt nach Spalten einer Zuordnung",
         .countExcluded: "{0} weitere sind deaktiviert, abgemeldet oder in Quarantäne.",

@@ -37,7 +37,8 @@ enum Phrase: String, Sendable, CaseIterable {
         cancelButton, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
         columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
-        failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast, about,
+        failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
+        about,
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
         otherLimits
     // How messages end.

@@ -160,7 +160,8 @@ struct AudienceCounter {
         )
         var ranges: [Int32: ClosedRange<Int64>] = [:]
         for row in 0..<result.rowCount {
-            ranges[try result.int32(row, 0)] = try result.int64(row, 1)...max(result.int64(row, 1), result.int64(row, 2))
+            ranges[try result.int32(row, 0)] =
+                try result.int64(row, 1)...max(result.int64(row, 1), result.int64(row, 2))
         }
         return ranges
     }

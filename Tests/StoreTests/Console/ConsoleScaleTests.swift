@@ -43,7 +43,10 @@ struct ConsoleScaleTests {
         #expect(try await fixture.store.outcomesByApplication(deliveries: [id]).map(\.sent) == [10_000])
         #expect(try await fixture.viewsAgree(id))
         for view in ["delivery_statistics", "delivery_statistics_by_application", "delivery_failures"] {
-            let plan = try await self.plan(fixture, "SELECT * FROM pushmta.\(view) s WHERE s.delivery_id = ANY('{\(id)}')")
+            let plan = try await self.plan(
+                fixture,
+                "SELECT * FROM pushmta.\(view) s WHERE s.delivery_id = ANY('{\(id)}')"
+            )
             #expect(plan.pages < 50 && !plan.text.contains("on delivery_statistic "), "\(plan)")
         }
         try await fixture.sql("UPDATE pushmta_engine.delivery_statistic SET n = 3 WHERE app_version = '1'")
@@ -74,7 +77,8 @@ struct ConsoleScaleTests {
             """
         )
         try await fixture.sql("ANALYZE")
-        let numbers = "pushmta_engine.numbers_in_order(\(id), 1, (SELECT log_day FROM pushmta_engine.delivery WHERE id = \(id)), s.id)"
+        let numbers =
+            "pushmta_engine.numbers_in_order(\(id), 1, (SELECT log_day FROM pushmta_engine.delivery WHERE id = \(id)), s.id)"
         let right = """
             SELECT count(*) FROM pushmta_engine.subscription s CROSS JOIN LATERAL \(numbers) n
             JOIN pushmta_engine.delivery_part_target t ON t.part_id = n.part
@@ -106,8 +110,10 @@ struct ConsoleScaleTests {
         func page(_ filter: DeliveryFilter, _ limit: Duration = .seconds(60)) async throws -> DeliveryPage {
             try await fixture.store.deliveryPage(filter, most: 25, within: limit)
         }
-        for filter in [DeliveryFilter(state: .failed), DeliveryFilter(application: "shop-android"), DeliveryFilter(text: "old ONE")]
-        {
+        for filter in [
+            DeliveryFilter(state: .failed), DeliveryFilter(application: "shop-android"),
+            DeliveryFilter(text: "old ONE"),
+        ] {
             let found = try await page(filter)
             #expect(found.rows.map(\.id) == [old] && found.next == nil && !found.isCut)
         }
@@ -137,8 +143,16 @@ struct ConsoleScaleTests {
                 "9223372036854775807", filter.state.map { "'\($0.rawValue)'" } ?? "NULL", "'\(filter.text)'",
                 "'\(filter.application)'", "26",
             ]
-            let plan = try await prepared(fixture, DeliveryListSQL(filter: filter).sql, "bigint, text, text, text, bigint", values)
-            #expect(plan.text.contains(index) && !plan.text.contains("Seq Scan on delivery ") && plan.pages < pages, "\(plan)")
+            let plan = try await prepared(
+                fixture,
+                DeliveryListSQL(filter: filter).sql,
+                "bigint, text, text, text, bigint",
+                values
+            )
+            #expect(
+                plan.text.contains(index) && !plan.text.contains("Seq Scan on delivery ") && plan.pages < pages,
+                "\(plan)"
+            )
         }
     }
 
@@ -161,7 +175,12 @@ struct ConsoleScaleTests {
         let none = AudienceCounter.Sum()
         let soon = ContinuousClock.now + .milliseconds(1)
         // 7,500 in each application, of whom a tenth has opted out; one round looks at 5,000 ids of each.
-        let both = try await counter("locale = 'fr'").estimate([1, 2], beside: none, counted: none, until: soon + .seconds(1))
+        let both = try await counter("locale = 'fr'").estimate(
+            [1, 2],
+            beside: none,
+            counted: none,
+            until: soon + .seconds(1)
+        )
         #expect(both.isEstimate && !both.isPartial)
         #expect((12_000...15_000).contains(both.count) && (1_000...2_000).contains(both.excluded), "\(both)")
         // What is counted is added, and never less than was counted is said.
@@ -188,7 +207,10 @@ struct ConsoleScaleTests {
         let sample = AudienceCounter.sampleSQL("true")
         let values = ["'{1}'", "'{20000}'", "250"]
         let plan = try await prepared(fixture, sample, "integer[], bigint[], bigint", values)
-        #expect(plan.text.contains("Index") && !plan.text.contains("Seq Scan on subscription") && plan.pages < 200, "\(plan)")
+        #expect(
+            plan.text.contains("Index") && !plan.text.contains("Seq Scan on subscription") && plan.pages < 200,
+            "\(plan)"
+        )
     }
 
     /// What a statement reads, and how.
@@ -203,7 +225,9 @@ struct ConsoleScaleTests {
     }
 
     /// That of a plan that is kept for all values.
-    private func prepared(_ fixture: StoreFixture, _ sql: String, _ types: String, _ values: [String]) async throws -> Plan {
+    private func prepared(_ fixture: StoreFixture, _ sql: String, _ types: String, _ values: [String]) async throws
+        -> Plan
+    {
         try await explain(
             fixture,
             "EXECUTE kept(\(values.joined(separator: ", ")))",

@@ -62,7 +62,8 @@ extension StoreFixture {
 
     /// The progress of a delivery, which is read from sums, must be what its parts say one by one.
     func progressAgrees(_ delivery: Int64) async throws -> Bool {
-        let rest = "(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown)"
+        let rest =
+            "(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown)"
         func ended(_ column: String, _ status: Int) -> String {
             "sum(p.\(column) + CASE p.rest_status WHEN \(status) THEN \(rest) ELSE 0 END)"
         }
