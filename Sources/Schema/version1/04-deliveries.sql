@@ -156,7 +156,7 @@ CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHE
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
 -- What lists of the console read: those of a state, and labels, of which one is looked for in all.
 CREATE INDEX delivery_state ON pushmta_engine.delivery (state, id) INCLUDE (label);
-CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label);
+CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
 CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state IN ('stopped', 'failed') AND finished_at IS NULL;
 -- A continuous delivery goes on until it is stopped and has no messages of its own. Those of a day belong to a delivery of that
 -- day, its child of the same kind: the day and the tracking key of a delivery never change.
