@@ -295,6 +295,10 @@ struct DeliveryListSQL {
         """
     }
 
+    /// The state is no parameter: indexes of some states alone serve statements that name one of them.
+    private var isInState: String { filter.state.map { "d.state = '\($0.rawValue)'" } ?? "true" }
+
+    /// Nearly all are finished, and found by their ids.
     private var looked: String {
         if isByApplication {
             return """
@@ -306,8 +310,9 @@ struct DeliveryListSQL {
         }
         // Where nobody asks for a label, none is read; the index of labels has those that are not empty.
         let label = filter.text.isEmpty ? "'' AS label" : "d.label"
-        let condition = isByState ? "d.state = $2" : filter.text.isEmpty ? "true" : "d.label <> ''"
-        return "SELECT d.id, \(label) FROM pushmta_engine.delivery d WHERE \(condition) AND d.id < $1 ORDER BY d.id DESC"
+        let condition = isByState ? isInState : filter.text.isEmpty ? "true" : "d.label <> ''"
+        return
+            "SELECT d.id, \(label) FROM pushmta_engine.delivery d WHERE \(condition) AND d.id < $1 ORDER BY d.id DESC"
     }
 
     private var isOfApplication: String {
