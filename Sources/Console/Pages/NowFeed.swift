@@ -34,7 +34,7 @@ struct PacedFigure<Value: Sendable>: Sendable {
     let cost: Duration
 
     /// All figures of one kind together take no more than this share of one processor of the database, however large it is.
-    static var share: Int { 200 }
+    static var share: Int { 400 }
 
     /// Whether it is to be read again.
     ///

@@ -30,7 +30,7 @@ struct NowPage: Sendable {
                     }
                     defer { responder.streams.leave(call.actor.tokenHash) }
                     try await stream(call) { event in
-                        try await SendDeadline.within(hangUp: call.hangUp) { try await send(event) }
+                        try await responder.ticks.sending(hangUp: call.hangUp) { try await send(event) }
                     }
                 }
             },
@@ -53,7 +53,7 @@ struct NowPage: Sendable {
                 try await send(part.event)
                 last = part.readAt
             }
-            try? await Task.sleep(for: NowFeed.pause)
+            await responder.ticks.next()
         }
     }
 }

@@ -16,6 +16,7 @@ final class ConsoleResponder: Sendable {
     let passwords: Passwords
     let feed: NowFeed
     let streams = LiveStreams()
+    let ticks = LiveTicks()
     let sessions: LiveSessions
     private let proxies: Set<IPAddress>
 

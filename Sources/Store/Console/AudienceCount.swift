@@ -9,7 +9,7 @@ public struct AudienceCount: Sendable, Hashable {
     public let excluded: Int64
     /// Whether counting was ended before all were looked at: then there are at least so many.
     public let isPartial: Bool
-    /// Whether it was ended, and both numbers are what a sample makes probable, with two digits that count.
+    /// Whether it was ended, and both numbers are what a sample makes probable, with one or two digits that count.
     public let isEstimate: Bool
     /// Whether the filter asks for columns of a mapping, which only preparation reads: then nobody was counted.
     public let needsMapping: Bool
@@ -84,8 +84,10 @@ struct AudienceCounter {
     private static let step: Int64 = 5_000
     /// Ids of a window of a sample, and windows of an application in one statement: as much as a step.
     private static let (width, windows): (Int64, Int) = (250, 20)
-    /// With fewer than these a sample says too little: it would be wrong by a fifth or more.
-    private static let leastSample: Int64 = 25
+    /// With fewer than these a sample says too little: it would be wrong by a third or more.
+    private static let leastSample: Int64 = 10
+    /// With so many a second digit counts.
+    private static let goodSample: Int64 = 200
 
     /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
     func count(_ application: Int32, until deadline: ContinuousClock.Instant) async throws -> (Sum, isWhole: Bool) {
@@ -132,7 +134,9 @@ struct AudienceCounter {
             for (application, sum) in try await sample(ranges) { sums[application, default: Sum()].add(sum) }
             rounds += 1
         } while ContinuousClock.now < deadline
-        guard sums.values.reduce(0, { $0 + $1.chosen }) >= Self.leastSample else { return partly }
+        let found = sums.values.reduce(0) { $0 + $1.chosen }
+        guard found >= Self.leastSample else { return partly }
+        let digits = found < Self.goodSample ? 1 : 2
         var (chosen, excluded) = (Double(known.chosen), Double(known.excluded))
         for (application, range) in ranges {
             let share = Double(range.count) / Double(Int64(rounds * Self.windows) * Self.width)
@@ -140,8 +144,8 @@ struct AudienceCounter {
             excluded += Double(sums[application]?.excluded ?? 0) * share
         }
         return AudienceCount(
-            count: max(Self.rounded(chosen), least.chosen),
-            excluded: max(Self.rounded(excluded), least.excluded),
+            count: max(Self.rounded(chosen, digits: digits), least.chosen),
+            excluded: max(Self.rounded(excluded, digits: digits), least.excluded),
             isEstimate: true
         )
     }
@@ -202,10 +206,11 @@ struct AudienceCounter {
         """
     }
 
-    /// A number with two digits that count.
-    static func rounded(_ value: Double) -> Int64 {
+    /// A number with so many digits that count.
+    static func rounded(_ value: Double, digits: Int) -> Int64 {
         var unit = 1.0
-        while value / unit >= 100 { unit *= 10 }
+        let most = digits == 1 ? 10.0 : 100.0
+        while value / unit >= most { unit *= 10 }
         return Int64((value / unit).rounded() * unit)
     }
 }

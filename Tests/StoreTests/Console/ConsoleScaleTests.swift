@@ -204,7 +204,9 @@ struct ConsoleScaleTests {
             let few = try await counter(filter).estimate([1], beside: none, counted: .init(chosen: 3), until: until)
             #expect(few.isPartial && !few.isEstimate && few.count == 3)
         }
-        #expect(AudienceCounter.rounded(1_234_567) == 1_200_000 && AudienceCounter.rounded(99.4) == 99)
+        #expect(
+            AudienceCounter.rounded(1_234_567, digits: 2) == 1_200_000 && AudienceCounter.rounded(99.4, digits: 2) == 99
+        )
         let sample = AudienceCounter.sampleSQL("true")
         let values = ["'{1}'", "'{20000}'", "250"]
         let plan = try await prepared(fixture, sample, "integer[], bigint[], bigint", values)
