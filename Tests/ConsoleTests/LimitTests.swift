@@ -128,7 +128,7 @@ import Testing
             stride(from: 0, to: text.count, by: 2).compactMap { UInt8(text.dropFirst($0).prefix(2), radix: 16) }
         }
         #expect(hashes.count == 2 && hashes.allSatisfy { $0.count == 32 })
-        func actor(_ hash: [UInt8]) -> ConsoleActor {
+        @Sendable func actor(_ hash: [UInt8]) -> ConsoleActor {
             ConsoleActor(tokenHash: hash, idleSeconds: 600, address: "", moment: nil)
         }
         let open = try await site.responder.database.run { [hashes] in
