@@ -6,7 +6,7 @@ import Store
 /// The first two steps: the name and the applications, and whom of their subscribers it goes to.
 extension Composer {
     /// How long counting may keep a page, which has other things to read, too; one step more goes beyond it.
-    static let countingLimit = Duration.milliseconds(180)
+    static let countingLimit = Duration.milliseconds(150)
 
     var applicationRoutes: [ConsoleRoute] {
         [
