@@ -32,6 +32,8 @@ final class GatewayEngine {
     /// The generation of the token that messages were sent with last; 0 before the first.
     private var lastGeneration = 0
     private var reports: GatewayReports
+    /// Who looks at the wire; nil as a rule.
+    var tracer: (any GatewayTracer)?
 
     init(
         address: GatewayAddress,
@@ -79,6 +81,7 @@ final class GatewayEngine {
         for flight in made {
             flights[flight.requests.tag] = flight
             flight.requests.isUrgent = waitingRows.batch.isUrgent
+            flight.requests.keepsAnswerFields = tracer != nil
             client?.submit(flight.requests)
         }
     }
@@ -147,6 +150,7 @@ final class GatewayEngine {
     // MARK: Messages out
 
     func completed(_ completions: [HTTP2Completion]) {
+        if let tracer { show(completions, to: tracer) }
         var resolved = ResolvedBatches(expected: completions.count)
         var work = FollowUp()
         var flight: Flight?
@@ -304,6 +308,22 @@ extension GatewayEngine {
         guard let delegate, delegate.aboutToSend(departures) else { return false }
         CrashPoint.beforeWrite.reached()
         return true
+    }
+}
+
+/// What people see of the wire.
+extension GatewayEngine {
+    /// Shows exchanges that have ended to whoever asked for them; before their outcomes are known.
+    private func show(_ completions: [HTTP2Completion], to tracer: any GatewayTracer) {
+        for completion in completions where completion.latencyMicroseconds > 0 {
+            guard let flight = flights[completion.batch.tag] else { continue }
+            let row = Int(flight.row(completion.index))
+            let token = flight.batch.tokens[row]
+            let traces = tracer.traces(of: flight.batch.deliveryID, token: token)
+            guard !traces.isEmpty else { continue }
+            let exchange = GatewayExchange(completion, deliveryID: flight.batch.deliveryID, token: token)
+            tracer.saw(exchange, for: traces)
+        }
     }
 }
 
