@@ -106,6 +106,7 @@ let targets: [Target] = [
         [
             "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient", "Content",
             "OperatingSystem", "PushCore",
+            .nioCore, .nioPosix,
             .subprocess,
             .system,
             .logging,

@@ -71,7 +71,7 @@ final class SupervisorLoop: Sendable {
             group.addTask { await self.watchJournalDisk() }
             group.addTask { await self.lookAfterDatabase() }
             group.addTask { await self.serveMetrics() }
-            group.addTask { await TraceServer(self).run() }
+            group.addTask { await self.serveTraces() }
             var plan = SupervisorPlan(settings: settings.withLock(\.spawn))
             for await event in events {
                 if case .reload(let new) = event { take(new) }
