@@ -79,6 +79,25 @@ struct PlanTests {
         #expect(work.contains("delivery_part_claim") && !work.contains("Seq Scan on delivery_part "))
     }
 
+    @Test("Of deliveries under way the parts of no more than are shown are counted, those served first")
+    func deliveriesUnderWay() async throws {
+        let fixture = try await StoreFixture.make()
+        var priorities: [Int64: Int] = [:]
+        for number in 0..<30 {
+            let id = try await fixture.startedDelivery()
+            priorities[id] = number % 10
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET priority = \(number % 10) WHERE id = \(id)")
+        }
+        try await fixture.sql("ANALYZE")
+        let shown = try await fixture.store.deliveriesUnderWay(atMost: 4)
+        let all = try await fixture.store.deliveriesUnderWay(atMost: 100)
+        #expect(shown.map(\.id) == all.prefix(4).map(\.id) && all.count == 30 && Set(all.map(\.id)).count == 30)
+        #expect(shown.map { priorities[$0.id] } == [9, 9, 9, 8])
+        let plan = try await plan(fixture, Store.underWaySQL, "integer", "100")
+        let rows = plan.prefix(upTo: plan.range(of: "SubPlan")?.lowerBound ?? plan.endIndex)
+        #expect(rows.contains("delivery_open") && !rows.contains("Sort") && !rows.contains("Seq Scan"), "\(plan)")
+    }
+
     @Test("Columns of a target mapping are looked up by its key, one subscription at a time")
     func mappedFields() async throws {
         let fixture = try await StoreFixture.make()

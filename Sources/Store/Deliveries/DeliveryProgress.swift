@@ -201,16 +201,14 @@ extension Store {
     /// The deliveries under way in the order in which they are served, at most so many: the cost does not grow with those behind them.
     /// The rights of monitoring suffice.
     public func deliveriesUnderWay(atMost limit: Int32) async throws -> [DeliveryProgress] {
-        // The order of the index of open deliveries, so that the parts of no more than these are counted.
-        let result = try await query(
-            """
-            SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
-            WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
-            """,
-            [.int32(limit)]
-        )
-        return try all(result, Self.progress)
+        try all(try await query(Self.underWaySQL, [.int32(limit)]), Self.progress)
     }
+
+    /// In the order of the index of open deliveries, so that the parts of no more than these are counted.
+    static let underWaySQL = """
+        SELECT \(progressColumns) FROM pushmta.delivery_progress p
+        WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
+        """
 
     /// How a delivery's messages to each application stand, by name; with the days of a continuous one.
     public func applicationProgress(delivery id: Int64) async throws -> [ApplicationProgress] {

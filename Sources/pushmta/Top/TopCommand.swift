@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
+import PostgresClient
 import Store
 
 /// `pushmta top`: hosts, children, applications and deliveries on a screen that goes on by itself.
@@ -39,7 +40,8 @@ struct TopCommand: PushMTACommand {
         let session = StoreSession.configuration(loaded.values, role: "admin")
         let (events, continuation) = AsyncStream.makeStream(of: TopLoop.Event.self)
         let store = try await Store.connect(session) { event in
-            if case .attemptFailed(let error, _, _) = event { continuation.yield(.state(.away("\(error)"))) }
+            guard case .attemptFailed(let error, attempt: _, nextDelay: _) = event else { return }
+            continuation.yield(.state(.away("\(error)")))
         }
         let reader = TopReader(store: store)
         guard !once, let screen = TerminalScreen(environment: environment) else {

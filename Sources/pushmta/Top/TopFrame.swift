@@ -122,12 +122,12 @@ extension TopFrame {
     private var help: [TopLine] {
         let keys = [
             ("q, Ctrl-C", "end"),
-            ("Tab, Shift-Tab, 0 to 5", "everything, alarms, hosts, children, applications, deliveries"),
-            ("s, S", "order of rows: rate, waiting, failed, name; the one before"),
+            ("Tab, Shift-Tab, 0 to 5", "all tables, or one of them alone with its reasons"),
+            ("s, S", "order: rate, waiting, failed, name; the one before"),
             ("r", "the other way round"),
-            ("/", "show only rows with a text: a name, state, account, reason; Esc takes it away"),
+            ("/", "only rows with a text, such as a name; Esc: all"),
             ("p, Space", "let the figures stand still, and go on"),
-            ("↑ ↓ PgUp PgDn Home End, k j g G", "move through the rows of one table"),
+            ("arrows, Page, Home, End", "move through the rows of one table; so do k j g G"),
             ("Ctrl-Z", "back to the shell; fg goes on"),
             ("?, h", "this help"),
         ]
@@ -136,7 +136,7 @@ extension TopFrame {
             + "ended since the look before. lately is the same of the last looks, against the greatest of the row. waiting has not left. "
             + "A table whose figures cost the database much is read more rarely, and says how old it is."
         return [TopLine("")]
-            + keys.map { TopLine("  " + DisplayWidth.padded($0.0, to: 33) + $0.1) } + [TopLine("")]
+            + keys.map { TopLine("  " + DisplayWidth.padded($0.0, to: 25) + $0.1) } + [TopLine("")]
             + DisplayWidth.wrapped(notes, to: width - 2).map { TopLine("  " + $0, .note) }
     }
 }

@@ -224,10 +224,13 @@ struct TopState: Sendable {
 struct TopPace: Sendable {
     /// A hundredth, shared by the parts.
     private static let costFactor = 100 * TopPart.allCases.count
+    /// The least of the last costs counts: where the machine is busy the time that a look takes is mostly others'.
+    private static let keptCosts = 3
     /// A look may come a little before its time: ticks are not exact.
     private static let earliness = 4
 
     private let interval: Duration
+    private var costs: [TopPart: [Duration]] = [:]
     private var dueAt: [TopPart: ContinuousClock.Instant] = [:]
     /// When each part was read last.
     private(set) var readAt: [TopPart: ContinuousClock.Instant] = [:]
@@ -253,7 +256,9 @@ struct TopPace: Sendable {
         askedAt = nil
         for reading in readings {
             readAt[reading.part] = now
-            dueAt[reading.part] = begin + max(interval, reading.cost * Self.costFactor)
+            let known = (costs[reading.part] ?? []).suffix(Self.keptCosts - 1) + [reading.cost]
+            costs[reading.part] = Array(known)
+            dueAt[reading.part] = begin + max(interval, (known.min() ?? .zero) * Self.costFactor)
         }
     }
 

@@ -186,6 +186,8 @@ extension TopTable {
     private static func applications(_ state: TopState, _ width: Int) -> TopTable {
         let queues = Dictionary(grouping: state.figures.queue, by: \.application)
         let children = Dictionary(grouping: state.figures.children, by: \.applicationName)
+        // A line of its own for each reason, or a column for the first where there is room beside the others.
+        let hasNotes = width < wide || state.pane == .applications
         let rows = state.figures.applications.map { application in
             let queue = queues[application.application] ?? []
             let served = children[application.application] ?? []
@@ -202,9 +204,9 @@ extension TopTable {
                     CounterWords.cell(queue.map(\.claimed).reduce(0, +)),
                     queue.compactMap(\.oldestSeconds).max().map(AgeWords.text) ?? "",
                     CounterWords.cell(served.count), CounterWords.cell(failed),
-                    width < wide ? "" : queue.map(\.waitingReason).first { !$0.isEmpty } ?? "",
+                    hasNotes ? "" : queue.map(\.waitingReason).first { !$0.isEmpty } ?? "",
                 ],
-                notes: [application.health.reason] + (width < wide || state.pane == .applications ? reasons : []),
+                notes: [application.health.reason] + (hasNotes ? reasons : []),
                 style: isOpen ? .critical : application.health.reason.isEmpty ? .plain : .warning,
                 name: application.application,
                 rate: rate,

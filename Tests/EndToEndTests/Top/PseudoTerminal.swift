@@ -3,6 +3,10 @@ import Synchronization
 
 /// A terminal whose person is a test.
 final class PseudoTerminal: Sendable {
+    /// Linux' TIOCSPTLCK and TIOCGPTN, which Swift does not see, as little as posix_openpt(3).
+    private static let setLock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+
     /// The end of the program that runs in it.
     let program: Int32
     private let person: Int32
@@ -10,11 +14,13 @@ final class PseudoTerminal: Sendable {
 
     /// A terminal of so many columns and lines.
     init(columns: UInt16 = 80, lines: UInt16 = 24) throws {
-        person = posix_openpt(O_RDWR | O_NOCTTY)
-        guard person >= 0, grantpt(person) == 0, unlockpt(person) == 0, let name = ptsname(person) else {
+        person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var lock: Int32 = 0
+        var number: Int32 = 0
+        guard person >= 0, ioctl(person, Self.setLock, &lock) == 0, ioctl(person, Self.getNumber, &number) == 0 else {
             throw CocoaError(.fileReadUnknown)
         }
-        program = open(String(cString: name), O_RDWR | O_NOCTTY)
+        program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         guard program >= 0 else { throw CocoaError(.fileReadUnknown) }
         _ = fcntl(person, F_SETFL, O_NONBLOCK)
         resize(columns: columns, lines: lines)
