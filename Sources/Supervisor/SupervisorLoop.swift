@@ -106,7 +106,9 @@ final class SupervisorLoop: Sendable {
         switch action {
         case .spawn(let generation, let kind):
             let inbox = registry.add(generation, kind).inbox
-            for order in registry.traces.orders(ofApplication: kind.applicationID) { inbox.send(SupervisorMessage(order)) }
+            for order in registry.traces.orders(ofApplication: kind.applicationID) {
+                inbox.send(SupervisorMessage(order))
+            }
             group.addTask { await self.start(generation, kind, inbox) }
         case .command(let generation, let command, let detail):
             registry[generation]?.inbox.send(SupervisorMessage(command, detail: detail))

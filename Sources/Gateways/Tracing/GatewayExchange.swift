@@ -134,12 +134,19 @@ struct SecretScrubber {
     }
 
     func answer(_ field: HTTP2HeaderField) -> WireField {
-        WireField(text(field.name), Self.closedInAnswers.contains(field.name) ? GatewayExchange.hidden : text(field.value))
+        WireField(
+            text(field.name),
+            Self.closedInAnswers.contains(field.name) ? GatewayExchange.hidden : text(field.value)
+        )
     }
 
     /// A body; what is too long is cut after the secrets are out, so that none is cut in two.
     func bytes(_ body: [UInt8]) -> [UInt8] {
-        Array(replacements.reduce(body) { Self.replace($1.secret, in: $0, by: $1.replacement) }.prefix(GatewayExchange.longestBody))
+        Array(
+            replacements.reduce(body) { Self.replace($1.secret, in: $0, by: $1.replacement) }.prefix(
+                GatewayExchange.longestBody
+            )
+        )
     }
 
     private func text(_ text: String) -> String { String(decoding: bytes(Array(text.utf8)), as: UTF8.self) }

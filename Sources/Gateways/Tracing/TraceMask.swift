@@ -71,7 +71,9 @@ public struct TraceMask: Sendable {
                 entries.map { entry in
                     let inner = path.isEmpty ? entry.name : "\(path).\(entry.name)"
                     // The token is its hash already, unless it was written with escapes.
-                    if inner == Self.tokenPath, let tokenHash { return JSONEntry(name: entry.name, value: .string(tokenHash)) }
+                    if inner == Self.tokenPath, let tokenHash {
+                        return JSONEntry(name: entry.name, value: .string(tokenHash))
+                    }
                     // A dot in a key must not lead to the path of another.
                     let isPlain = !entry.name.contains(".")
                     return JSONEntry(

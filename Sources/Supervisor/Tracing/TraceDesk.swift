@@ -47,8 +47,10 @@ final class TraceDesk: Sendable {
     /// What a child of an application is to be asked for.
     func orders(ofApplication id: Int32) -> [TraceOrder] {
         state.withLock { state in
-            state.traces.filter { $0.value.request.applicationID == id }.map { TraceOrder(id: $0.key, $0.value.request) }
-                .sorted { $0.id < $1.id }
+            state.traces.filter { $0.value.request.applicationID == id }.map {
+                TraceOrder(id: $0.key, $0.value.request)
+            }
+            .sorted { $0.id < $1.id }
         }
     }
 

@@ -72,7 +72,7 @@ struct TraceServer: Sendable {
         while !Task.isCancelled {
             do {
                 try await serve(group)
-            } catch where !Task.isCancelled {
+            } catch  where !Task.isCancelled {
                 if !isTold {
                     logger.warning(
                         "pushmta trace cannot be used: the socket \(folder.appending(Self.socketFile)) cannot be had: \(error). It is tried again each \(Self.retryPause.components.seconds) s."
@@ -138,7 +138,10 @@ struct TraceServer: Sendable {
                 }
                 timer.cancel()
                 guard let request else {
-                    return try await refuse("it is no request of this version: use the pushmta of this supervisor", outbound)
+                    return try await refuse(
+                        "it is no request of this version: use the pushmta of this supervisor",
+                        outbound
+                    )
                 }
                 guard let opened = try await open(request, outbound, of: channel) else { return }
                 defer { close(request, opened) }
@@ -224,6 +227,13 @@ struct TraceServer: Sendable {
     }
 }
 
+extension Supervisor {
+    /// Where the supervisor that has a folder lets people of its host look at the wire.
+    public static func traceSocket(in folder: String) -> String {
+        FilePath(folder).appending(TraceServer.socketFile).string
+    }
+}
+
 extension SupervisorLoop {
     /// Lets people of this host look at the wire, as long as this supervisor runs.
     func serveTraces() async {
@@ -232,7 +242,8 @@ extension SupervisorLoop {
                 throw StoreError(.unavailable, "The database is away.")
             }
             let what = [
-                request.deliveryID.map { "delivery \($0)" }, request.tokenHash.map { "token \($0)" }, "\(request.seconds) s at most",
+                request.deliveryID.map { "delivery \($0)" }, request.tokenHash.map { "token \($0)" },
+                "\(request.seconds) s at most",
             ]
             try await store.noteUnmaskedTrace(
                 application: request.application,
