@@ -219,7 +219,7 @@ let targets: [Target] = [
         "SupervisorTests",
         [
             "Supervisor", "ProcessProtocol", "Store", "PostgresClient", "OperatingSystem", "PushCore", "TestSupport",
-            .system, .logging,
+            .nioCore, .nioPosix, .system, .logging,
         ]
     ),
     tests(
