@@ -6,9 +6,9 @@
 //
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web, console; see Processes. Commands for
-//   people and scripts: top (Top), trace (Tracing); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation); service, account,
-//   app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
-//   content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
+//   people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation);
+//   service, account, app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message,
+//   rate, template, seed, content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
 //   settings. --help says everything of each.
 //
 // THREADS AND TASKS

@@ -3,7 +3,6 @@ import Logging
 import NIOCore
 import NIOPosix
 import ProcessProtocol
-import Store
 import SystemPackage
 import TestSupport
 import Testing
@@ -62,7 +61,7 @@ struct TraceServerTests {
         let inbox = registry.add(1, ChildKind(applicationID: 7, accountID: 1, connector: .iosHTTP2)).inbox
         let path = FilePath(folder.path.string)
         let server = TraceServer(folder: path, registry: registry, logger: Logger(label: "test")) { request in
-            if request.person != "ada" { throw StoreError(.unavailable, "no record") }
+            if request.person != "ada" { throw CocoaError(.fileWriteUnknown) }
         }
         let running = Task { await server.run() }
         let socket = path.appending(TraceServer.socketFile).string
