@@ -5,6 +5,7 @@ import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
+import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Foundation
 import Gateways
 import NIOCore
 import NIOPosix
@@ -79,11 +80,10 @@ struct TraceCommand: PushMTACommand {
     }
 
     private func request(_ id: Int32) -> TraceRequest {
-        var request = TraceRequest(
-            applicationID: id,
-            application: application,
-            person: AuditAuthor.commandLine.name
-        )
+        // The socket is the supervisor's user's; who became that one says sudo.
+        let user = AuditAuthor.commandLine.name
+        let person = ProcessInfo.processInfo.environment["SUDO_USER"].map { "\($0) as \(user)" } ?? user
+        var request = TraceRequest(applicationID: id, application: application, person: person)
         request.tokenHash = tokenHash?.lowercased()
         request.deliveryID = delivery
         request.perSecond = perSecond
