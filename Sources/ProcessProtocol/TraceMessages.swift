@@ -46,6 +46,8 @@ public struct TraceRequest: ProtocolMessage, Equatable {
 public enum TraceLimits {
     /// More than anybody reads, and 1 % of a core at most: an exchange costs some 50 µs to copy, mask and write.
     public static let mostPerSecond = 100
+    /// Half a percent of a core: to hash a token costs some 250 ns.
+    public static let mostHashesPerSecond = 20_000
     /// What a person can follow.
     public static let usualPerSecond = 10
     /// Nobody looks for longer; a window that was forgotten costs nothing from then on.
@@ -119,6 +121,8 @@ public struct TraceCounts: Sendable, Codable, Equatable {
     public var matched: Int64 = 0
     /// Those that were to be shown and found no room; the sending waited for none of them.
     public var lost: Int64 = 0
+    /// Those of which nobody knows whether they were asked for, as looking at so many push tokens would have slowed the sending.
+    public var unchecked: Int64 = 0
 
     /// None.
     public init() {}

@@ -17,7 +17,10 @@ struct TraceTests {
 
         init(_ traces: [Int64] = [1]) { self.traces = traces }
 
-        func traces(of delivery: Int64, token: ArraySlice<UInt8>) -> [Int64] { traces }
+        func choose(from count: Int, _ message: (Int) -> MessageOnWire?) -> [TraceChoice] {
+            traces.isEmpty
+                ? [] : (0..<count).filter { message($0) != nil }.map { TraceChoice(index: $0, traces: traces) }
+        }
 
         func saw(_ exchange: GatewayExchange, for traces: [Int64]) { seen.withLock { $0.append(exchange) } }
     }

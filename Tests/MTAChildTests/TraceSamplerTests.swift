@@ -51,6 +51,17 @@ struct TraceSamplerTests {
         #expect(crowd.obey(order(5), at: begin) == nil)
     }
 
+    @Test("Where more messages come than tokens may be hashed, some are not looked at and counted")
+    func hashing() {
+        var sampler = TraceSampler(at: begin)
+        _ = sampler.obey(order(1) { $0.tokenHash = PushTokenHash.text("token".utf8) }, at: begin)
+        let most = TraceLimits.mostHashesPerSecond
+        for _ in 0..<most + 500 { _ = sampler.sample(delivery: 7, token: Array("other".utf8)[...], at: begin) }
+        #expect(sampler.counts(1)?.unchecked == 500 && sampler.counts(1)?.matched == 0)
+        #expect(sampler.sample(delivery: 7, token: token, at: begin).isEmpty)
+        #expect(sampler.sample(delivery: 7, token: token, at: begin + .seconds(1)) == [1])
+    }
+
     @Test("A trace that nobody renews ends, and so does one that is ended")
     func ends() {
         var sampler = TraceSampler(at: begin)

@@ -315,14 +315,23 @@ extension GatewayEngine {
 extension GatewayEngine {
     /// Shows exchanges that have ended to whoever asked for them; before their outcomes are known.
     private func show(_ completions: [HTTP2Completion], to tracer: any GatewayTracer) {
-        for completion in completions where completion.latencyMicroseconds > 0 {
-            guard let flight = flights[completion.batch.tag] else { continue }
-            let row = Int(flight.row(completion.index))
-            let token = flight.batch.tokens[row]
-            let traces = tracer.traces(of: flight.batch.deliveryID, token: token)
-            guard !traces.isEmpty else { continue }
-            let exchange = GatewayExchange(completion, deliveryID: flight.batch.deliveryID, token: token)
-            tracer.saw(exchange, for: traces)
+        var flight: Flight?
+        func message(_ index: Int) -> MessageOnWire? {
+            let completion = completions[index]
+            guard completion.latencyMicroseconds > 0 else { return nil }
+            if flight?.requests !== completion.batch { flight = flights[completion.batch.tag] }
+            return flight.map {
+                MessageOnWire(deliveryID: $0.batch.deliveryID, token: $0.batch.tokens[Int($0.row(completion.index))])
+            }
+        }
+        for choice in tracer.choose(from: completions.count, message) {
+            guard let chosen = message(choice.index) else { continue }
+            let exchange = GatewayExchange(
+                completions[choice.index],
+                deliveryID: chosen.deliveryID,
+                token: chosen.token
+            )
+            tracer.saw(exchange, for: choice.traces)
         }
     }
 }

@@ -10,11 +10,43 @@ import Foundation
 
 /// Somebody who looks at the wire; every method is called on the gateway's event loop.
 public protocol GatewayTracer: AnyObject, Sendable {
-    /// Who wants to see a message that was on the wire, by their numbers; empty if nobody does.
-    func traces(of delivery: Int64, token: ArraySlice<UInt8>) -> [Int64]
+    /// Which of the messages that one read has ended somebody wants to see.
+    ///
+    /// Asked once a read, as a lock and a look at the clock for each message would be seen in the rate.
+    ///
+    /// - Parameter message: the message of an index; nil for one that was never on the wire.
+    func choose(from count: Int, _ message: (Int) -> MessageOnWire?) -> [TraceChoice]
 
     /// A request has ended that these want to see.
     func saw(_ exchange: GatewayExchange, for traces: [Int64])
+}
+
+/// What a message on the wire is known by.
+public struct MessageOnWire: Sendable {
+    /// The delivery that it is of.
+    public let deliveryID: Int64
+    /// Its push token.
+    public let token: ArraySlice<UInt8>
+
+    /// Names a message.
+    public init(deliveryID: Int64, token: ArraySlice<UInt8>) {
+        self.deliveryID = deliveryID
+        self.token = token
+    }
+}
+
+/// A message that is to be shown.
+public struct TraceChoice: Sendable, Hashable {
+    /// Its index among those of the read.
+    public let index: Int
+    /// Who wants to see it, by the numbers of traces.
+    public let traces: [Int64]
+
+    /// Chooses a message.
+    public init(index: Int, traces: [Int64]) {
+        self.index = index
+        self.traces = traces
+    }
 }
 
 /// One header field on the wire.
@@ -97,6 +129,18 @@ public enum PushTokenHash {
     /// Whether a text can be such a hash.
     public static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { HexDigit.value($0) != nil }
+    }
+
+    /// The bytes of such a hash; nil if the text is none.
+    public static func bytes(_ text: String) -> [UInt8]? {
+        guard isHash(text) else { return nil }
+        let digits = text.utf8.compactMap { HexDigit.value($0) }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    /// Whether a push token has a hash, given as its bytes.
+    public static func isHash(_ hash: [UInt8], of token: ArraySlice<UInt8>) -> Bool {
+        SHA256.hash(data: token).elementsEqual(hash)
     }
 }
 

@@ -63,8 +63,17 @@ final class ChildTracer: GatewayTracer {
 
     // MARK: On the event loop
 
-    func traces(of delivery: Int64, token: ArraySlice<UInt8>) -> [Int64] {
-        state.withLock { $0.sampler.sample(delivery: delivery, token: token, at: .now) }
+    func choose(from count: Int, _ message: (Int) -> MessageOnWire?) -> [TraceChoice] {
+        state.withLock { state in
+            let now = ContinuousClock.now
+            var choices: [TraceChoice] = []
+            for index in 0..<count {
+                guard let message = message(index) else { continue }
+                let traces = state.sampler.sample(delivery: message.deliveryID, token: message.token, at: now)
+                if !traces.isEmpty { choices.append(TraceChoice(index: index, traces: traces)) }
+            }
+            return choices
+        }
     }
 
     func saw(_ exchange: GatewayExchange, for traces: [Int64]) {

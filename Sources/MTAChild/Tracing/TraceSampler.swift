@@ -9,14 +9,19 @@ struct TraceSampler {
         var end: ContinuousClock.Instant
         var allowance: SampleAllowance
         var counts = TraceCounts()
+        /// The hash of the push token that is looked for, as bytes.
+        var tokenHash: [UInt8]?
     }
 
     private(set) var running: [Running] = []
     /// All traces together show no more: what is read beside the sending must not show in its rate.
     private var together: SampleAllowance
+    /// To look for a token is dear, as each message's is hashed for it: above this rate some are not looked at, and are counted.
+    private var hashing: SampleAllowance
 
     init(at now: ContinuousClock.Instant) {
         together = SampleAllowance(perSecond: TraceLimits.mostPerSecond, at: now)
+        hashing = SampleAllowance(perSecond: TraceLimits.mostHashesPerSecond, at: now)
     }
 
     /// Begins, renews or ends a trace.
@@ -34,7 +39,10 @@ struct TraceSampler {
         }
         guard running.count < TraceLimits.mostTraces else { return nil }
         let perSecond = min(max(order.perSecond, 1), TraceLimits.mostPerSecond)
-        running.append(Running(order: order, end: end, allowance: SampleAllowance(perSecond: perSecond, at: now)))
+        var made = Running(order: order, end: end, allowance: SampleAllowance(perSecond: perSecond, at: now))
+        // What is no hash is no token's.
+        made.tokenHash = order.tokenHash.map { PushTokenHash.bytes($0) ?? [] }
+        running.append(made)
         return TraceCounts()
     }
 
@@ -50,20 +58,22 @@ struct TraceSampler {
         at now: ContinuousClock.Instant
     ) -> [Int64] {
         var shown: [Int64] = []
-        var hash: String?
         for index in running.indices {
-            let order = running[index].order
-            guard now < running[index].end, order.deliveryID == nil || order.deliveryID == delivery else { continue }
-            if let wanted = order.tokenHash {
-                let own = hash ?? PushTokenHash.text(token)
-                hash = own
-                guard own == wanted else { continue }
+            let wantedDelivery = running[index].order.deliveryID
+            guard now < running[index].end, wantedDelivery == nil || wantedDelivery == delivery else { continue }
+            if let wanted = running[index].tokenHash {
+                guard hashing.has(at: now) else {
+                    running[index].counts.unchecked += 1
+                    continue
+                }
+                hashing.take()
+                guard PushTokenHash.isHash(wanted, of: token) else { continue }
             }
             running[index].counts.matched += 1
             guard running[index].allowance.has(at: now), together.has(at: now) else { continue }
             running[index].allowance.take()
             together.take()
-            shown.append(order.id)
+            shown.append(running[index].order.id)
         }
         return shown
     }

@@ -219,7 +219,7 @@ struct TraceServer: Sendable {
                 let words =
                     children == 0
                     ? "no child of \(request.application) runs on this host: one starts when there are messages"
-                    : "\(children) children of \(request.application) run on this host"
+                    : "children of \(request.application) on this host: \(children)"
                 registry.traces.say(TraceLine(notice: words), to: order.id)
             }
             let pause = min(.seconds(TraceLimits.renewalSeconds), end - .now)

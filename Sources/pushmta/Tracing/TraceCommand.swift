@@ -33,7 +33,7 @@ struct TraceCommand: PushMTACommand {
     @Option(help: "Only messages to the push token with this SHA-256 hash: printf %s TOKEN | sha256sum.")
     var tokenHash: String?
 
-    @Option(help: "Only messages of this delivery, by its id.")
+    @Option(help: "Only messages of this delivery, by its id; of a continuous one the id of its day.")
     var delivery: Int64?
 
     @Option(help: "Exchanges a second and child that are shown at most, up to 100.")

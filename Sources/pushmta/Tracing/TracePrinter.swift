@@ -40,6 +40,7 @@ final class TracePrinter: Sendable {
         ]
         if let counts, counts.matched > 0 { head.append("exchange \(counts.matched)") }
         if let counts, counts.lost > 0 { head.append("\(counts.lost) not shown") }
+        if let counts, counts.unchecked > 0 { head.append("\(counts.unchecked) not looked at") }
         var lines = [head.filter { !$0.isEmpty }.joined(separator: "  ")]
         lines += part(exchange.request, ">")
         if let answer = exchange.answer { lines += part(answer, "<") }

@@ -71,7 +71,7 @@ struct TraceServerTests {
         let lines = try await Self.trace(socket, LineEncoder.line(request { $0.seconds = 1 })) { line in
             if line.notice != nil { registry.traces.heard(report(1), from: 3) }
         }
-        #expect(lines.contains { $0.notice == "1 children of shop run on this host" })
+        #expect(lines.contains { $0.notice == "children of shop on this host: 1" })
         #expect(lines.contains { $0.exchange != nil && $0.child == 3 })
         #expect(lines.last?.end == "its time is over" && lines.last?.isRefused == nil)
         var commands = inbox.commands.makeAsyncIterator()
