@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ProcessProtocol
+import PushCore
 import SystemPackage
 import TestSupport
 import Testing
