@@ -209,8 +209,8 @@ let targets: [Target] = [
     .testTarget(
         name: "MTAChildTests",
         dependencies: [
-            "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "Content", "PushCore",
-            "TestSupport", .nioCore,
+            "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "Content", "OperatingSystem",
+            "PushCore", "TestSupport", .nioCore, .system,
         ],
         exclude: ["Goldens"],
         swiftSettings: swiftSettings

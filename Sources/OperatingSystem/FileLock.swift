@@ -33,6 +33,14 @@ public final class FileLock: Sendable {
     ///
     /// - Throws: `Errno` when it cannot be opened or locked at all.
     public static func acquire(_ path: FilePath, create: Bool) throws -> FileLock? {
+        while true {
+            guard let lock = try attempt(path, create: create) else { return nil }
+            // Its owner may have put another file in its place since it was opened: that one's lock is the one that says something.
+            if try lock.isOf(path) { return lock }
+        }
+    }
+
+    private static func attempt(_ path: FilePath, create: Bool) throws -> FileLock? {
         let descriptor = try FileDescriptor.open(
             path,
             // A file that is only read can be locked on a disk that has become read-only.
@@ -44,6 +52,19 @@ public final class FileLock: Sendable {
         // From here on the object closes it.
         let lock = FileLock(descriptor)
         return try descriptor.tryLock() ? lock : nil
+    }
+
+    /// Whether the path names the locked file still.
+    private func isOf(_ path: FilePath) throws -> Bool {
+        var own = stat()
+        var named = stat()
+        guard fstat(descriptor.rawValue, &own) == 0 else { throw Errno(rawValue: errno) }
+        guard stat(path.string, &named) == 0 else {
+            // It was removed: whoever opens it again is told so.
+            guard errno == ENOENT else { throw Errno(rawValue: errno) }
+            return false
+        }
+        return own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 }
 

@@ -259,22 +259,43 @@ import Testing
         #expect(dispatch.isEmpty)
     }
 
-    @Test func theJournalIsCutOnlyWhenNothingInItIsUnresolved() throws {
+    /// One message without an answer must not keep all others waiting.
+    @Test func aCutOfTheJournalKeepsWhatTheDatabaseHasNotAndNobodyWaitsForIt() throws {
         var dispatch = dispatch()
         let delivery = try DispatchFixture.delivery()
         try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: delivery))
-        #expect(dispatch.handle(.journalLong, now: now).isEmpty)
-        let held = dispatch.handle(.prepared(DispatchFixture.part(2, size: 1, delivery: delivery)), now: now)
-        #expect(!held.contains { if case .mark = $0 { true } else { false } }, "a quiet moment is made")
+        let kept = { (actions: [DispatchState.Action]) -> [Int64: [Int64]] in
+            actions.reduce(into: [:]) {
+                if case .cutJournal(let length, let claims) = $1 { $0[length] = claims.map(\.part).sorted() }
+            }
+        }
+        #expect(kept(dispatch.handle(.journalLong(100), now: now)) == [100: [1]])
+        try send(&dispatch, DispatchFixture.part(2, size: 1, batch: 200, delivery: delivery))
+        #expect(dispatch.window.inGateway == 2, "what comes next leaves at once")
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
+        #expect(kept(dispatch.handle(.journalLong(200), now: now)) == [200: [1, 2]])
         let taken = dispatch.storing.take()
         let (batch, rows) = try #require(taken)
+        #expect(kept(dispatch.handle(.journalLong(300), now: now)) == [300: [1, 2]], "its outcome is on its way")
         var report = StoreReport()
         report.closedParts = [1]
-        let stored = dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now)
-        #expect(stored.contains { if case .cutJournal = $0 { true } else { false } })
-        let after = dispatch.handle(.journalCut, now: now)
-        #expect(after.contains { if case .mark = $0 { true } else { false } })
+        _ = dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now)
+        #expect(kept(dispatch.handle(.journalLong(400), now: now)) == [400: [2]])
+    }
+
+    /// What a gateway answered is a fact, also for a part that another host has by now.
+    @Test func aCutOfTheJournalKeepsFactsOfAPartThatIsLost() throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))
+        let claim = PartToken(part: 1, token: 1)
+        _ = dispatch.handle(.leasesLost([claim]), now: now)
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
+        #expect(dispatch.parts.isEmpty && dispatch.journaledClaims == [claim])
+        let taken = dispatch.storing.take()
+        let (batch, rows) = try #require(taken)
+        #expect(dispatch.journaledClaims == [claim])
+        _ = dispatch.handle(.stored(StoreReport(), claims: batch.claims, windowRows: rows), now: now)
+        #expect(dispatch.journaledClaims.isEmpty)
     }
 
     @Test func nothingIsSentWhileTheLeaseIsAmbiguous() throws {

@@ -19,43 +19,24 @@ import Testing
         }
     }
 
-    private func cuts(_ actions: [DispatchState.Action]) -> Bool {
-        actions.contains { if case .cutJournal = $0 { true } else { false } }
-    }
-
     private func cancels(_ actions: [DispatchState.Action]) -> Bool {
         actions.contains { if case .cancelQueued = $0 { true } else { false } }
     }
 
-    /// A second cut, carried out after messages have left again, would take their intents.
-    @Test func theJournalIsCutOnceForEachOrder() throws {
-        var dispatch = dispatch()
-        #expect(cuts(dispatch.handle(.journalLong, now: now)))
-        let part = DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery())
-        let meanwhile = [DispatchState.Event.leaseValid(true), .deliveryStates([:]), .prepared(part)]
-        for event in meanwhile { #expect(!cuts(dispatch.handle(event, now: now))) }
-        let after = dispatch.handle(.journalCut, now: now)
-        #expect(after.contains { if case .mark = $0 { true } else { false } })
-        #expect(cuts(dispatch.handle(.markFailed, now: now)) == false)
-    }
-
     /// What is known of a part that goes back stands in the journal only, until the database has it.
-    @Test func theJournalStaysWhileAPartIsOnItsWayBack() throws {
+    @Test func theJournalKeepsAPartThatIsOnItsWayBack() throws {
         var dispatch = dispatch()
+        let claim = PartToken(part: 1, token: 1)
         send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))
         _ = dispatch.handle(.fastShutdown, now: now)
-        _ = dispatch.handle(.journalLong, now: now)
         let back = dispatch.handle(
             .resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .unprocessed, neverLeft: true)]),
             now: now
         )
         #expect(back.contains { if case .release = $0 { true } else { false } })
-        #expect(!cuts(back) && dispatch.endings.releasing == [PartToken(part: 1, token: 1)])
-        // That may last: others go on meanwhile, and the cut is asked for again later.
-        #expect(back.contains { if case .cutJournalLater = $0 { true } else { false } })
-        #expect(!cuts(dispatch.handle(.released(PartToken(part: 1, token: 1)), now: now)))
-        #expect(dispatch.endings.releasing.isEmpty)
-        #expect(cuts(dispatch.handle(.journalLong, now: now)))
+        #expect(dispatch.parts.isEmpty && dispatch.journaledClaims == [claim])
+        _ = dispatch.handle(.released(claim), now: now)
+        #expect(dispatch.journaledClaims.isEmpty)
     }
 
     /// Renewals and marks name parts only: with two claims of one part the older would seem to be held.

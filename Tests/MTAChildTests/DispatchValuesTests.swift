@@ -68,26 +68,18 @@ import Testing
         queue.wasStored()
         #expect(queue.isEmpty && queue.stored == 1)
     }
-}
 
-@Suite struct JournalCutTests {
-    @Test func aCutIsWantedUntilItIsDone() {
-        var cut = JournalCut()
-        #expect(!cut.isWanted && !cut.isUnderWay)
-        cut.want()
-        cut.begin()
-        #expect(cut.isWanted && cut.isUnderWay)
-        cut.done()
-        #expect(!cut.isWanted && !cut.isUnderWay)
-    }
-
-    @Test func aPostponedCutIsWantedAgainLater() {
-        var cut = JournalCut()
-        cut.want()
-        cut.postpone()
-        #expect(!cut.isWanted && !cut.isUnderWay)
-        cut.want()
-        #expect(cut.isWanted)
+    @Test func aPartLeavesWhenItsLastBatchIsStored() {
+        var queue = OutcomeQueue(batchSize: 10)
+        let claims = (1...3).map { PartToken(part: $0, token: 1) }
+        queue.leave(claims[0], lastBatch: 0)
+        queue.leave(claims[1], lastBatch: 1)
+        queue.leave(claims[2], lastBatch: 2)
+        #expect(queue.leaving == [claims[1]: 1, claims[2]: 2], "the first has no outcome that is not stored")
+        queue.wasStored()
+        #expect(queue.leaving == [claims[2]: 2])
+        queue.wasStored()
+        #expect(queue.leaving.isEmpty)
     }
 }
 

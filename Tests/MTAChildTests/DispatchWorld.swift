@@ -97,14 +97,7 @@ struct DispatchWorld {
                 seen.insert(reason == nil ? "part goes alone" : "part put aside")
                 releases.append((part, recovery))
             case .postpone(let part, _): releases.append((part, PartRecovery()))
-            case .cutJournal:
-                if !releases.isEmpty { fail("cut while \(releases.count) parts are on their way back") }
-                for (entry, answer) in journal where answer == nil && !isJournalBroken {
-                    fail("cut with \(entry) on the wire")
-                }
-                seen.insert("journal cut")
-                journal = [:]
-                perform(.journalCut)
+            case .cutJournal(_, let claims): cut(keeping: claims)
             case .cancelQueued: cancelQueued()
             case .enterTrouble:
                 seen.insert("trouble")
@@ -125,7 +118,7 @@ struct DispatchWorld {
                 told[id] = states[id]
             case .lookAgain(let pause): looks.append(dispatch.moment + pause)
             case .cutRate: seen.insert("rate cut")
-            case .store, .claimMore, .cutJournalLater, .askForSlices: break
+            case .store, .claimMore, .askForSlices: break
             }
         }
         if dispatch.window.unresolved < 0 { fail("unresolved is \(dispatch.window.unresolved)") }
@@ -324,6 +317,24 @@ struct DispatchWorld {
     }
 
     // MARK: The journal
+
+    /// What goes is of parts that the database knows the last of.
+    private mutating func cut(keeping claims: Set<PartToken>) {
+        let gone = journal.filter { !claims.contains(PartToken(part: $0.key.part, token: $0.key.token)) }
+        if !gone.isEmpty { seen.insert("journal cut") }
+        if gone.count < journal.count { seen.insert("journal cut in part") }
+        for (entry, answer) in gone {
+            let claim = PartToken(part: entry.part, token: entry.token)
+            if answer == nil, !isJournalBroken { fail("cut with \(entry) on the wire") }
+            if releases.contains(where: { $0.part == claim }) { fail("cut with \(claim) on its way back") }
+            if dispatch.storing.outcomes.claims.contains(claim)
+                || stores.contains(where: { !$0.isCommitted && $0.batch.claims.contains(claim) })
+            {
+                fail("cut with outcomes of \(claim) that are not stored")
+            }
+            journal[entry] = nil as OutcomeClass??
+        }
+    }
 
     private mutating func record(_ bytes: [UInt8]) {
         guard !isJournalBroken else { return }

@@ -87,14 +87,11 @@ public final class ConsoleServer: Sendable {
     let setup: ConsoleSetup
     let database: ConsoleDatabase
     let responder: ConsoleResponder
-    private let group: MultiThreadedEventLoopGroup
+    /// The process's event loops, which end with it: what Hummingbird does last with them, it does after it has said that it is done.
+    private let group = MultiThreadedEventLoopGroup.singleton
     private let running = Mutex<ServiceGroup?>(nil)
     private let isDraining = Mutex(false)
-    /// Whether the loops are ended.
-    private let hasEnded = Mutex(false)
 
-    /// Event loops: they only read and write, and pages are small.
-    private static let threads = 2
     /// Connections at once: a few hundred people with live pages.
     private static let connections = 1_000
     /// A connection on which nothing was asked for so long has nobody at its end; readers of live pages have SendDeadline.
@@ -114,14 +111,11 @@ public final class ConsoleServer: Sendable {
         self.setup = setup
         database = ConsoleDatabase(setup)
         responder = try ConsoleResponder(setup: setup, database: database)
-        group = MultiThreadedEventLoopGroup(numberOfThreads: Self.threads)
     }
 
     /// Returns when each event loop has had a turn after this call.
     public func turn() async {
-        // The watchdog may ask while the process ends, and what is given to a loop that has ended is an error of NIO's.
-        let turns = hasEnded.withLock { ended in ended ? [] : group.makeIterator().map { $0.submit {} } }
-        for turn in turns { try? await turn.get() }
+        for turn in group.makeIterator().map({ $0.submit {} }) { try? await turn.get() }
     }
 
     /// Serves until ``drain()``, or until an error.
@@ -148,8 +142,6 @@ public final class ConsoleServer: Sendable {
         }
         await database.close()
         await responder.close()
-        hasEnded.withLock { $0 = true }
-        try? await group.shutdownGracefully()
         try result.get()
     }
 

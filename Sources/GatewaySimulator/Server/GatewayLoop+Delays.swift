@@ -112,11 +112,12 @@ struct DelayedAnswer<Rules: GatewayRules> {
 /// Answers by the moment at which they leave. Those that are due at about the same moment leave together, so that a thousand delayed
 /// answers need no thousand flushes.
 struct AnswerQueue<Rules: GatewayRules> {
-    /// Answers that leave together are due within half a millisecond, or within 2 % of their delay, if that is more…
+    /// Answers that leave together are due within half a millisecond, or within some 2 % of their delay, if that is more…
     private static var shortest: UInt64 { 500_000 }
     private static var share: UInt64 { 50 }
-    /// …and at most this, as a flush is cheap by then.
-    private static var longest: UInt64 { 4_000_000 }
+    /// …and at most so many times as long, as a flush is cheap by then. Each is twice the one before, so that answers with different delays
+    /// share their moments.
+    private static var steps: [UInt64] { [8, 4, 2] }
 
     private var moments: [UInt64: [DelayedAnswer<Rules>]] = [:]
     /// The keys of `moments` as a binary heap.
@@ -126,7 +127,7 @@ struct AnswerQueue<Rules: GatewayRules> {
     var firstDue: UInt64? { heap.first }
 
     mutating func insert(_ answer: DelayedAnswer<Rules>, delay: UInt64) {
-        let together = min(max(delay / Self.share, Self.shortest), Self.longest)
+        let together = Self.shortest * (Self.steps.first { $0 * Self.shortest <= delay / Self.share } ?? 1)
         let moment = (answer.due + together - 1) / together * together
         if moments[moment]?.append(answer) == nil {
             moments[moment] = [answer]

@@ -58,7 +58,7 @@ extension DispatchState {
         // A message that was refused as a probe lets others go first: it may be refused for its own sake.
         let hasFresh = isProbing && splitForProbe()
         if !isProbingTrouble || !hasFresh { sendDue(&actions) }
-        guard !window.isMarking, !cut.isWanted, !waiting.isEmpty, mayProbe, circuit != .probing || window.inGateway == 0
+        guard !window.isMarking, !waiting.isEmpty, mayProbe, circuit != .probing || window.inGateway == 0
         else { return }
         var marks: [PartMark] = []
         let before = window.unresolved

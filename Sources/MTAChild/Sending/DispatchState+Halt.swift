@@ -155,6 +155,7 @@ extension DispatchState {
         dropUndecided(claim)
         waiting.removeAll { $0 == claim }
         guard let part = parts.removeValue(forKey: claim) else { return }
+        storing.leave(claim, lastBatch: part.lastBatch)
         let delivery = part.claimed.deliveryID
         // The next claim says how the delivery is then.
         if pauses.halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
@@ -164,7 +165,7 @@ extension DispatchState {
     }
 }
 
-/// How parts end: closed with their last outcomes, or fenced; and when the journal is cut.
+/// How parts end: closed with their last outcomes, or fenced; and what the journal keeps of them.
 extension DispatchState {
     mutating func closeIfDone(_ claim: PartToken, _ now: Int64) {
         guard var part = parts[claim], part.open == 0, !part.isFenced, !part.isClosing else { return }
@@ -236,18 +237,9 @@ extension DispatchState {
         forget(claim)
     }
 
-    mutating func cutIfQuiet(_ actions: inout [Action]) {
-        guard cut.isWanted, !cut.isUnderWay, window.unresolved == 0, !window.isMarking, flights.isEmpty, storing.isEmpty
-        else { return }
-        if endings.releasing.isEmpty, parts.values.allSatisfy({ $0.retries.isEmpty }) {
-            cut.begin()
-            actions.append(.cutJournal)
-        } else {
-            // Soft answers of a part that is not at its end, or what is known of one on its way back, stand in the journal only:
-            // another time, as either may last.
-            cut.postpone()
-            actions.append(.cutJournalLater)
-            dispatch(&actions)
-        }
+    /// The parts of which the journal says what the database may not have yet: those that are here or on their way back, and those
+    /// that are not here any more and have outcomes in a batch that is not stored.
+    var journaledClaims: Set<PartToken> {
+        Set(parts.keys).union(endings.releasing).union(storing.leaving.keys)
     }
 }

@@ -8,7 +8,7 @@ import Store
 /// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order
 /// carries the promise of the design: a mark is committed before its messages are submitted, an intent is journaled when
 /// they get their streams (``aboutToSend(_:now:isLeaseValid:)``), answers are journaled before anything else happens with
-/// them, and the journal is cut only when nothing in it is unresolved.
+/// them, and a cut of the journal leaves in it what it says of parts that the database does not have the end of.
 struct DispatchState: Sendable {
     let applicationID: Int32
     var parts: [PartToken: HeldPart] = [:]
@@ -19,7 +19,6 @@ struct DispatchState: Sendable {
     var due: [Int64] = []
     var window: DispatchWindow
     var storing: OutcomeQueue
-    var cut = JournalCut()
     var permission = SendPermission()
     var pauses = DeliveryPauses()
     var pace = SendingPace()
@@ -120,8 +119,7 @@ struct DispatchState: Sendable {
         case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
         case .circuitFoundOpen: circuitFoundOpen(&actions)
         case .fastShutdown: fastShutdown(&actions)
-        case .journalLong: cut.want()
-        case .journalCut: cut.done()
+        case .journalLong(let length): actions.append(.cutJournal(upTo: length, keeping: journaledClaims))
         case .capacityChanged(let streams): window.adapt(streams: streams)
         case .limitsSeen(let limits, let asked):
             pace.take(limits, asked: asked, held: heldDeliveries)
@@ -144,7 +142,6 @@ struct DispatchState: Sendable {
         guardQuietTopics(now, &actions)
         if let (limit, reason) = pace.takeRefusal() { actions.append(.cutRate(limit: limit, reason: reason)) }
         dispatch(&actions)
-        cutIfQuiet(&actions)
         if !storing.outcomes.isEmpty {
             actions.append(.store(isFull: storesAtOnce))
         }
@@ -192,9 +189,8 @@ extension DispatchState {
         case circuitFoundOpen
         /// Give everything back that is not on the wire.
         case fastShutdown
-        /// The journal has grown so long that it should be cut.
-        case journalLong
-        case journalCut
+        /// The journal has grown to a length, in bytes, at which it should be cut.
+        case journalLong(Int64)
         /// So many messages may be on the wire at once now, over all connections.
         case capacityChanged(Int)
         /// The limits of messages a second that hold for the child, and for the deliveries that were asked for.
@@ -218,9 +214,8 @@ extension DispatchState {
         case putAside(PartToken, PartRecovery, reason: String?)
         /// Give a part back as it came; nobody gets it before a pause, which the database sets.
         case postpone(PartToken, reason: String)
-        case cutJournal
-        /// The journal cannot be cut soon: ask again when it has grown further.
-        case cutJournalLater
+        /// Take out of the journal's first bytes what they say of other parts than these: the database has it.
+        case cutJournal(upTo: Int64, keeping: Set<PartToken>)
         /// There is room for another part.
         case claimMore
         /// Messages wait for their rate: more may leave after so long.

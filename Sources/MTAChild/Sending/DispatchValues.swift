@@ -83,6 +83,8 @@ struct OutcomeQueue: Sendable {
     /// That of the last one that is stored.
     private(set) var stored: Int64 = 0
     private var underWay = 0
+    /// Parts that are not here any more, with the number of the last batch that has outcomes of theirs, while it is not stored.
+    private(set) var leaving: [PartToken: Int64] = [:]
 
     init(batchSize: Int) {
         self.batchSize = batchSize
@@ -107,29 +109,12 @@ struct OutcomeQueue: Sendable {
     mutating func wasStored() {
         stored += 1
         underWay -= 1
+        if !leaving.isEmpty { leaving = leaving.filter { $0.value > stored } }
     }
-}
 
-/// The cut of a journal that has grown long: once nothing in it is unresolved.
-struct JournalCut: Sendable {
-    /// Nothing new is marked, so that the moment comes.
-    private(set) var isWanted = false
-    /// The one cut that was asked for is not done: a second one, carried out later, would take what came after the first.
-    private(set) var isUnderWay = false
-
-    /// The journal has grown long.
-    mutating func want() { isWanted = true }
-
-    /// It is asked for.
-    mutating func begin() { isUnderWay = true }
-
-    /// Not now: it is wanted again when the journal has grown further.
-    mutating func postpone() { isWanted = false }
-
-    /// It is cut.
-    mutating func done() {
-        isWanted = false
-        isUnderWay = false
+    /// A part is not here any more.
+    mutating func leave(_ claim: PartToken, lastBatch: Int64) {
+        if lastBatch > stored { leaving[claim] = lastBatch }
     }
 }
 

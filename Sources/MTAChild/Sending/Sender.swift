@@ -107,18 +107,11 @@ final class Sender: GatewayDelegate {
         if isIdle { signals.idle.fire() }
     }
 
-    /// The journal's records first, in one write: what happens with an answer happens after it is there. Not before a cut what came after it.
+    /// The journal's records first, in one write: what happens with an answer happens after it is there.
     private func carryOut(_ actions: [DispatchState.Action]) {
-        var rest = actions[...]
-        while !rest.isEmpty {
-            let cut = rest.firstIndex { if case .cutJournal = $0 { true } else { false } }
-            let now = rest[..<(cut ?? rest.endIndex)]
-            let records = now.compactMap { if case .journal(let bytes) = $0 { bytes } else { nil } }
-            if !records.isEmpty { write(records.count == 1 ? records[0] : Array(records.joined())) }
-            for action in now { carryOut(action) }
-            if cut != nil { cutJournal() }
-            rest = rest[(cut.map { $0 + 1 } ?? rest.endIndex)...]
-        }
+        let records = actions.compactMap { if case .journal(let bytes) = $0 { bytes } else { nil } }
+        if !records.isEmpty { write(records.count == 1 ? records[0] : Array(records.joined())) }
+        for action in actions { carryOut(action) }
     }
 
     /// The slices of rates that messages wait for now.
@@ -137,8 +130,8 @@ final class Sender: GatewayDelegate {
         case .release(let part, let recovery): release(part, recovery)
         case .putAside(let part, let recovery, let reason): release(part, recovery, problem: reason, alone: true)
         case .postpone(let part, let reason): release(part, PartRecovery(), problem: reason)
-        case .cutJournalLater: journal.postponeCut()
-        case .journal, .cutJournal: break
+        case .journal: break
+        case .cutJournal(let length, let claims): cutJournal(length, claims)
         case .claimMore: signals.claim.fire()
         case .lookAgain(let pause):
             eventLoop.scheduleTask(in: TimeAmount(pause)) { self.perform(.lookAgain) }
@@ -166,7 +159,7 @@ final class Sender: GatewayDelegate {
     func write(_ bytes: [UInt8]) -> Bool {
         do {
             try journal.append(bytes)
-            if journal.isLong { eventLoop.execute { self.perform(.journalLong) } }
+            if let length = journal.lengthToCut() { eventLoop.execute { self.perform(.journalLong(length)) } }
             return true
         } catch {
             journalFailed(error)
@@ -174,12 +167,14 @@ final class Sender: GatewayDelegate {
         }
     }
 
-    private func cutJournal() {
-        do {
-            try journal.cut()
-            perform(.journalCut)
-        } catch {
-            journalFailed(error)
+    /// Beside what is sent meanwhile: the bytes are many.
+    private func cutJournal(_ length: Int64, _ claims: Set<PartToken>) {
+        Task {
+            do {
+                try journal.cut(upTo: length, keeping: claims)
+            } catch {
+                logger.warning("\(error). It is tried again when the journal has grown further.")
+            }
         }
     }
 

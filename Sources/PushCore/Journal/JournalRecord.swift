@@ -73,6 +73,8 @@ public struct JournalHeader: Sendable, Hashable {
     public static let version: UInt16 = 4
     /// The bytes that a header takes.
     public static let length = baseLength + 36
+    /// What is appended to a journal's file name while a shorter one is written that is to take its place; left behind by who dies in it.
+    public static let cutSuffix = ".cut"
     /// The bytes that every version begins with, so that each version can tell the others.
     static let baseLength = 44
 

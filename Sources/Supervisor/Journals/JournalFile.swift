@@ -51,11 +51,13 @@ struct JournalFile: Sendable {
 
     /// Removes it when everything in it is in the database.
     func remove() throws {
+        removeCut()
         try FileManager.default.removeItem(atPath: path.string)
     }
 
     /// Puts it aside under another name, for people to look at; one that was put aside before stays.
     func putAside(_ reason: Reason) throws {
+        removeCut()
         let name = "\(path.string).\(reason.rawValue)"
         var place = name
         var number = 1
@@ -64,6 +66,11 @@ struct JournalFile: Sendable {
             place = "\(name)-\(number)"
         }
         try FileManager.default.moveItem(atPath: path.string, toPath: place)
+    }
+
+    /// A child that died in a cut has left the beginning of the shorter journal, which nobody needs.
+    private func removeCut() {
+        try? FileManager.default.removeItem(atPath: path.string + JournalHeader.cutSuffix)
     }
 }
 

@@ -12,7 +12,8 @@
 //   goes to Hummingbird's router.
 //
 // THREADS AND TASKS
-//   web.threads event loops, by default one a core. A request's task runs on its connection's loop; a hit has no task at all.
+//   web.threads event loops, by default one a core; they are the process's and end with it. A request's task runs on its
+//   connection's loop; a hit has no task at all.
 //   Writers gather items (GroupCommitter), one transaction at a time each. Registrations, hits and reading have a connection
 //   each, the API three and one for its keys, made when they are needed. A spooled hit waits for the disk. Nobody waits
 //   longer for the database than his limit says; a statement whose time is over still blocks the next one on its connection.
@@ -56,12 +57,6 @@ import TrackingSpools
 /// It starts and takes hits while the database is away. ``drain()`` ends it: no new connections, requests under way are
 /// answered, everything that was answered is stored.
 public final class WebServer: Sendable {
-    /// How far its end has come.
-    private struct Ending {
-        var isDraining = false
-        var areLoopsOver = false
-    }
-
     let setup: WebSetup
     let stores: WebStores
     private let spool: TrackingSpool
@@ -74,10 +69,9 @@ public final class WebServer: Sendable {
     private let counters: WebCounters
     private let accessLog: AccessLog
     private let responder: WebResponder
-    private let group: MultiThreadedEventLoopGroup
     let listeners: WebListeners
     private let services: Mutex<ServiceGroup?> = Mutex(nil)
-    private let ending = Mutex(Ending())
+    private let isDraining = Mutex(false)
     /// When what it was asked to end is to be over.
     private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
@@ -170,17 +164,12 @@ public final class WebServer: Sendable {
             accessLog: accessLog,
             logger: logger
         )
-        group = MultiThreadedEventLoopGroup(
-            numberOfThreads: settings.threads > 0 ? settings.threads : System.coreCount
-        )
         listeners = WebListeners(settings: settings, logger: logger)
     }
 
     /// Returns when each event loop has had a turn after this call.
     public func turn() async {
-        // The watchdog may ask while the process ends, and what is given to a loop that has ended is an error of NIO's.
-        let turns = ending.withLock { $0.areLoopsOver ? [] : group.makeIterator().map { $0.submit {} } }
-        for turn in turns { try? await turn.get() }
+        for turn in setup.loops.makeIterator().map({ $0.submit {} }) { try? await turn.get() }
     }
 
     /// Serves until ``drain()``, or until an error.
@@ -197,8 +186,6 @@ public final class WebServer: Sendable {
         metrics.cancel()
         log.cancel()
         await Self.wait(for: log, atMost: Self.logTimeout)
-        ending.withLock { $0.areLoopsOver = true }
-        try? await group.shutdownGracefully()
         try result.get()
     }
 
@@ -233,7 +220,7 @@ public final class WebServer: Sendable {
         health.drain()
         let end = ContinuousClock.now + .seconds(setup.settings.web.drainTimeoutSec)
         drainEnd.withLock { $0 = $0 ?? end }
-        ending.withLock { $0.isDraining = true }
+        isDraining.withLock { $0 = true }
         let running = services.withLock { $0 }
         if let running { Task { await running.triggerGracefulShutdown() } }
     }
@@ -241,7 +228,7 @@ public final class WebServer: Sendable {
     private func serve(_ onOpen: @escaping @Sendable (WebPorts) -> Void) async -> Result<Void, any Error> {
         do {
             var configuration = ServiceGroupConfiguration(
-                services: try listeners.services(responder: responder, group: group, onOpen: onOpen).map {
+                services: try listeners.services(responder: responder, group: setup.loops, onOpen: onOpen).map {
                     .init(service: $0, successTerminationBehavior: .ignore)
                 },
                 logger: setup.logger
@@ -250,7 +237,7 @@ public final class WebServer: Sendable {
             let running = ServiceGroup(configuration: configuration)
             services.withLock { $0 = running }
             // It may have been asked to end before it began.
-            guard !ending.withLock({ $0.isDraining }) else { return .success(()) }
+            guard !isDraining.withLock({ $0 }) else { return .success(()) }
             try await running.run()
             return .success(())
         } catch let error as WebServerError {
@@ -264,7 +251,7 @@ public final class WebServer: Sendable {
                         "Cannot listen on \(settings.address), port \(settings.port) or \(settings.tlsPort): \(error). Is another process there (web.address, web.port, web.tlsPort)?"
                 )
             )
-        } catch  where ending.withLock({ $0.isDraining }) {
+        } catch  where isDraining.withLock({ $0 }) {
             setup.logger.failure("Requests were cut off at the end of web.drainTimeoutSec", of: error)
             return .success(())
         } catch {
@@ -363,6 +350,9 @@ public struct WebSetup: Sendable {
     public var availability: DatabaseAvailability
     /// Reads the keys that secrets of proofs of user keys are sealed with.
     public var keyring: @Sendable () throws -> CredentialKeyring
+    /// The event loops of all connections. The web process does not end them: what Hummingbird does last with them, it does after it has
+    /// said that it is done.
+    public var loops: MultiThreadedEventLoopGroup
     /// Adds routes below `/api/`.
     public var addRoutes: @Sendable (Router<WebContext>) -> Void
 
@@ -375,6 +365,7 @@ public struct WebSetup: Sendable {
         logger: Logger,
         availability: DatabaseAvailability? = nil,
         keyring: @escaping @Sendable () throws -> CredentialKeyring,
+        loops: MultiThreadedEventLoopGroup = .singleton,
         addRoutes: @escaping @Sendable (Router<WebContext>) -> Void = { _ in }
     ) {
         self.settings = settings
@@ -384,6 +375,7 @@ public struct WebSetup: Sendable {
         self.logger = logger
         self.availability = availability ?? DatabaseAvailability(logger: logger)
         self.keyring = keyring
+        self.loops = loops
         self.addRoutes = addRoutes
     }
 }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Gateways
 import Logging
+import NIOCore
 import OperatingSystem
 import ProcessEvents
 import PushCore
@@ -30,6 +31,7 @@ struct WebCommand: PushMTACommand {
             settings.database.origin = loaded.origin(of: "web.databaseUrl")
         }
         try OpenFiles.check("web process", OpenFiles.base)
+        if settings.web.threads > 0 { NIOSingletons.groupLoopCountSuggestion = settings.web.threads }
         let logger = ProcessLog.logger("web", settings)
         let database = StoreSession.configuration(settings, role: "web")
         StartKey.report(settings, logger)

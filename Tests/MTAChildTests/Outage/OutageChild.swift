@@ -120,7 +120,6 @@ final class OutageChild {
         case .resendLater(let batch, _): resends.append((batch, world.time + 20))
         case .release(let part, let recovery), .putAside(let part, let recovery, _): release(part, recovery)
         case .postpone(let part, _): release(part, PartRecovery())
-        case .cutJournal: perform(.journalCut)
         case .cancelQueued:
             returning += queue.map { ($0.batch.id, $0.index) }
             queue = []
@@ -134,7 +133,7 @@ final class OutageChild {
             world.database.endTrouble()
         case .openCircuit(let reason, _): world.fail("the circuit opens: \(reason)")
         case .holdDelivery(_, let reason): world.fail("a delivery is held: \(reason)")
-        case .journal, .store, .claimMore, .closeCircuit, .cutJournalLater, .lookAgain, .askForSlices, .cutRate: break
+        case .journal, .store, .claimMore, .closeCircuit, .cutJournal, .lookAgain, .askForSlices, .cutRate: break
         }
     }
 

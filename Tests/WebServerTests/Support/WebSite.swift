@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOPosix
 import PostgresClient
 import PushCore
 import Store
@@ -20,6 +21,8 @@ final class WebSite: Sendable {
     /// Given back when it has ended, as its test may go on with another one.
     private let place: Mutex<SiteGate.Place?>
 
+    /// One for all sites, as one process has many of them here.
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     /// What secrets are sealed with here.
     static let sealKey = String(repeating: "5a", count: 32)
     static let iosKey = "integrationKey"
@@ -65,7 +68,6 @@ final class WebSite: Sendable {
         settings.web.port = Int(try FreePort.find())
         settings.web.workingPath = folder
         settings.web.accessLog = ""
-        settings.web.threads = 1
         change(&settings.web)
         var logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
@@ -83,6 +85,7 @@ final class WebSite: Sendable {
                 version: "1.0",
                 logger: logger,
                 keyring: { try CredentialKeyring(text: sealKey) },
+                loops: loops,
                 addRoutes: { api.addRoutes(to: $0) }
             )
         )
