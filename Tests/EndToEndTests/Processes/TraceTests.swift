@@ -1,5 +1,6 @@
 import Foundation
 import PostgresClient
+import PushCore
 import Testing
 
 @testable import Administration
