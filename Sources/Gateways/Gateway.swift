@@ -81,6 +81,11 @@ public protocol Gateway: AnyObject, Sendable {
     /// Returns whether one of them has answered; nil if none is open, or the protocol has no such question.
     func ping(timeout: Duration) async -> Bool?
 
+    /// Shows what is on the wire to somebody from now on, or to nobody any more.
+    ///
+    /// - Returns: false if the gateway's protocol cannot be shown.
+    func trace(with tracer: (any GatewayTracer)?) -> Bool
+
     /// Waits no longer for answers to what was sent longer ago than that: it is ambiguous now, and takes no room from what is sent next.
     func giveUp(olderThan age: Duration)
 
@@ -94,6 +99,9 @@ extension Gateway {
 
     /// Every message is answered.
     public var takesInSilence: Bool { false }
+
+    /// The protocol cannot be shown.
+    public func trace(with tracer: (any GatewayTracer)?) -> Bool { false }
 
     /// The protocol waits for nothing that takes room from others.
     public func giveUp(olderThan age: Duration) {}
@@ -243,6 +251,8 @@ public final class GatewayRequestBatch: Sendable {
     public let collapseIDs: ByteColumn?
     /// Whether it goes before what waits for a stream, where the gateway has streams.
     public let isUrgent: Bool
+    /// The delivery that the messages are of; 0 where nobody asks.
+    public let deliveryID: Int64
 
     /// The number of messages.
     public var count: Int { tokens.count }
@@ -263,7 +273,8 @@ public final class GatewayRequestBatch: Sendable {
         bodies: ByteColumn,
         attributes: MessageAttributes,
         collapseIDs: ByteColumn? = nil,
-        isUrgent: Bool = false
+        isUrgent: Bool = false,
+        deliveryID: Int64 = 0
     ) {
         precondition(
             messageIDs.count == tokens.count && bodies.count == tokens.count
@@ -277,6 +288,7 @@ public final class GatewayRequestBatch: Sendable {
         self.attributes = attributes
         self.collapseIDs = collapseIDs
         self.isUrgent = isUrgent
+        self.deliveryID = deliveryID
     }
 }
 

@@ -32,6 +32,8 @@ final class GatewayEngine {
     /// The generation of the token that messages were sent with last; 0 before the first.
     private var lastGeneration = 0
     private var reports: GatewayReports
+    /// Who looks at the wire; nil as a rule.
+    var tracer: (any GatewayTracer)?
 
     init(
         address: GatewayAddress,
@@ -79,6 +81,7 @@ final class GatewayEngine {
         for flight in made {
             flights[flight.requests.tag] = flight
             flight.requests.isUrgent = waitingRows.batch.isUrgent
+            flight.requests.keepsAnswerFields = tracer != nil
             client?.submit(flight.requests)
         }
     }
@@ -147,6 +150,7 @@ final class GatewayEngine {
     // MARK: Messages out
 
     func completed(_ completions: [HTTP2Completion]) {
+        if let tracer { show(completions, to: tracer) }
         var resolved = ResolvedBatches(expected: completions.count)
         var work = FollowUp()
         var flight: Flight?
@@ -304,6 +308,31 @@ extension GatewayEngine {
         guard let delegate, delegate.aboutToSend(departures) else { return false }
         CrashPoint.beforeWrite.reached()
         return true
+    }
+}
+
+/// What people see of the wire.
+extension GatewayEngine {
+    /// Shows exchanges that have ended to whoever asked for them; before their outcomes are known.
+    private func show(_ completions: [HTTP2Completion], to tracer: any GatewayTracer) {
+        var flight: Flight?
+        func message(_ index: Int) -> MessageOnWire? {
+            let completion = completions[index]
+            guard completion.latencyMicroseconds > 0 else { return nil }
+            if flight?.requests !== completion.batch { flight = flights[completion.batch.tag] }
+            return flight.map {
+                MessageOnWire(deliveryID: $0.batch.deliveryID, token: $0.batch.tokens[Int($0.row(completion.index))])
+            }
+        }
+        for choice in tracer.choose(from: completions.count, message) {
+            guard let chosen = message(choice.index) else { continue }
+            let exchange = GatewayExchange(
+                completions[choice.index],
+                deliveryID: chosen.deliveryID,
+                token: chosen.token
+            )
+            tracer.saw(exchange, for: choice.traces)
+        }
     }
 }
 
