@@ -8,8 +8,8 @@
 //   The supervisor builds ChildArguments, the child parses them. A SupervisorMessage is one line of JSON on the child's
 //   standard input, a ChildMessage with its ChildStatus one on its standard output, at least one a second; standard error is
 //   the log. Traces of the wire go the same ways (TraceOrder, TraceReport), and by lines on the supervisor's socket to people
-//   (TraceRequest, TraceLine). LineEncoder writes lines, LineParser reads them. The end of standard input means that the supervisor is gone.
-//   ChildExitReason is in the last line, in the exit status and in mta_child. EventSignal and withTimeout(_:_:) are used in
+//   (TraceRequest, TraceLine). LineEncoder writes lines, LineParser reads them. The end of standard input means that the supervisor
+//   is gone. ChildExitReason is in the last line, in the exit status and in mta_child. EventSignal and withTimeout(_:_:) are used in
 //   both processes.
 //
 // THREADS AND TASKS

@@ -117,7 +117,7 @@ public struct TraceReport: Sendable, Codable, Equatable {
 
 /// How many exchanges there were that somebody asked for.
 public struct TraceCounts: Sendable, Codable, Equatable {
-    /// All, the shown ones among them.
+    /// All that were handed to the wire, the shown ones among them.
     public var matched: Int64 = 0
     /// Those that were to be shown and found no room; the sending waited for none of them.
     public var lost: Int64 = 0

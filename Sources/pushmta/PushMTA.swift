@@ -8,8 +8,8 @@
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web, console; see Processes. Commands for
 //   people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation);
 //   service, account, app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message,
-//   rate, template, seed, content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
-//   settings. --help says everything of each.
+//   rate, template, seed, content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand:
+//   execute(_:) gets the loaded settings. --help says everything of each.
 //
 // THREADS AND TASKS
 //   A command is one task. Processes trap their signals (UnixSignalsSequence) in a task of their own and call drain(),

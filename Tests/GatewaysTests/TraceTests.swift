@@ -17,12 +17,14 @@ struct TraceTests {
 
         init(_ traces: [Int64] = [1]) { self.traces = traces }
 
-        func choose(from count: Int, _ message: (Int) -> MessageOnWire?) -> [TraceChoice] {
-            traces.isEmpty
-                ? [] : (0..<count).filter { message($0) != nil }.map { TraceChoice(index: $0, traces: traces) }
+        func choose(from count: Int, ofDelivery id: Int64, token: (Int) -> ArraySlice<UInt8>) -> [Int32: [Int64]] {
+            if traces.isEmpty { return [:] }
+            return Dictionary(uniqueKeysWithValues: (0..<Int32(count)).map { ($0, traces) })
         }
 
-        func saw(_ exchange: GatewayExchange, for traces: [Int64]) { seen.withLock { $0.append(exchange) } }
+        func saw(_ exchange: CopiedExchange, for traces: [Int64]) {
+            seen.withLock { $0.append(exchange.withoutSecrets) }
+        }
     }
 
     private func text(_ exchange: GatewayExchange) -> String {
@@ -85,6 +87,7 @@ struct TraceTests {
             #expect(!text(exchange).contains(token) && text(exchange).contains(exchange.tokenHash))
             #expect(exchange.requestFields.contains(WireField("authorization", GatewayExchange.hidden)))
             #expect(String(decoding: exchange.answerBody, as: UTF8.self).contains("UNREGISTERED"))
+            #expect(exchange.answerFields.contains { $0.name == "content-type" }, "\(exchange.answerFields)")
             let masked = TraceMask().masked(exchange)
             #expect(masked.answerBody.contains("UNREGISTERED") && masked.requestBody.contains(exchange.tokenHash))
             await gateway.shutdown()
@@ -117,10 +120,25 @@ struct TraceTests {
         )
     }
 
+    @Test("What a gateway repeats of a masked value is masked in its answer, too")
+    func repeated() throws {
+        let body =
+            #"{"message":{"token":"t0","data":{"city":"Lyon","zip":69001,"x":"a"},"android":{"priority":"high"}}}"#
+        var exchange = try exchange(body, token: Array("t0".utf8))
+        exchange.answerBody = Array(
+            #"{"error":{"code":400,"message":"Invalid value (TYPE_STRING), \"Lyon\", 69001","details":[{"x":"Lyon"}]}}"#
+                .utf8
+        )
+        let answer = TraceMask().masked(exchange).answerBody
+        #expect(!answer.contains("Lyon") && !answer.contains("69001"), "\(answer)")
+        #expect(answer.contains("Invalid value (TYPE_STRING)") && answer.contains("400"), "\(answer)")
+        #expect(TraceMask(showsAll: true).masked(exchange).answerBody.contains("Lyon"))
+    }
+
     @Test("A secret is taken out wherever it stands, whatever follows it")
     func scrubbing() {
         let fields = [HTTP2HeaderField("authorization", "bearer abc.def"), HTTP2HeaderField("x-new", "se")]
-        let scrubber = SecretScrubber(fields, token: Array("tok".utf8)[...], hash: "HASH")
+        let scrubber = SecretScrubber(fields, token: Array("tok".utf8), hash: "HASH")
         #expect(
             String(decoding: scrubber.bytes(Array("ttok, abc.def, bearer abc.def, se, abc.de".utf8)), as: UTF8.self)
                 == "tHASH, (hidden), (hidden), (hidden), abc.de"
@@ -147,6 +165,6 @@ struct TraceTests {
             latencyMicroseconds: 5,
             result: .response(HTTP2Response(status: 200))
         )
-        return GatewayExchange(completion, deliveryID: 7, token: token[...])
+        return CopiedExchange(completion, deliveryID: 7, token: token[...]).withoutSecrets
     }
 }

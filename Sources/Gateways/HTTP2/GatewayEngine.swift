@@ -81,7 +81,7 @@ final class GatewayEngine {
         for flight in made {
             flights[flight.requests.tag] = flight
             flight.requests.isUrgent = waitingRows.batch.isUrgent
-            flight.requests.keepsAnswerFields = tracer != nil
+            if let tracer { choose(from: flight, for: tracer) }
             client?.submit(flight.requests)
         }
     }
@@ -313,25 +313,25 @@ extension GatewayEngine {
 
 /// What people see of the wire.
 extension GatewayEngine {
+    /// Notes which messages somebody wants to see, before they leave.
+    private func choose(from flight: Flight, for tracer: any GatewayTracer) {
+        let batch = flight.batch
+        flight.watched = tracer.choose(from: flight.requests.count, ofDelivery: batch.deliveryID) {
+            batch.tokens[Int(flight.row(Int32($0)))]
+        }
+        if !flight.watched.isEmpty { flight.requests.keepAnswerFields(of: flight.watched.keys) }
+    }
+
     /// Shows exchanges that have ended to whoever asked for them; before their outcomes are known.
     private func show(_ completions: [HTTP2Completion], to tracer: any GatewayTracer) {
         var flight: Flight?
-        func message(_ index: Int) -> MessageOnWire? {
-            let completion = completions[index]
-            guard completion.latencyMicroseconds > 0 else { return nil }
-            if flight?.requests !== completion.batch { flight = flights[completion.batch.tag] }
-            return flight.map {
-                MessageOnWire(deliveryID: $0.batch.deliveryID, token: $0.batch.tokens[Int($0.row(completion.index))])
-            }
-        }
-        for choice in tracer.choose(from: completions.count, message) {
-            guard let chosen = message(choice.index) else { continue }
-            let exchange = GatewayExchange(
-                completions[choice.index],
-                deliveryID: chosen.deliveryID,
-                token: chosen.token
-            )
-            tracer.saw(exchange, for: choice.traces)
+        for completion in completions {
+            if flight == nil || flight?.requests !== completion.batch { flight = flights[completion.batch.tag] }
+            guard let flight, let traces = flight.watched.removeValue(forKey: completion.index) else { continue }
+            // What was never written was not on the wire.
+            guard completion.latencyMicroseconds > 0 else { continue }
+            let token = flight.batch.tokens[Int(flight.row(completion.index))]
+            tracer.saw(CopiedExchange(completion, deliveryID: flight.batch.deliveryID, token: token), for: traces)
         }
     }
 }

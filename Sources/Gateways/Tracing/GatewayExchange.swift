@@ -10,43 +10,43 @@ import Foundation
 
 /// Somebody who looks at the wire; every method is called on the gateway's event loop.
 public protocol GatewayTracer: AnyObject, Sendable {
-    /// Which of the messages that one read has ended somebody wants to see.
+    /// Which of these messages, which are about to be handed to the wire together, somebody wants to see.
     ///
-    /// Asked once a read, as a lock and a look at the clock for each message would be seen in the rate.
+    /// Asked before they leave and once for all of them: a look at each message's end would be seen in the rate, and so would keeping
+    /// every answer's header fields for the few that are shown.
     ///
-    /// - Parameter message: the message of an index; nil for one that was never on the wire.
-    func choose(from count: Int, _ message: (Int) -> MessageOnWire?) -> [TraceChoice]
+    /// - Parameter token: the push token of a message.
+    /// - Returns: the traces that are to see a message, by its index below the count.
+    func choose(from count: Int, ofDelivery id: Int64, token: (Int) -> ArraySlice<UInt8>) -> [Int32: [Int64]]
 
     /// A request has ended that these want to see.
-    func saw(_ exchange: GatewayExchange, for traces: [Int64])
+    func saw(_ exchange: CopiedExchange, for traces: [Int64])
 }
 
-/// What a message on the wire is known by.
-public struct MessageOnWire: Sendable {
-    /// The delivery that it is of.
-    public let deliveryID: Int64
-    /// Its push token.
-    public let token: ArraySlice<UInt8>
+/// A request that was on the wire, and what came back, copied as they were: its secrets are for nobody, so that all that can be had of it
+/// is the exchange without them. To take them out is dear, and is done beside the event loop.
+public struct CopiedExchange: Sendable {
+    fileprivate let deliveryID: Int64
+    fileprivate let token: [UInt8]
+    fileprivate let fields: [HTTP2HeaderField]
+    fileprivate let body: [UInt8]
+    fileprivate let echoed: HTTP2HeaderField?
+    fileprivate let result: HTTP2Result
+    fileprivate let latencyMicroseconds: UInt32
 
-    /// Names a message.
-    public init(deliveryID: Int64, token: ArraySlice<UInt8>) {
+    init(_ completion: HTTP2Completion, deliveryID: Int64, token: ArraySlice<UInt8>) {
         self.deliveryID = deliveryID
-        self.token = token
+        // A slice would keep the tokens of the whole batch.
+        self.token = Array(token)
+        fields = completion.batch.headerFields(completion.index)
+        body = completion.batch.body(completion.index)
+        echoed = completion.batch.ownField(completion.index)
+        result = completion.result
+        latencyMicroseconds = completion.latencyMicroseconds
     }
-}
 
-/// A message that is to be shown.
-public struct TraceChoice: Sendable, Hashable {
-    /// Its index among those of the read.
-    public let index: Int
-    /// Who wants to see it, by the numbers of traces.
-    public let traces: [Int64]
-
-    /// Chooses a message.
-    public init(index: Int, traces: [Int64]) {
-        self.index = index
-        self.traces = traces
-    }
+    /// What people may see of it.
+    public var withoutSecrets: GatewayExchange { GatewayExchange(self) }
 }
 
 /// One header field on the wire.
@@ -90,21 +90,19 @@ public struct GatewayExchange: Sendable {
     /// From writing the request to its end.
     public var latencyMicroseconds: UInt32
 
-    init(_ completion: HTTP2Completion, deliveryID: Int64, token: ArraySlice<UInt8>) {
-        let fields = completion.batch.headerFields(completion.index)
-        let hash = PushTokenHash.text(token)
-        let scrubber = SecretScrubber(fields, token: token, hash: hash)
-        self.deliveryID = deliveryID
+    fileprivate init(_ copy: CopiedExchange) {
+        let hash = PushTokenHash.text(copy.token)
+        let scrubber = SecretScrubber(copy.fields, token: copy.token, hash: hash)
+        deliveryID = copy.deliveryID
         tokenHash = hash
-        latencyMicroseconds = completion.latencyMicroseconds
-        requestFields = fields.map { scrubber.request($0) }
-        requestBody = scrubber.bytes(completion.batch.body(completion.index))
+        latencyMicroseconds = copy.latencyMicroseconds
+        requestFields = copy.fields.map { scrubber.request($0) }
+        requestBody = scrubber.bytes(copy.body)
         answerFields = []
         answerBody = []
-        switch completion.result {
+        switch copy.result {
         case .response(let response):
-            answerFields = Self.fields(of: response, echoed: completion.batch.ownField(completion.index))
-                .map { scrubber.answer($0) }
+            answerFields = Self.fields(of: response, echoed: copy.echoed).map { scrubber.answer($0) }
             answerBody = scrubber.bytes(response.body)
         case .unprocessed(let failure): self.failure = "not processed: \(failure)"
         case .ambiguous(let failure): self.failure = "not known whether it was processed: \(failure)"
@@ -146,7 +144,8 @@ public enum PushTokenHash {
 
 /// Takes out of an exchange what nobody may see.
 struct SecretScrubber {
-    /// Fields of requests whose values are no secrets. All others are hidden: a new one must not tell a secret because nobody thought of it.
+    /// Fields of requests whose values are no secrets. All others are hidden: a new one must not tell a secret because nobody thought of
+    /// it.
     private static let open: Set<String> = [
         ":method", ":scheme", ":authority", ":path", "apns-id", "apns-topic", "apns-push-type", "apns-priority",
         "apns-expiration", "apns-collapse-id", "content-type",
@@ -160,7 +159,7 @@ struct SecretScrubber {
     private let replacements: [(secret: [UInt8], replacement: [UInt8])]
 
     /// - Parameter fields: those of the request, which have the secrets that an answer could repeat.
-    init(_ fields: [HTTP2HeaderField], token: ArraySlice<UInt8>, hash: String) {
+    init(_ fields: [HTTP2HeaderField], token: [UInt8], hash: String) {
         var found: [(secret: [UInt8], replacement: [UInt8])] = []
         for field in fields where !Self.open.contains(field.name) && !field.value.isEmpty {
             found.append((Array(field.value.utf8), Array(GatewayExchange.hidden.utf8)))
@@ -169,7 +168,7 @@ struct SecretScrubber {
                 found.append((Array(last.utf8), Array(GatewayExchange.hidden.utf8)))
             }
         }
-        if !token.isEmpty { found.append((Array(token), Array(hash.utf8))) }
+        if !token.isEmpty { found.append((token, Array(hash.utf8))) }
         replacements = found
     }
 

@@ -2,8 +2,8 @@ import PushCore
 
 /// Takes out of an exchange what is somebody's: texts that people read, values of fields, keys of users.
 ///
-/// The shape of the JSON, its keys and the lengths of its values stay. What is shown is named here, path by path, and all else is masked: each
-/// byte of a text is an asterisk, each digit of a number a nine, and what is true or false is null.
+/// The shape of the JSON, its keys and the lengths of its values stay. What is shown is named here, path by path, and all else is masked:
+/// each byte of a text is an asterisk, each digit of a number a nine, and what is true or false is null.
 public struct TraceMask: Sendable {
     /// Values of requests that say nothing of a person: how the gateway and the device are to handle the message, and whose message it is.
     private static let ofRequests: Set<String> = [
@@ -34,11 +34,16 @@ public struct TraceMask: Sendable {
 
     /// The exchange as people see it.
     public func masked(_ exchange: GatewayExchange) -> MaskedExchange {
-        MaskedExchange(
+        var request = Walk(showsAll: showsAll, shown: Self.ofRequests, tokenHash: exchange.tokenHash)
+        let requestBody = request.body(exchange.requestBody)
+        var answer = Walk(showsAll: showsAll, shown: Self.ofAnswers)
+        // Google's words for a mistake repeat the value that has it.
+        answer.repeated = request.masked.sorted { $0.utf8.count > $1.utf8.count }
+        return MaskedExchange(
             requestFields: exchange.requestFields.map(field),
-            requestBody: body(exchange.requestBody, shown: Self.ofRequests, tokenHash: exchange.tokenHash),
+            requestBody: requestBody,
             answerFields: exchange.answerFields.map(field),
-            answerBody: body(exchange.answerBody, shown: Self.ofAnswers, tokenHash: nil)
+            answerBody: answer.body(exchange.answerBody)
         )
     }
 
@@ -47,63 +52,77 @@ public struct TraceMask: Sendable {
         return WireField(field.name, Self.asterisks(field.value))
     }
 
-    private func body(_ bytes: [UInt8], shown: Set<String>, tokenHash: String?) -> String {
-        if bytes.isEmpty { return "" }
-        guard let value = try? JSONValue(parsing: bytes) else {
-            // A page of a proxy, or what a gateway makes of a request that it repeats.
-            return showsAll ? String(decoding: bytes, as: UTF8.self) : "(\(bytes.count) bytes that are no JSON, masked)"
-        }
-        return masked(value, path: "", isShown: showsAll, shown, tokenHash).compactText
-    }
-
-    /// - Parameter isShown: whether something above it is shown as a whole.
-    private func masked(
-        _ value: JSONValue,
-        path: String,
-        isShown: Bool,
-        _ shown: Set<String>,
-        _ tokenHash: String?
-    ) -> JSONValue {
-        let isShown = isShown || shown.contains(path)
-        switch value {
-        case .object(let entries):
-            return .object(
-                entries.map { entry in
-                    let inner = path.isEmpty ? entry.name : "\(path).\(entry.name)"
-                    // The token is its hash already, unless it was written with escapes.
-                    if inner == Self.tokenPath, let tokenHash {
-                        return JSONEntry(name: entry.name, value: .string(tokenHash))
-                    }
-                    // A dot in a key must not lead to the path of another.
-                    let isPlain = !entry.name.contains(".")
-                    return JSONEntry(
-                        name: entry.name,
-                        value: masked(
-                            entry.value,
-                            path: isPlain ? inner : "\(path).\u{0}",
-                            isShown: isShown,
-                            shown,
-                            tokenHash
-                        )
-                    )
-                }
-            )
-        case .array(let elements):
-            return .array(
-                elements.map { masked($0, path: "\(path).\u{0}", isShown: isShown, shown, tokenHash) }
-            )
-        case .string(let text): return isShown ? value : .string(Self.asterisks(text))
-        case .number(let digits): return isShown ? value : .number(Self.nines(digits))
-        case .boolean: return isShown ? value : .null
-        case .null: return value
-        }
-    }
-
     private static func asterisks(_ text: String) -> String { String(repeating: "*", count: text.utf8.count) }
+}
 
-    /// A number of the same length: nines for digits. It never begins with a zero, which JSON would not take.
-    private static func nines(_ digits: String) -> String {
-        String(digits.map { $0.isNumber ? "9" : $0 })
+extension TraceMask {
+    /// One body on its way through the mask.
+    private struct Walk {
+        let showsAll: Bool
+        let shown: Set<String>
+        /// What stands for the push token; nil where there is none.
+        var tokenHash: String?
+        /// What was masked elsewhere and may be repeated here, the longest first.
+        var repeated: [String] = []
+        /// What was masked here; single letters and digits say nothing, and would be found in every word.
+        private(set) var masked: Set<String> = []
+
+        init(showsAll: Bool, shown: Set<String>, tokenHash: String? = nil) {
+            self.showsAll = showsAll
+            self.shown = shown
+            self.tokenHash = tokenHash
+        }
+
+        mutating func body(_ bytes: [UInt8]) -> String {
+            if bytes.isEmpty { return "" }
+            guard let value = try? JSONValue(parsing: bytes) else {
+                // A page of a proxy, or what a gateway makes of a request that it repeats.
+                return showsAll
+                    ? String(decoding: bytes, as: UTF8.self) : "(\(bytes.count) bytes that are no JSON, masked)"
+            }
+            return masked(value, path: "", isShown: showsAll).compactText
+        }
+
+        /// - Parameter isShown: whether something above it is shown as a whole.
+        private mutating func masked(_ value: JSONValue, path: String, isShown: Bool) -> JSONValue {
+            let isShown = isShown || shown.contains(path)
+            switch value {
+            case .object(let entries): return .object(entries.map { masked($0, path: path, isShown: isShown) })
+            case .array(let elements):
+                return .array(elements.map { masked($0, path: "\(path).\u{0}", isShown: isShown) })
+            case .string(let text):
+                return .string(isShown ? withoutRepeated(text) : hide(text, TraceMask.asterisks(text)))
+            case .number(let digits): return isShown ? value : .number(hide(digits, Self.nines(digits)))
+            case .boolean: return isShown ? value : .null
+            case .null: return value
+            }
+        }
+
+        private mutating func masked(_ entry: JSONEntry, path: String, isShown: Bool) -> JSONEntry {
+            let inner = path.isEmpty ? entry.name : "\(path).\(entry.name)"
+            // The token is its hash already, unless it was written with escapes.
+            if inner == TraceMask.tokenPath, let tokenHash {
+                return JSONEntry(name: entry.name, value: .string(tokenHash))
+            }
+            // A dot in a key must not lead to the path of another.
+            let isPlain = !entry.name.contains(".")
+            let value = masked(entry.value, path: isPlain ? inner : "\(path).\u{0}", isShown: isShown)
+            return JSONEntry(name: entry.name, value: value)
+        }
+
+        private mutating func hide(_ value: String, _ mask: String) -> String {
+            if value.utf8.count > 1 { masked.insert(value) }
+            return mask
+        }
+
+        private func withoutRepeated(_ text: String) -> String {
+            repeated.reduce(text) { $0.replacing($1, with: TraceMask.asterisks($1)) }
+        }
+
+        /// A number of the same length: nines for digits. It never begins with a zero, which JSON would not take.
+        private static func nines(_ digits: String) -> String {
+            String(digits.map { $0.isNumber ? "9" : $0 })
+        }
     }
 }
 

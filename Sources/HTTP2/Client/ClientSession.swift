@@ -288,7 +288,7 @@ final class ClientSession {
         } else if let batch = slot.pointee.value.batch {
             if batch.isOwnField(slot.pointee.value.requestIndex, name, value) {
                 slot.pointee.value.echoesRequest = true
-            } else if batch.keepsAnswerFields {
+            } else if batch.keepsAnswerFields(slot.pointee.value.requestIndex) {
                 slot.pointee.value.keep(name, value)
             }
         }

@@ -211,7 +211,7 @@ public struct HTTP2Response: Sendable {
     /// Whether it carries the first of the header fields that only this request had, with the request's value: APNs gives every
     /// `apns-id` back, which nothing in its place would do.
     public var echoesRequest: Bool
-    /// The header fields beside these, if the request's batch asks for them (``HTTP2RequestBatch/keepsAnswerFields``); else nil.
+    /// The header fields beside these, if they were to be kept (``HTTP2RequestBatch/keepAnswerFields(of:)``); else nil.
     public var otherFields: [HTTP2HeaderField]?
 
     public init(

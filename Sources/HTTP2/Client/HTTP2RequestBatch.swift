@@ -32,8 +32,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     public let tag: Int64
     /// Whether it goes before what waits for a stream; set it before the batch is submitted.
     public var isUrgent = false
-    /// Whether answers keep the header fields that nothing but a person asks for; set it before the batch is submitted.
-    public var keepsAnswerFields = false
+    /// Whether the answer of each request keeps the header fields that nothing but a person asks for; empty as a rule.
+    private var keptAnswers: [Bool] = []
     private(set) var arena: UnsafeMutableRawPointer
     private var used = 0
     private var capacity: Int
@@ -192,6 +192,16 @@ extension HTTP2RequestBatch {
         let start = entries[Int(index)].body + 8
         return [UInt8](UnsafeRawBufferPointer(start: arena + start, count: bodyLength(index)))
     }
+
+    /// Has the answers to these requests keep all their header fields; to be said before the batch is submitted.
+    public func keepAnswerFields(of indexes: some Sequence<Int32>) {
+        keptAnswers = [Bool](repeating: false, count: count)
+        for index in indexes { keptAnswers[Int(index)] = true }
+    }
+
+    /// Whether the answer to a request keeps all its header fields.
+    @inline(__always)
+    func keepsAnswerFields(_ index: Int32) -> Bool { !keptAnswers.isEmpty && keptAnswers[Int(index)] }
 
     private func text(_ slice: Slice) -> String {
         String(decoding: UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length), as: UTF8.self)

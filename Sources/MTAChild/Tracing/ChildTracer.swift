@@ -6,12 +6,12 @@ import Synchronization
 
 /// Shows people what this child has on the wire, as its supervisor asks for it.
 ///
-/// On the event loop a sample is copied, no more; a thread of its own masks it and writes it, since a pipe that nobody reads must not
-/// hold up the sending. What the thread has not come to when there is no room any more is lost, and counted.
+/// On the event loop a sample is copied, no more; a thread of its own takes secrets out, masks it and writes it, since a pipe that nobody
+/// reads must not hold up the sending. What the thread has not come to when there is no room any more is lost, and counted.
 final class ChildTracer: GatewayTracer {
     /// A sample that waits to be written.
     private enum Item: Sendable {
-        case exchange(GatewayExchange, traces: [Int64], at: Int64)
+        case exchange(CopiedExchange, traces: [Int64], at: Int64)
         case report(TraceReport)
     }
 
@@ -63,20 +63,11 @@ final class ChildTracer: GatewayTracer {
 
     // MARK: On the event loop
 
-    func choose(from count: Int, _ message: (Int) -> MessageOnWire?) -> [TraceChoice] {
-        state.withLock { state in
-            let now = ContinuousClock.now
-            var choices: [TraceChoice] = []
-            for index in 0..<count {
-                guard let message = message(index) else { continue }
-                let traces = state.sampler.sample(delivery: message.deliveryID, token: message.token, at: now)
-                if !traces.isEmpty { choices.append(TraceChoice(index: index, traces: traces)) }
-            }
-            return choices
-        }
+    func choose(from count: Int, ofDelivery id: Int64, token: (Int) -> ArraySlice<UInt8>) -> [Int32: [Int64]] {
+        state.withLock { $0.sampler.choose(from: count, ofDelivery: id, token: token, at: .now) }
     }
 
-    func saw(_ exchange: GatewayExchange, for traces: [Int64]) {
+    func saw(_ exchange: CopiedExchange, for traces: [Int64]) {
         put(.exchange(exchange, traces: traces, at: Int64(Date().timeIntervalSince1970 * 1_000)))
     }
 
@@ -120,10 +111,12 @@ final class ChildTracer: GatewayTracer {
     private func write(_ item: Item) {
         switch item {
         case .report(let report): output.write(LineEncoder.line(ChildMessage(report)))
-        case .exchange(let exchange, let traces, let at):
-            for trace in traces {
-                // One that has ended meanwhile shows nothing more.
-                guard let (counts, isUnmasked) = running(trace) else { continue }
+        case .exchange(let copy, let traces, let at):
+            // A trace that has ended meanwhile shows nothing more.
+            let wanted = traces.compactMap { trace in running(trace).map { (trace, $0.counts, $0.isUnmasked) } }
+            guard !wanted.isEmpty else { return }
+            let exchange = copy.withoutSecrets
+            for (trace, counts, isUnmasked) in wanted {
                 let shown = TracedExchange(exchange, at: at, TraceMask(showsAll: isUnmasked))
                 let line = LineEncoder.line(ChildMessage(TraceReport(trace: trace, counts: counts, exchange: shown)))
                 if line.count <= TraceLimits.longestLine {
@@ -135,7 +128,7 @@ final class ChildTracer: GatewayTracer {
         }
     }
 
-    private func running(_ trace: Int64) -> (TraceCounts, isUnmasked: Bool)? {
+    private func running(_ trace: Int64) -> (counts: TraceCounts, isUnmasked: Bool)? {
         state.withLock { state in
             state.sampler.counts(trace).map { ($0, state.sampler.isUnmasked(trace)) }
         }
@@ -166,11 +159,15 @@ extension TracedExchange {
 
 /// The child's standard output: whole lines, whoever writes.
 final class ChildOutput: Sendable {
-    private let turn = Mutex(())
+    private let file: Mutex<FileHandle>
+
+    init(_ file: sending FileHandle = .standardOutput) {
+        self.file = Mutex(file)
+    }
 
     /// Writes a line with its newline.
     func write(_ line: [UInt8]) {
         // A supervisor that is gone does not read: the end of standard input tells the child, not this.
-        turn.withLock { _ in try? FileHandle.standardOutput.write(contentsOf: Data(line)) }
+        file.withLock { try? $0.write(contentsOf: Data(line)) }
     }
 }

@@ -11,6 +11,11 @@ struct TraceSampler {
         var counts = TraceCounts()
         /// The hash of the push token that is looked for, as bytes.
         var tokenHash: [UInt8]?
+
+        /// Whether it goes on, and is of this delivery.
+        func wants(_ delivery: Int64, at now: ContinuousClock.Instant) -> Bool {
+            now < end && (order.deliveryID == nil || order.deliveryID == delivery)
+        }
     }
 
     private(set) var running: [Running] = []
@@ -51,31 +56,54 @@ struct TraceSampler {
         running.removeAll { $0.end <= now }
     }
 
-    /// The traces that show a message. Each to which it belongs counts it.
-    mutating func sample(
-        delivery: Int64,
-        token: ArraySlice<UInt8>,
+    /// The traces that show a message, by its index among those that leave together. Each trace counts all that it asked for.
+    mutating func choose(
+        from count: Int,
+        ofDelivery id: Int64,
+        token: (Int) -> ArraySlice<UInt8>,
         at now: ContinuousClock.Instant
-    ) -> [Int64] {
-        var shown: [Int64] = []
-        for index in running.indices {
-            let wantedDelivery = running[index].order.deliveryID
-            guard now < running[index].end, wantedDelivery == nil || wantedDelivery == delivery else { continue }
-            if let wanted = running[index].tokenHash {
-                guard hashing.has(at: now) else {
-                    running[index].counts.unchecked += 1
-                    continue
-                }
-                hashing.take()
-                guard PushTokenHash.isHash(wanted, of: token) else { continue }
+    ) -> [Int32: [Int64]] {
+        var chosen: [Int32: [Int64]] = [:]
+        for number in running.indices where running[number].wants(id, at: now) {
+            var found: [Int]?
+            if let hash = running[number].tokenHash {
+                found = find(hash, from: count, token: token, for: number, at: now)
             }
-            running[index].counts.matched += 1
-            guard running[index].allowance.has(at: now), together.has(at: now) else { continue }
-            running[index].allowance.take()
-            together.take()
-            shown.append(running[index].order.id)
+            let matched = found?.count ?? count
+            running[number].counts.matched += Int64(matched)
+            let shown = min(matched, running[number].allowance.left(at: now), together.left(at: now))
+            guard shown > 0 else { continue }
+            running[number].allowance.take(shown)
+            together.take(shown)
+            // From anywhere among them: the first of a batch is no better than the others.
+            let start = Int.random(in: 0..<matched)
+            for turn in 0..<shown {
+                let place = (start + turn * matched / shown) % matched
+                chosen[Int32(found?[place] ?? place), default: []].append(running[number].order.id)
+            }
         }
-        return shown
+        return chosen
+    }
+
+    /// The messages to a push token, among as many as may be looked at.
+    private mutating func find(
+        _ hash: [UInt8],
+        from count: Int,
+        token: (Int) -> ArraySlice<UInt8>,
+        for number: Int,
+        at now: ContinuousClock.Instant
+    ) -> [Int] {
+        let looked = min(count, hashing.left(at: now))
+        hashing.take(looked)
+        running[number].counts.unchecked += Int64(count - looked)
+        // Where not all are looked at, none is always left out.
+        let start = looked < count ? Int.random(in: 0..<count) : 0
+        var found: [Int] = []
+        for turn in 0..<looked {
+            let index = (start + turn) % count
+            if PushTokenHash.isHash(hash, of: token(index)) { found.append(index) }
+        }
+        return found
     }
 
     /// A sample of a trace found no room.
@@ -102,13 +130,13 @@ struct SampleAllowance {
         counted = now
     }
 
-    /// Whether one may be taken now.
-    mutating func has(at now: ContinuousClock.Instant) -> Bool {
-        saved = min(perSecond, saved + (now - counted) / .seconds(1) * perSecond)
+    /// How many may be taken now.
+    mutating func left(at now: ContinuousClock.Instant) -> Int {
+        saved = min(perSecond, saved + max(0, (now - counted) / .seconds(1)) * perSecond)
         counted = now
-        return saved >= 1
+        return Int(saved)
     }
 
-    /// Takes one that may be taken.
-    mutating func take() { saved -= 1 }
+    /// Takes some that may be taken.
+    mutating func take(_ count: Int) { saved -= Double(count) }
 }

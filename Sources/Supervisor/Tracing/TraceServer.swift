@@ -36,8 +36,8 @@ struct TraceServer: Sendable {
     /// How long a look into the database may take before unmasked texts are shown: without a record there are none.
     private static let auditTimeout = Duration.seconds(5)
 
-    /// Whoever asked has read the last line by then, and goes by itself as a rule.
-    private static let partingTime = Duration.seconds(1)
+    /// Whoever asked has read the last line by then, and goes by itself as a rule. Who does not read is left then.
+    private static let partingTime = Duration.seconds(2)
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
     private typealias Writer = NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -165,11 +165,9 @@ struct TraceServer: Sendable {
             return nil
         }
         if request.isUnmasked {
-            do {
-                try await audit(request)
-            } catch {
-                logger.failure("A trace that shows texts could not be put on record, and is refused", of: error)
-                try await refuse("texts are shown only on record, and the database is away", outbound)
+            if let problem = await putOnRecord(request) {
+                logger.failure("A trace that shows texts could not be put on record, and is refused", of: problem)
+                try await refuse("texts are shown only on record, and the database does not take it", outbound)
                 return nil
             }
         }
@@ -181,23 +179,36 @@ struct TraceServer: Sendable {
             "A trace of application \(request.application) was opened by \(request.person)\(request.isUnmasked ? ", with texts" : "")"
         )
         let traces = registry.traces
-        // The end of its time ends the lines, and then the connection.
+        // The end of its time ends the lines, and then the connection, even of somebody who reads none of them.
         let clock = Task {
             await ask(request, order)
             traces.close(order.id)
+            guard (try? await Task.sleep(for: Self.partingTime)) != nil else { return }
+            try? await channel.close()
         }
         let writer = Task {
             do {
                 for await line in lines { try await outbound.write(ByteBuffer(bytes: LineEncoder.line(line))) }
                 try await outbound.write(ByteBuffer(bytes: LineEncoder.line(TraceLine(end: "its time is over"))))
-                outbound.finish()
-                try await Task.sleep(for: Self.partingTime)
             } catch {
-                // The reader is gone.
+                // The reader is gone, which ends the connection.
             }
-            try? await channel.close()
         }
         return Opened(order: order, tasks: [clock, writer])
+    }
+
+    /// Says why it could not be put on record; nil if it is there.
+    private func putOnRecord(_ request: TraceRequest) async -> (any Error)? {
+        let end = Mutex<(any Error)?>(StoreError(.unavailable, "The database did not answer in time."))
+        await withTimeout(Self.auditTimeout) { [audit] in
+            do {
+                try await audit(request)
+                end.withLock { $0 = nil }
+            } catch {
+                end.withLock { $0 = error }
+            }
+        }
+        return end.withLock(\.self)
     }
 
     private func close(_ request: TraceRequest, _ opened: Opened) {
@@ -246,8 +257,9 @@ extension SupervisorLoop {
                 request.deliveryID.map { "delivery \($0)" }, request.tokenHash.map { "token \($0)" },
                 "\(request.seconds) s at most",
             ]
+            // What is traced goes by the number, whatever name the request has.
             try await store.noteUnmaskedTrace(
-                application: request.application,
+                application: try await store.application(request.applicationID).name,
                 detail: what.compactMap(\.self).joined(separator: ", "),
                 by: AuditAuthor(name: request.person, origin: self.settings.withLock(\.hostName))
             )

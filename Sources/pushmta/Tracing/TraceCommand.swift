@@ -20,8 +20,9 @@ struct TraceCommand: PushMTACommand {
             Sending waits for nothing: so many exchanges a second are shown as --per-second says, and what finds no room is counted.
 
             Keys, provider tokens and access tokens are never shown, push tokens as their SHA-256 hash. Texts and values of messages are \
-            masked; --unmasked shows them, which is put on record in the audit log first. Ends after --seconds, or with Ctrl-C. Exit \
-            status 75: as many traces as may be go on already; 69: no supervisor runs here, or it has ended.
+            masked; --unmask shows them, which is put on record in the audit log first. Ends after --seconds, after --count exchanges, \
+            with its reader, or with Ctrl-C. Exit status 75: it was refused, as when as many traces as may be go on already; 69: no \
+            supervisor runs here, or it has ended.
             """
     )
 
@@ -42,8 +43,11 @@ struct TraceCommand: PushMTACommand {
     @Option(help: "After how many seconds it ends, up to 3600.")
     var seconds = 600
 
+    @Option(help: "After how many exchanges it ends.")
+    var count: Int?
+
     @Flag(help: "Show texts and values of messages; it is put on record in the audit log.")
-    var unmasked = false
+    var unmask = false
 
     @Flag(help: "Print each exchange as a line of JSON.")
     var json = false
@@ -52,6 +56,7 @@ struct TraceCommand: PushMTACommand {
         if let tokenHash, !PushTokenHash.isHash(tokenHash) {
             throw ValidationError("--token-hash takes 64 hexadecimal digits: printf %s TOKEN | sha256sum prints them.")
         }
+        if let count, count < 1 { throw ValidationError("--count is \(count): give a number from 1.") }
         if let problem = request(0).problem { throw ValidationError(problem) }
     }
 
@@ -70,13 +75,18 @@ struct TraceCommand: PushMTACommand {
         }
         let request = request(id)
         let path = Supervisor.traceSocket(in: loaded.values.mta.workingPath)
-        let printer = TracePrinter(json: json)
+        let printer = TracePrinter(json: json, most: count)
         let end = try await UntilSignal.run { try await TraceClient(path: path).trace(request) { printer.show($0) } }
-        guard let end else { throw ExitCode(CommandFailure.interruptedStatus) }
-        if end.isRefused == true {
-            throw CommandFailure(.temporary, "Nothing is traced: \(TerminalText.line(end.end ?? ""))")
+        if case .told(let line) = end, line.isRefused == true {
+            throw CommandFailure(.temporary, "Nothing is traced: \(TerminalText.line(line.end ?? ""))")
         }
-        StandardError.write("The trace has ended: \(end.end ?? "")\n")
+        StandardError.write(printer.summary(of: application) + "\n")
+        switch end {
+        case .told(let line): StandardError.write("The trace has ended: \(line.end ?? "")\n")
+        case .enough: break
+        case .lost: throw CommandFailure(.unavailable, "The supervisor has ended, and the trace with it.")
+        case nil: throw ExitCode(CommandFailure.interruptedStatus)
+        }
     }
 
     private func request(_ id: Int32) -> TraceRequest {
@@ -88,18 +98,28 @@ struct TraceCommand: PushMTACommand {
         request.deliveryID = delivery
         request.perSecond = perSecond
         request.seconds = seconds
-        request.isUnmasked = unmasked
+        request.isUnmasked = unmask
         return request
     }
 }
 
 /// The way to the supervisor of this host.
 struct TraceClient: Sendable {
+    /// How a trace ends.
+    enum End: Sendable {
+        /// The supervisor has said so, in its last line.
+        case told(TraceLine)
+        /// Nobody wants to see more.
+        case enough
+        /// The supervisor is gone without a word.
+        case lost
+    }
+
     /// The socket.
     let path: String
 
-    /// Asks for a trace and hands out each line; returns the last one.
-    func trace(_ request: TraceRequest, _ show: @escaping @Sendable (TraceLine) -> Void) async throws -> TraceLine {
+    /// Asks for a trace and hands out each line, as long as more is wanted.
+    func trace(_ request: TraceRequest, _ show: @escaping @Sendable (TraceLine) -> Bool) async throws -> End {
         let connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>
         do {
             connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -117,18 +137,17 @@ struct TraceClient: Sendable {
                 "No supervisor of this host listens on \(path): is one running, and is mta.workingPath the same here? (\(error))"
             )
         }
-        let last = try await connection.executeThenClose { inbound, outbound -> TraceLine? in
+        return try await connection.executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(bytes: LineEncoder.line(request)))
             var parser = LineParser<TraceLine>()
             for try await bytes in inbound {
                 for line in parser.parse(bytes.readableBytesView) {
-                    if line.end != nil { return line }
-                    show(line)
+                    if line.end != nil { return .told(line) }
+                    guard show(line) else { return .enough }
                 }
             }
-            return nil
+            try Task.checkCancellation()
+            return .lost
         }
-        guard let last else { throw CommandFailure(.unavailable, "The supervisor has ended, and the trace with it.") }
-        return last
     }
 }

@@ -60,13 +60,19 @@ struct TraceServerTests {
         let folder = try TemporaryFolder()
         let registry = ChildRegistry()
         let inbox = registry.add(1, ChildKind(applicationID: 7, accountID: 1, connector: .iosHTTP2)).inbox
-        let path = FilePath(folder.path.string)
+        let path = folder.path
+        // A supervisor that was killed leaves both.
+        let socket = path.appending(TraceServer.socketFile).string
+        #expect(FileManager.default.createFile(atPath: socket, contents: nil))
+        try FileManager.default.createDirectory(
+            atPath: path.appending("trace.new").string,
+            withIntermediateDirectories: false
+        )
         let server = TraceServer(folder: path, registry: registry, logger: Logger(label: "test")) { request in
             if request.person != "ada" { throw CocoaError(.fileWriteUnknown) }
         }
         let running = Task { await server.run() }
-        let socket = path.appending(TraceServer.socketFile).string
-        try await eventually("the socket") { FileManager.default.fileExists(atPath: socket) }
+        try await eventually("the socket") { Self.isSocket(socket) }
         #expect(try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int == 0o600)
 
         let lines = try await Self.trace(socket, LineEncoder.line(request { $0.seconds = 1 })) { line in
@@ -93,16 +99,55 @@ struct TraceServerTests {
         #expect(!FileManager.default.fileExists(atPath: socket))
     }
 
+    @Test("A reader that goes without a word ends what children are asked for, and another trace goes on")
+    func readerGone() async throws {
+        let folder = try TemporaryFolder()
+        let registry = ChildRegistry()
+        let inbox = registry.add(1, ChildKind(applicationID: 7, accountID: 1, connector: .iosHTTP2)).inbox
+        let path = folder.path
+        let server = TraceServer(folder: path, registry: registry, logger: Logger(label: "test")) { _ in }
+        let running = Task { await server.run() }
+        let socket = path.appending(TraceServer.socketFile).string
+        try await eventually("the socket") { Self.isSocket(socket) }
+        let line = LineEncoder.line(request())
+        var commands = inbox.commands.makeAsyncIterator()
+        let other = Task { try await Self.trace(socket, line) }
+        let first = try #require(await commands.next()?.trace)
+        // As if it was killed.
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(unixDomainSocketPath: socket).get()
+        try await channel.writeAndFlush(ByteBuffer(bytes: line))
+        var second = try #require(await commands.next()?.trace)
+        while second.id == first.id { second = try #require(await commands.next()?.trace) }
+        try await channel.close()
+        var next = try #require(await commands.next()?.trace)
+        while next.seconds > 0 { next = try #require(await commands.next()?.trace) }
+        #expect(next == second.ending)
+        #expect(registry.traces.orders(ofApplication: 7).map(\.id) == [first.id])
+        // The end of the supervisor ends the rest.
+        running.cancel()
+        await running.value
+        #expect(try await other.value.allSatisfy { $0.isRefused == nil })
+        #expect(registry.traces.orders(ofApplication: 7).isEmpty)
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.type] as? FileAttributeType == .typeSocket
+    }
+
+    private static func connect(_ path: String) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(unixDomainSocketPath: path) { channel in
+                channel.eventLoop.makeCompletedFuture { try NIOAsyncChannel(wrappingChannelSynchronously: channel) }
+            }
+    }
+
     /// All lines that come of a request, until the connection ends.
     private static func trace(_ path: String, _ request: [UInt8], _ heard: (TraceLine) -> Void = { _ in })
         async throws -> [TraceLine]
     {
-        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(unixDomainSocketPath: path) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
+        let connection = try await connect(path)
         return try await connection.executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(bytes: request))
             var parser = LineParser<TraceLine>()
