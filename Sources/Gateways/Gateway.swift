@@ -11,7 +11,8 @@
 //   at the end. The owner is a GatewayDelegate: aboutToSend(_:) before messages get streams, and a no keeps them;
 //   resolved(...) for what one read brought; gatewayEvent(_:) for what concerns more than a message. Each message of a batch
 //   is resolved exactly once. FeedbackWorker uses feedbackReader(...), the commands use accounts, credentials and the answer
-//   table, and the web process the key of the credentials.
+//   table, and the web process the key of the credentials. trace(with:) shows HTTP/2 exchanges to a GatewayTracer, as
+//   copies that give their secrets to nobody (CopiedExchange, TraceMask).
 //
 // THREADS AND TASKS
 //   All of a gateway happens on the event loop that it was given, the calls of the delegate as well: who blocks there stops

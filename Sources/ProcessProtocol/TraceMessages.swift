@@ -221,6 +221,6 @@ public struct TraceLine: ProtocolMessage, Equatable {
     public init(end: String, isRefused: Bool = false) {
         version = ProtocolVersion.current
         self.end = end
-        self.isRefused = isRefused
+        if isRefused { self.isRefused = true }
     }
 }

@@ -45,7 +45,7 @@ final class TracePrinter: Sendable {
             StandardError.write("(\(line.child.map { "child \($0): " } ?? "")\(TerminalText.line(notice)))\n")
         }
         guard let exchange = line.exchange else { return true }
-        let isRead = StandardOutput.line(
+        let isRead = StandardOutput.hasWritten(
             json
                 ? Self.cell(exchange, child: line.child, counts: line.counts).json
                 : Self.text(exchange, child: line.child, counts: line.counts)
