@@ -243,9 +243,13 @@ struct ChildService: Sendable {
                     claimer.forgetTroubles()
                     sender.gateway?.retryNow()
                 }
-                sender.signals.claim.fire()
                 // A message changes no delivery's state.
-                if detail != SupervisorMessage.messageDetail { watcher.signal.fire() }
+                if detail == SupervisorMessage.messageDetail {
+                    claimer.messagesCame()
+                } else {
+                    sender.signals.claim.fire()
+                    watcher.signal.fire()
+                }
             case .command(.drain, _, _): control.drain(.drained)
             case .command(.fastShutdown, _, _): control.fastShutdown(.drained)
             case .command(.trace, _, let order):

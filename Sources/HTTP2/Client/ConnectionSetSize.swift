@@ -14,7 +14,7 @@ public struct ConnectionSetSize: Sendable {
         public var ready = 0
         /// Connections that are being opened.
         public var opening = 0
-        /// The sum of the ready connections' limits of concurrent streams.
+        /// How many streams the ready connections have for requests that are not urgent.
         public var streamLimit = 0
         /// Requests on the wire without an answer.
         public var inFlight = 0

@@ -332,7 +332,9 @@ extension HTTP2ClientPool {
         var leaving = 0
         for (position, connection) in ready.enumerated() where pending.count > leaving {
             let share = (pending.count - leaving + ready.count - position - 1) / (ready.count - position)
-            shares[position] = connection.fitting(pending, behind: leaving, atMost: min(connection.room, share))
+            let room = connection.room
+            let open = min(room, max(room - connection.kept, pending.urgent - leaving))
+            shares[position] = connection.fitting(pending, behind: leaving, atMost: min(open, share))
             leaving += shares[position]
         }
         guard leaving > 0, announce(leaving) else { return }
@@ -411,7 +413,7 @@ extension HTTP2ClientPool {
             case .opening: sizing.seen.opening += 1
             case .ready:
                 sizing.seen.ready += 1
-                sizing.seen.streamLimit += connection.limit
+                sizing.seen.streamLimit += connection.limit - connection.kept
                 sizing.seen.inFlight += connection.streamsInFlight
             case .draining, .closing, .closed: break
             }

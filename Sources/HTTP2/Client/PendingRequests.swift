@@ -9,6 +9,8 @@ struct PendingRequests {
     private var spans: [Span] = []
     private var head = 0
     private(set) var count = 0
+    /// How many of them are urgent.
+    private(set) var urgent = 0
     /// How many of those in front the owner has been told of.
     private var announced = 0
 
@@ -16,7 +18,9 @@ struct PendingRequests {
         guard batch.count > 0 else { return }
         let span = Span(batch: batch, next: 0, end: Int32(batch.count))
         count += batch.count
-        if batch.isUrgent { spans.insert(span, at: placeForUrgent()) } else { spans.append(span) }
+        guard batch.isUrgent else { return spans.append(span) }
+        urgent += batch.count
+        spans.insert(span, at: placeForUrgent())
     }
 
     /// The place behind what the owner has been told of and behind other urgent batches; a batch that was announced in part is cut
@@ -60,6 +64,7 @@ struct PendingRequests {
         guard head < spans.count else { return }
         spans[head].next += Int32(taken)
         count -= taken
+        if spans[head].batch.isUrgent { urgent -= taken }
         announced = max(0, announced - taken)
         if spans[head].next >= spans[head].end { dropHead() }
     }

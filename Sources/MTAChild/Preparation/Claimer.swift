@@ -19,6 +19,8 @@ final class Claimer: Sendable {
     private static let mostMessagesAtOnce = 1_000
     /// Parts that a claim looks at when the last one brought other small ones: so many more of them are worth a round trip.
     private static let mostSmallPartsAtOnce = 256
+    /// Single messages that are loaded though others fill the child: they would else wait until some of those have left.
+    private static let mostMessagesBeside = 1_000
     /// The most messages of a small part.
     private static let smallPart: Int32 = 100
 
@@ -45,6 +47,15 @@ final class Claimer: Sendable {
     private let arguments: ChildArguments
     private let settings: ChildSettings
     private let logger: Logger
+
+    /// Single messages were added that nobody has claimed.
+    private let hasMessages = Atomic(false)
+
+    /// Single messages were added: they are claimed next.
+    func messagesCame() {
+        hasMessages.store(true, ordering: .relaxed)
+        sender.signals.claim.fire()
+    }
 
     /// What could not be read is tried again at once.
     func forgetTroubles() {
@@ -87,8 +98,13 @@ final class Claimer: Sendable {
             do {
                 // The database may see other parts with this child than the child does.
                 if losses.take() { try await compare() }
-                guard let room = roomForClaims() else {
-                    await sender.signals.claim.wait(timeout: Self.pollInterval)
+                let room = roomForClaims()
+                guard let room, room > 0 else {
+                    if try await !claimBeside(room) {
+                        await sender.signals.claim.wait(timeout: Self.pollInterval)
+                    } else if loadLosses.take() {
+                        try? await Task.sleep(for: backOff.next())
+                    }
                     continue
                 }
                 let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize))
@@ -125,7 +141,18 @@ final class Claimer: Sendable {
         return parts.allSatisfy { $0.validUntil != nil } ? mostMessagesAtOnce : mostSmallPartsAtOnce
     }
 
-    /// Messages that may still be loaded; nil if nothing is to be claimed now.
+    /// Claims single messages beside as many others as a child loads.
+    /// - Parameter room: what ``roomForClaims()`` says.
+    /// - Returns: whether there were any.
+    private func claimBeside(_ room: Int?) async throws -> Bool {
+        let most = (room ?? .min / 2) + Self.mostMessagesBeside
+        guard most > 0, hasMessages.exchange(false, ordering: .relaxed) else { return false }
+        let parts = try await claim(atMost: Self.mostMessagesAtOnce, messages: most)
+        if !parts.isEmpty { hasMessages.store(true, ordering: .relaxed) }
+        return !parts.isEmpty
+    }
+
+    /// Messages that may still be loaded, 0 or less if so many are; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
         let (waiting, holdsNothing, circuit, trouble) = sender.dispatch.withLock { dispatch in
             (dispatch.waitingMessages, dispatch.parts.isEmpty, dispatch.circuit, dispatch.trouble)
@@ -139,8 +166,8 @@ final class Claimer: Sendable {
             if holdsNothing { control.drain(.circuitOpen) }
             return nil
         }
-        let room = loading.count < Self.mostBeside ? settings.maxWaitingMessages - waiting : 0
-        return room > 0 && (holdsNothing || sender.isGatewayWell) ? room : nil
+        guard loading.count < Self.mostBeside, holdsNothing || sender.isGatewayWell else { return nil }
+        return settings.maxWaitingMessages - waiting
     }
 
     /// Takes the part of a due probe, and prepares it.

@@ -77,7 +77,7 @@ extension DispatchState {
                 reported += slice.rows.count
             }
             bytes += slice.batch.byteCount
-            guard window.admits(slice.rows.count, bytes: bytes) else { break }
+            guard window.admits(slice.rows.count, bytes: bytes, isUrgent: slice.batch.isUrgent) else { break }
             if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
             gateway.ramp?.count(slice.rows.count)
             if isPaced { pace.use(slice.rows.count, of: part.claimed.deliveryID, at: moment) }
@@ -116,7 +116,8 @@ extension DispatchState {
         if pace.keepsBack { return .rate }
         if queued > 0 { return .connections }
         guard let next = waiting.lazy.compactMap({ parts[$0]?.slices.first }).first else { return .loading }
-        let isFull = !window.admits(next.rows.count, bytes: bytesInGateway + next.batch.byteCount)
+        let bytes = bytesInGateway + next.batch.byteCount
+        let isFull = !window.admits(next.rows.count, bytes: bytes, isUrgent: next.batch.isUrgent)
         return isFull ? .window : .loading
     }
 

@@ -13,6 +13,9 @@ struct DispatchWindow: Sendable {
     static let usualBytes = 24 * 1_024 * 1_024
     private static let longBytes = 2 * usualBytes
 
+    /// The share of a window that only urgent messages get: they would else wait until others have their answers.
+    private static let keptShare = 16
+
     /// Messages that may be without a stored outcome, whatever the gateway's latency.
     let ceiling: Int
     /// Messages that may be without a stored outcome now.
@@ -46,8 +49,8 @@ struct DispatchWindow: Sendable {
     }
 
     /// Whether so many messages more have room, with so many bytes in the gateway then. One slice always has.
-    func admits(_ rows: Int, bytes: Int) -> Bool {
-        unresolved == 0 || unresolved + rows <= most && bytes <= mostBytes
+    func admits(_ rows: Int, bytes: Int, isUrgent: Bool = false) -> Bool {
+        unresolved == 0 || unresolved + rows <= (isUrgent ? most : most - most / Self.keptShare) && bytes <= mostBytes
     }
 
     /// Each message that is on its way when its host is lost ends as `unknown` where the policy is `report`, so there are fewer of them than of
