@@ -44,7 +44,8 @@ public struct TraceRequest: ProtocolMessage, Equatable {
 
 /// How much may be traced, so that a trace costs next to nothing and ends by itself.
 public enum TraceLimits {
-    /// More than anybody reads, and 1 % of a core at most: an exchange costs some 50 µs to copy, mask and write.
+    /// More than anybody reads, and some 1.5 % of a core: an exchange costs about 150 µs to copy, mask and write, nearly all of it beside the
+    /// event loop.
     public static let mostPerSecond = 100
     /// Half a percent of a core: to hash a token costs some 250 ns.
     public static let mostHashesPerSecond = 20_000
