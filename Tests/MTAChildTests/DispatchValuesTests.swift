@@ -18,6 +18,13 @@ import Testing
         #expect(!window.admits(4, bytes: 101))
     }
 
+    @Test func aSixteenthIsForUrgentMessages() {
+        var window = DispatchWindow(most: 4_000, mostBytes: .max)
+        window.unresolved = 3_750
+        #expect(!window.admits(1, bytes: 1) && window.admits(250, bytes: 1, isUrgent: true))
+        #expect(!window.admits(251, bytes: 1, isUrgent: true), "the window is the bound of what may be lost")
+    }
+
     @Test func whatWouldEndAsUnknownHasLessRoom() {
         let window = DispatchWindow(most: 4_000, ceiling: 40_000, mostBytes: .max)
         #expect(window.admitsReported(1_000, beside: 1_000))

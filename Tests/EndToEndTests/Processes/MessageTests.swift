@@ -85,6 +85,28 @@ import Darwin
         }
     }
 
+    /// The first connection, the window and what a child loads are full of the delivery, and nothing of it is answered for four seconds.
+    @Test func aMessageWaitsForNoAnswerOfADelivery() async throws {
+        let latency = 4_000
+        try await DeliverySite.with(subscribers: 20_000, children: 1) { site in
+            let id = try await continuous(site)
+            let someone = try #require(try await subscriptions(site).first)
+            try await site.slowDown(streams: 1_000, milliseconds: latency)
+            let bulk = try await site.send(to: site.application)
+            try await site.wait("a full child") {
+                let child = try await site.store.children().first
+                return (child?.heartbeat.partsHeld ?? 0) >= 4
+            }
+            let message = NewMessage(deliveryID: id, address: .subscription(someone), variables: #"{"code":"17"}"#)
+            let sent = try #require(try await site.store.sendMessage(message).first).id
+            try await site.wait("the message") { try await site.store.message(sent)?.status == .sent }
+            // Had it waited for an answer, others would have left with it, and been answered with it.
+            #expect(try await site.store.deliveryProgress(bulk).sent <= 1_000)
+            try await site.slowDown(streams: 1_000, milliseconds: 0)
+            #expect(try await site.progress(bulk).sent == 20_000)
+        }
+    }
+
     @Test func noMessageIsLostWithAChild() async throws {
         let messages = 120
         try await DeliverySite.with(subscribers: 20, children: 1) { site in

@@ -174,7 +174,7 @@ class Connection:
 
     def goaway(self, stream):
         self.held.append(stream)
-        if len(self.held) == 100 and self.requests == 100:
+        if len(self.held) == 90 and self.requests == 90:
             last = sorted(self.held)[49]
             frame = frames.GoAwayFrame(0, last_stream_id=last, error_code=0,
                                        additional_data=b'{"reason":"Shutdown"}')

@@ -70,6 +70,30 @@ import Testing
         try await server.stop()
     }
 
+    /// A server that answers nothing has all of its streams but a few taken by who came first.
+    @Test func urgentRequestsNeedNobodysAnswer() async throws {
+        let seen = Observed<[HTTP2ServerRequest]>([])
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 64)) {
+            connection,
+            requests in
+            seen.update { $0 += requests }
+            guard seen.value.count >= 64 else { return }
+            LoopbackServer.accept(connection, seen.value.filter { connection.isOpen(streamID: $0.streamID) })
+        }
+        let test = try await TestClient(port: server.port, initialLimit: 1)
+        test.client.submit(TestBatch.make(100))
+        _ = try await seen.wait(for: "all streams but those that are kept") { $0.count == 60 }
+        let urgent = TestBatch.make(6, tag: 2, path: "/urgent/")
+        urgent.isUrgent = true
+        test.client.submit(urgent)
+        let requests = try await seen.wait(for: "urgent requests") { $0.count >= 64 }
+        let paths = requests.prefix(64).map { $0.headers.value(":path") ?? "" }
+        #expect(paths.count { $0.hasPrefix("/urgent/") } == 4, "the other two wait for a stream, as everybody")
+        #expect(try await test.probe.resolved(106).answered == 106)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
     @Test func submitsFromInsideOfCompleted() async throws {
         let server = try await LoopbackServer(tls: true)
         let test = try await TestClient(port: server.port, tls: true, connections: 2)

@@ -143,6 +143,7 @@ import Testing
                 known = max(0, known - 1)
             }
             try #require(pending.count == model.count, "seed \(seed)")
+            try #require(pending.urgent == model.count { $0.isUrgent }, "seed \(seed)")
         }
     }
 
