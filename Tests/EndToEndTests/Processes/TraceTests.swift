@@ -89,7 +89,7 @@ import Testing
 
     @Test func whatItCannotDoItSays() async throws {
         try await DeliverySite.with(subscribers: 1) { site in
-            let socket = site.settings.mta.workingPath + "/trace.sock"
+            let socket = Self.socket(site)
             try await site.wait("the socket") { FileManager.default.fileExists(atPath: socket) }
             let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
             #expect(mode == 0o600)
@@ -107,11 +107,14 @@ import Testing
         }
     }
 
+    private static func socket(_ site: DeliverySite) -> String { site.settings.mta.workingPath + "/trace.sock" }
+
     private static func trace(
         _ site: DeliverySite,
         _ application: String,
         _ options: [String]
     ) async throws -> Program.Ending {
+        try await site.wait("the socket") { FileManager.default.fileExists(atPath: Self.socket(site)) }
         let arguments = ["trace", "--app", application, "--per-second", "100", "--seconds", "240"]
         let ending = try await Program.pushmta().run(arguments + options + ["--config", site.testSite.settingsFile])
         #expect(ending.status == 0, "\(options): \(ending.output) \(ending.errors)")
