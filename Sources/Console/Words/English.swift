@@ -305,6 +305,7 @@ enum English {
         .auditUserRole: "changed a user’s role",
         .auditUserPassword: "gave a user a new password",
         .auditUserRemove: "removed a user",
+        .auditTrace: "looked at texts of messages on the wire",
         // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Subscribers",
         .menuQuarantine: "Quarantine",

@@ -311,6 +311,7 @@ enum French {
         .auditUserRole: "a changé le rôle d’un utilisateur",
         .auditUserPassword: "a donné un nouveau mot de passe à un utilisateur",
         .auditUserRemove: "a supprimé un utilisateur",
+        .auditTrace: "a regardé des textes de messages en transit",
         // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Abonnés",
         .menuQuarantine: "Quarantaine",

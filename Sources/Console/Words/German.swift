@@ -315,6 +315,7 @@ enum German {
         .auditUserRole: "hat einem Benutzer eine andere Rolle gegeben",
         .auditUserPassword: "hat einem Benutzer ein neues Passwort gegeben",
         .auditUserRemove: "hat einen Benutzer entfernt",
+        .auditTrace: "hat Texte von Nachrichten auf der Leitung angesehen",
         // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Abonnenten",
         .menuQuarantine: "Quarantäne",

@@ -60,7 +60,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case auditTitle, auditNote, columnWhen, columnWho, columnWhat, columnSubject, columnFrom, noAudit, auditOlder,
         nobody,
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
-        auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
+        auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove, auditTrace
     // Subscribers, quarantine, outcomes.
     case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
         findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findTokenHash, findNoHash,
