@@ -349,6 +349,8 @@ import Testing
             (ids.merging(["material": broken]) { $1 }, "What was uploaded"),
             (ids.merging(["material": "AIzaSyA-a-project-key-of-Google-0123456789"]) { $1 }, "takes Apple"),
             (ids.merging(["material": "{\"private_key\": \"\(body)\"}"]) { $1 }, "takes Apple"),
+            // Google's file has a private key, too; it lacks no id of Apple's.
+            (["material": "{\"private_key\": \"-----BEGIN PRIVATE KEY-----\"}"], "takes Apple"),
             (["material": key, "key_id": "abc123defg", "team_id": "TEAM123456"], "small letters"),
             (["material": Self.certificate, "passphrase": wrongPassphrase], "passphrase"),
             (["material": Self.certificate, "passphrase": ""], "passphrase"),

@@ -80,6 +80,7 @@ extension English {
             + "place of",
         .declaredTitle: "What it declares",
         .declaresNothing: "Nothing: deliveries may use any variable and any sound.",
+        .declareHint: "Variables, sounds, subscription parameters and the icon are declared with pushmta app set.",
         .columnVariable: "Variable",
         .columnType: "Type",
         .columnDefault: "Default",

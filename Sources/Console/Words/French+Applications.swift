@@ -83,6 +83,7 @@ extension French {
             + "la place de",
         .declaredTitle: "Ce qu’elle déclare",
         .declaresNothing: "Rien : les diffusions peuvent utiliser toute variable et tout son.",
+        .declareHint: "Les variables, sons, paramètres d’abonnement et l’icône se déclarent avec pushmta app set.",
         .columnVariable: "Variable",
         .columnType: "Type",
         .columnDefault: "Valeur par défaut",

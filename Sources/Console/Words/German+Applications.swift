@@ -83,6 +83,7 @@ extension German {
             + "statt",
         .declaredTitle: "Was sie deklariert",
         .declaresNothing: "Nichts: Ein Versand darf jede Variable und jeden Ton verwenden.",
+        .declareHint: "Variablen, Töne, Abonnementparameter und das Symbol werden mit pushmta app set erklärt.",
         .columnVariable: "Variable",
         .columnType: "Typ",
         .columnDefault: "Vorgabe",
