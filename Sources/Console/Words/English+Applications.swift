@@ -143,6 +143,8 @@ extension English {
         .formatMissing: "It is not said how message ids are written. Choose int32 or uuid.",
         .fieldProductionAccount: "Account of production",
         .fieldSandboxAccount: "Account of sandbox",
+        .fieldProductionKey: "Integration key of production",
+        .fieldSandboxKey: "Integration key of sandbox",
         .noAccountYet: "none yet",
         .keyHint: "What the app’s SDK registers with. Keep the one that the app has; leave it empty for a new one.",
         .copyTitle: "Copy {0}",

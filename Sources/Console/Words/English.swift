@@ -414,8 +414,8 @@ enum English {
         .rulesTitle: "Who of the subscribers",
         .rulesJoin: "How the conditions are joined",
         .rulesHint:
-            "Without a condition it goes to everybody. Of several values one is enough: Lyon, Oslo. A day or moment is 2026-01-31, 2026-01-31T10:00Z "
-            + "or now - 7 days.",
+            "Without a condition it goes to everybody. Of several values one is enough: Lyon, Oslo. A day or moment is 2026-01-31, "
+            + "2026-01-31T10:00Z or now - 7 days.",
         .rulesByHand: "This filter is written by hand: rows of conditions cannot show it.",
         .ruleAll: "All of these are true",
         .ruleAny: "One of these is true",

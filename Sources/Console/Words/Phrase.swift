@@ -144,6 +144,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case fieldName, fieldNameHint, fieldLabel, chooseOne, newServiceTitle, newServiceText, newServiceButton,
         newPairTitle, newPairText, pairNameHint, newPairButton, newAndroidTitle, newAndroidButton, noServicesForForm,
         bundleHint, packageHint, formatHint, formatMissing, fieldProductionAccount, fieldSandboxAccount,
+        fieldProductionKey, fieldSandboxKey,
         noAccountYet, keyHint, copyTitle, copyText, copyButton, integrationKeyTitle
     // Uploading a credential.
     case credentialFormTitle, credentialFormText, credentialFormButton, chooseFile, materialIOS, materialIOSHint,

@@ -174,7 +174,7 @@ extension Store {
                     format('%s requests without an answer, answers after %s ms (p50)', c.streams_in_flight, round(c.latency_p50_ms::numeric)))),
             ('dispatch window', c.dispatch_window::text, c.dispatch_window_limit::text, 'mta.child.dispatchWindow',
                 c.limited_by = 'dispatch window', 'follows what may be on the wire; full, outcomes are stored more slowly than answers come'),
-            ('rate', format('%s messages/s', round(c.rate)), '', 'nobody: it is measured', c.limited_by = 'loading', CASE c.limited_by
+            ('rate', format('%s messages/s', round(c.rate)), '', 'nobody', c.limited_by = 'loading', CASE c.limited_by
                 WHEN 'work' THEN 'it has no messages' WHEN 'loading' THEN 'messages are claimed, read and made no faster: the database, '
                     'or the processors of the host' WHEN '' THEN '' ELSE 'limited by: ' || c.limited_by END)
         ) l("limit", now, most, set_by, binds, why)
