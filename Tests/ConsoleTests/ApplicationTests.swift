@@ -69,7 +69,8 @@ import Testing
             (["bundle": "no bundle"], "bundle"), (["bundle": ""], "bundle"), (["service": "none"], "no service"),
             (["account": "none"], "none"), (["name": ""], "name"), (["name": "a\u{0007}b"], "name"),
             (["name": "shop-ios"], "already"),
-            (["key": "one", "sandbox_key": "one"], "one"), (["sandbox_account": "apns-own"], "sandbox"),
+            (["key": "k-1", "sandbox_key": "k-1"], "same integration key already"),
+            (["sandbox_account": "apns-own"], "sandbox"),
         ] {
             if change["sandbox_account"] != nil {
                 try await site.admin.createAccount(
