@@ -132,8 +132,8 @@ extension TargetFilterParser {
             needsName ? "\"\(word)\" needs a name behind it" : "there is no field \"\(word)\"",
             needsName
                 ? "write \(word).NAME"
-                : "did you mean \(meant)? Fields are \(TargetField.known.joined(separator: ", ")); those of the recipient are recipient.NAME, "
-                    + "what the app registers is parameters.NAME"
+                : "did you mean \(meant)? Fields are \(TargetField.known.joined(separator: ", ")); those of the recipient are "
+                    + "recipient.NAME, what the app registers is parameters.NAME"
         )
     }
 
