@@ -107,6 +107,7 @@ let targets: [Target] = [
         [
             "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient", "Content",
             "OperatingSystem", "PushCore",
+            .nioCore, .nioPosix,
             .subprocess,
             .system,
             .logging,
@@ -219,7 +220,7 @@ let targets: [Target] = [
         "SupervisorTests",
         [
             "Supervisor", "ProcessProtocol", "Store", "PostgresClient", "OperatingSystem", "PushCore", "TestSupport",
-            .system, .logging,
+            .nioCore, .nioPosix, .system, .logging,
         ]
     ),
     tests(

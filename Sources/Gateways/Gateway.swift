@@ -11,7 +11,8 @@
 //   at the end. The owner is a GatewayDelegate: aboutToSend(_:) before messages get streams, and a no keeps them;
 //   resolved(...) for what one read brought; gatewayEvent(_:) for what concerns more than a message. Each message of a batch
 //   is resolved exactly once. FeedbackWorker uses feedbackReader(...), the commands use accounts, credentials and the answer
-//   table, and the web process the key of the credentials.
+//   table, and the web process the key of the credentials. trace(with:) shows HTTP/2 exchanges to a GatewayTracer, as
+//   copies that give their secrets to nobody (CopiedExchange, TraceMask).
 //
 // THREADS AND TASKS
 //   All of a gateway happens on the event loop that it was given, the calls of the delegate as well: who blocks there stops
@@ -81,6 +82,11 @@ public protocol Gateway: AnyObject, Sendable {
     /// Returns whether one of them has answered; nil if none is open, or the protocol has no such question.
     func ping(timeout: Duration) async -> Bool?
 
+    /// Shows what is on the wire to somebody from now on, or to nobody any more.
+    ///
+    /// - Returns: false if the gateway's protocol cannot be shown.
+    func trace(with tracer: (any GatewayTracer)?) -> Bool
+
     /// Waits no longer for answers to what was sent longer ago than that: it is ambiguous now, and takes no room from what is sent next.
     func giveUp(olderThan age: Duration)
 
@@ -94,6 +100,9 @@ extension Gateway {
 
     /// Every message is answered.
     public var takesInSilence: Bool { false }
+
+    /// The protocol cannot be shown.
+    public func trace(with tracer: (any GatewayTracer)?) -> Bool { false }
 
     /// The protocol waits for nothing that takes room from others.
     public func giveUp(olderThan age: Duration) {}
@@ -243,6 +252,8 @@ public final class GatewayRequestBatch: Sendable {
     public let collapseIDs: ByteColumn?
     /// Whether it goes before what waits for a stream, where the gateway has streams.
     public let isUrgent: Bool
+    /// The delivery that the messages are of; 0 where nobody asks.
+    public let deliveryID: Int64
 
     /// The number of messages.
     public var count: Int { tokens.count }
@@ -263,7 +274,8 @@ public final class GatewayRequestBatch: Sendable {
         bodies: ByteColumn,
         attributes: MessageAttributes,
         collapseIDs: ByteColumn? = nil,
-        isUrgent: Bool = false
+        isUrgent: Bool = false,
+        deliveryID: Int64 = 0
     ) {
         precondition(
             messageIDs.count == tokens.count && bodies.count == tokens.count
@@ -277,6 +289,7 @@ public final class GatewayRequestBatch: Sendable {
         self.attributes = attributes
         self.collapseIDs = collapseIDs
         self.isUrgent = isUrgent
+        self.deliveryID = deliveryID
     }
 }
 

@@ -22,6 +22,8 @@ struct ChildService: Sendable {
     private var settings: ChildSettings { child.settings.mta.child }
     private var logger: Logger { child.logger }
     private let loading = LoadingParts()
+    private let output = ChildOutput()
+    private let tracer: ChildTracer
 
     init(
         child: MTAChild,
@@ -37,6 +39,7 @@ struct ChildService: Sendable {
         self.stores = stores
         self.clock = clock
         self.losses = losses
+        tracer = ChildTracer(output: output)
     }
 
     /// - Parameter state: whether anything is sent: while the application's circuit is open, or its gateway in trouble, this child sends a
@@ -55,6 +58,7 @@ struct ChildService: Sendable {
             store: stores.control,
             sender: sender,
             control: control,
+            output: output,
             logger: logger
         )
         let watcher = ControlWatcher(
@@ -233,7 +237,7 @@ struct ChildService: Sendable {
     ) async {
         for await input in commands {
             switch input {
-            case .command(.wake, let detail):
+            case .command(.wake, let detail, _):
                 if detail == SupervisorMessage.resumeDetail {
                     logger.notice("the application is resumed: what it waits for is tried again at once")
                     claimer.forgetTroubles()
@@ -246,12 +250,21 @@ struct ChildService: Sendable {
                     sender.signals.claim.fire()
                     watcher.signal.fire()
                 }
-            case .command(.drain, _): control.drain(.drained)
-            case .command(.fastShutdown, _): control.fastShutdown(.drained)
+            case .command(.drain, _, _): control.drain(.drained)
+            case .command(.fastShutdown, _, _): control.fastShutdown(.drained)
+            case .command(.trace, _, let order):
+                if let order { tracer.obey(order, of: sender.gateway, problem: untraced) }
             case .ended: control.drain(.supervisorGone)
             }
             if control.isDraining { sender.signals.claim.fire() }
         }
+    }
+
+    /// Why nothing can be shown of a protocol that is not HTTP/2.
+    private var untraced: String {
+        arguments.connector == .iosBinary
+            ? "nothing is traced: the binary protocol of APNs has no headers, and no answer to what was accepted"
+            : "nothing is traced: only HTTP v1 of FCM is, and the application has a key of the legacy protocol"
     }
 
     /// Looks once a second whether the child has served long enough, and sets the clock by the database's now and then.
@@ -262,6 +275,7 @@ struct ChildService: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             let now = ContinuousClock.now
+            tracer.expire(of: sender.gateway)
             // A prober holds nothing between its probes.
             let (holdsNothing, counters) = sender.dispatch.withLock { dispatch in
                 (dispatch.parts.isEmpty && !dispatch.isProbingTrouble, dispatch.counters)
@@ -292,7 +306,7 @@ struct ChildService: Sendable {
 /// Reads the supervisor's commands from standard input, on a thread of its own, as a pipe's end has no event to wait for.
 enum CommandReader {
     enum Input: Sendable {
-        case command(SupervisorCommand, detail: String? = nil)
+        case command(SupervisorCommand, detail: String? = nil, trace: TraceOrder? = nil)
         /// The supervisor is gone.
         case ended
     }
@@ -308,7 +322,7 @@ enum CommandReader {
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
                 for message in parser.parse(buffer[..<count]) {
-                    continuation.yield(.command(message.command, detail: message.detail))
+                    continuation.yield(.command(message.command, detail: message.detail, trace: message.trace))
                 }
             }
             continuation.yield(.ended)

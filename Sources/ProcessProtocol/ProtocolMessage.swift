@@ -7,8 +7,9 @@
 // HOW IT IS USED
 //   The supervisor builds ChildArguments, the child parses them. A SupervisorMessage is one line of JSON on the child's
 //   standard input, a ChildMessage with its ChildStatus one on its standard output, at least one a second; standard error is
-//   the log. LineEncoder writes lines, LineParser reads them. The end of standard input means that the supervisor is gone.
-//   ChildExitReason is in the last line, in the exit status and in mta_child. EventSignal and withTimeout(_:_:) are used in
+//   the log. Traces of the wire go the same ways (TraceOrder, TraceReport), and by lines on the supervisor's socket to people
+//   (TraceRequest, TraceLine). LineEncoder writes lines, LineParser reads them. The end of standard input means that the supervisor
+//   is gone. ChildExitReason is in the last line, in the exit status and in mta_child. EventSignal and withTimeout(_:_:) are used in
 //   both processes.
 //
 // THREADS AND TASKS
@@ -23,7 +24,8 @@
 //   as the two may be of different versions during an upgrade. A command line that cannot be used is a ChildArgumentsError.
 //
 // SEE ALSO
-//   ChildArguments.swift, ChildStatus.swift, ChildFigures.swift, ChildExitReason.swift, LineParser.swift, EventSignal.swift,
+//   ChildArguments.swift, ChildStatus.swift, ChildFigures.swift, ChildExitReason.swift, LineParser.swift, TraceMessages.swift,
+//   EventSignal.swift,
 //   Sources/Supervisor/Children/ChildProcess.swift, Sources/MTAChild/ChildService.swift
 
 /// A message that travels as one line of JSON.
@@ -49,6 +51,8 @@ public struct SupervisorMessage: ProtocolMessage, Equatable {
     public var command: SupervisorCommand
     /// The payload of the database's notification that caused a wake-up, if there was one; at most 8,000 bytes.
     public var detail: String?
+    /// What is to be traced, with the command to trace.
+    public var trace: TraceOrder?
 
     /// The detail of a wake-up for a message of a continuous delivery: nothing else has changed.
     public static let messageDetail = "message"
@@ -62,6 +66,12 @@ public struct SupervisorMessage: ProtocolMessage, Equatable {
         self.command = command
         self.detail = detail
     }
+
+    /// Makes the command to trace, or to end a trace.
+    public init(_ order: TraceOrder) {
+        self.init(.trace)
+        trace = order
+    }
 }
 
 /// What a supervisor asks of a child.
@@ -72,18 +82,39 @@ public enum SupervisorCommand: String, Sendable, Codable, CaseIterable {
     case drain
     /// Drain without finishing parts: send nothing more, resolve what is on the wire, hand the parts back, exit.
     case fastShutdown
+    /// Show what is on the wire, for so long as the order says.
+    case trace
 }
 
 /// One line from a child's standard output to the supervisor; at least one a second.
 public struct ChildMessage: ProtocolMessage, Equatable {
     /// The version of the protocol.
     public var version: Int
-    /// How the child is doing.
-    public var status: ChildStatus
+    /// How the child is doing; nil in a line about something else.
+    public var status: ChildStatus?
+    /// What is on the wire, if somebody asked for it.
+    public var trace: TraceReport?
 
     /// Makes a message in the current version.
     public init(_ status: ChildStatus) {
         version = ProtocolVersion.current
         self.status = status
+    }
+
+    /// Makes a line about a trace in the current version.
+    public init(_ trace: TraceReport) {
+        version = ProtocolVersion.current
+        self.trace = trace
+    }
+
+    /// Reads a line; one that is about nothing is none of this protocol.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        version = try values.decode(Int.self, forKey: .version)
+        trace = try values.decodeIfPresent(TraceReport.self, forKey: .trace)
+        status =
+            trace == nil
+            ? try values.decode(ChildStatus.self, forKey: .status)
+            : try values.decodeIfPresent(ChildStatus.self, forKey: .status)
     }
 }

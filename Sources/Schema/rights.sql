@@ -63,6 +63,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
+            'pushmta_engine.console_open_sessions '
             'pushmta_engine.console_recycle pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_outcomes '

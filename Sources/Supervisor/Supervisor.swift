@@ -21,9 +21,10 @@
 //
 // STATE AND FILES
 //   The folder mta.workingPath: host-id (the identity of the host), supervisor.lock (a flock for as long as it runs), a
-//   journal for each child, journals put aside as .foreign or .unreadable, and `probe` for a moment. All else is in the
-//   database or is learned anew, so that a kill loses nothing. Children see the end of their standard input then, drain by
-//   themselves, and the next supervisor of the folder replays what they left.
+//   journal for each child, journals put aside as .foreign or .unreadable, the socket trace.sock for `pushmta trace` (mode 0600),
+//   and, for a moment, `probe` and `trace.new`. All else is in the database or is learned anew, so that a kill loses nothing.
+//   Children see the end of their standard input then, drain by themselves, and the next supervisor of the folder replays what
+//   they left.
 //
 // FAILURES
 //   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and starts no child; when it is back, owners

@@ -71,6 +71,7 @@ final class SupervisorLoop: Sendable {
             group.addTask { await self.watchJournalDisk() }
             group.addTask { await self.lookAfterDatabase() }
             group.addTask { await self.serveMetrics() }
+            group.addTask { await self.serveTraces() }
             var plan = SupervisorPlan(settings: settings.withLock(\.spawn))
             for await event in events {
                 if case .reload(let new) = event { take(new) }
@@ -105,6 +106,9 @@ final class SupervisorLoop: Sendable {
         switch action {
         case .spawn(let generation, let kind):
             let inbox = registry.add(generation, kind).inbox
+            for order in registry.traces.orders(ofApplication: kind.applicationID) {
+                inbox.send(SupervisorMessage(order))
+            }
             group.addTask { await self.start(generation, kind, inbox) }
         case .command(let generation, let command, let detail):
             registry[generation]?.inbox.send(SupervisorMessage(command, detail: detail))

@@ -6,10 +6,10 @@
 //
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web, console; see Processes. Commands for
-//   people and scripts: top (Top); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation); service, account,
-//   app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message, rate, template, seed,
-//   content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand: execute(_:) gets the loaded
-//   settings. --help says everything of each.
+//   people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation);
+//   service, account, app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message,
+//   rate, template, seed, content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand:
+//   execute(_:) gets the loaded settings. --help says everything of each.
 //
 // THREADS AND TASKS
 //   A command is one task. Processes trap their signals (UnixSignalsSequence) in a task of their own and call drain(),
@@ -67,7 +67,8 @@ struct PushMTA: AsyncParsableCommand {
         subcommands: [
             SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, ConsoleCommand.self, MTAChildCommand.self,
             MigrateCommand.self, DoctorCommand.self,
-            StatusCommand.self, TopCommand.self, QueueCommand.self, ExplainCommand.self, HostCommand.self,
+            StatusCommand.self, TopCommand.self, TraceCommand.self, QueueCommand.self, ExplainCommand.self,
+            HostCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import PostgresClient
@@ -68,15 +69,81 @@ import Testing
         let (closed, close) = AsyncStream<Void>.makeStream()
         let hangUp: @Sendable () -> Void = { close.finish() }
         await #expect(throws: CancellationError.self) {
-            try await SendDeadline.within(.milliseconds(1), hangUp: hangUp) {
+            try await LiveTicks(pause: .milliseconds(1), longest: .milliseconds(1)).sending(hangUp: hangUp) {
                 for await _ in closed {}
                 throw CancellationError()
             }
         }
         let isClosed = Mutex(false)
         let quick: @Sendable () -> Void = { isClosed.withLock { $0 = true } }
-        try await SendDeadline.within(.seconds(3_600), hangUp: quick) {}
+        try await LiveTicks(pause: .milliseconds(1), longest: .seconds(3_600)).sending(hangUp: quick) {}
         #expect(!isClosed.withLock { $0 })
+    }
+
+    /// One timer for all live pages: each tick wakes all who wait, and who goes waits for none.
+    @Test func livePagesHaveOneClock() async {
+        let ticks = LiveTicks(pause: .milliseconds(2))
+        let woken = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    for _ in 0..<3 { await ticks.next() }
+                    return 1
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(woken == 200)
+        let slow = LiveTicks(pause: .seconds(3_600))
+        let waiting = Task { await slow.next() }
+        waiting.cancel()
+        await waiting.value
+    }
+
+    /// What costs the database more is read more rarely, and nothing more often than it changes.
+    @Test func figuresOfLivePagesArePacedByTheirCost() async throws {
+        let now = ContinuousClock.now
+        let cheap = PacedFigure(value: 1, readAt: now, cost: .milliseconds(1))
+        #expect(!cheap.isDue(at: now + .milliseconds(1_900), least: .seconds(2)))
+        #expect(cheap.isDue(at: now + .seconds(2), least: .seconds(2)))
+        let dear = PacedFigure(value: 1, readAt: now, cost: .milliseconds(100))
+        #expect(
+            !dear.isDue(at: now + .seconds(39), least: .seconds(2))
+                && dear.isDue(at: now + .seconds(40), least: .seconds(2))
+        )
+        let kept = try await PacedFigure.read(dear, least: .seconds(2), trip: .zero) { 2 }
+        #expect(kept.value == 1)
+        let old = PacedFigure(value: 1, readAt: now - .seconds(60), cost: .milliseconds(100))
+        let read = try await PacedFigure.read(old, least: .seconds(2), trip: .seconds(1)) { 2 }
+        #expect(read.value == 2 && read.cost == .zero, "the way to the database costs it nothing")
+    }
+
+    /// Sessions of live pages are asked for together, by the console's own role.
+    @Test func sessionsOfLivePagesAreAskedForOnce() async throws {
+        let site = try await ConsoleSite.start()
+        _ = try await site.session(.read, name: "ada")
+        _ = try await site.session(.admin, name: "bob")
+        let hashes = try await site.value(
+            "SELECT string_agg(encode(s.token_hash, 'hex'), ',' ORDER BY s.created_at, s.token_hash) FROM pushmta_engine.console_session s"
+        ).split(separator: ",").map { text in
+            stride(from: 0, to: text.count, by: 2).compactMap { UInt8(text.dropFirst($0).prefix(2), radix: 16) }
+        }
+        #expect(hashes.count == 2 && hashes.allSatisfy { $0.count == 32 })
+        @Sendable func actor(_ hash: [UInt8]) -> ConsoleActor {
+            ConsoleActor(tokenHash: hash, idleSeconds: 600, address: "", moment: nil)
+        }
+        let open = try await site.responder.database.run { [hashes] in
+            try await $0.openConsoleSessions(hashes + [[1, 2]], asOf: actor(hashes[0]))
+        }
+        #expect(open == Set(hashes))
+        let streams = LiveStreams()
+        for hash in hashes { #expect(streams.enter(hash)) }
+        let sessions = LiveSessions(database: site.responder.database, streams: streams)
+        try await site.sql(
+            "DELETE FROM pushmta_engine.console_session WHERE encode(token_hash, 'hex') = '\(hashes[1].map { String(format: "%02x", $0) }.joined())'"
+        )
+        #expect(await sessions.isOpen(actor(hashes[0])))
+        #expect(await !sessions.isOpen(actor(hashes[1])))
+        await site.close()
     }
 
     @Test func aPageThatTakesTooLongSaysSo() async throws {

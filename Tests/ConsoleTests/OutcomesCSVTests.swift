@@ -50,10 +50,10 @@ import Testing
                 return [outcome(numbers.lowerBound, reason: "=x")]
             }
         )
-        #expect(ranges == [1...5_000, 5_001...10_000, 10_001...12_000])
+        #expect(ranges == [1...500, 501...5_500, 5_501...10_500, 10_501...12_000])
         let lines = text.split(separator: "\r\n")
-        #expect(lines.count == 4 && lines[0] == OutcomesCSV.columns.joined(separator: ",")[...])
-        #expect(lines[2] == "5001,7,shop-ios,failed,'=x,hard,refused,400,,1,,false,true")
+        #expect(lines.count == 5 && lines[0] == OutcomesCSV.columns.joined(separator: ",")[...])
+        #expect(lines[2] == "501,7,shop-ios,failed,'=x,hard,refused,400,,1,,false,true")
         var (reads, sends) = (0, 0)
         await #expect(throws: Gone.self) {
             try await OutcomesCSV.write(

@@ -55,8 +55,16 @@ package enum StandardOutput {
     ///
     /// A reader that is gone or a full disk loses the line and not the process. What a terminal would obey is written as an escape;
     /// JSON has such characters as escapes already.
-    package static func line(_ text: String) {
-        try? FileHandle.standardOutput.write(contentsOf: Data((TerminalText.lines(text) + "\n").utf8))
+    package static func line(_ text: String) { _ = hasWritten(text) }
+
+    /// Writes a line as ``line(_:)`` does; says whether it was written, for who goes on only as long as there is a reader.
+    package static func hasWritten(_ text: String) -> Bool {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data((TerminalText.lines(text) + "\n").utf8))
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Whether standard output is a terminal.

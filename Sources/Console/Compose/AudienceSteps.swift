@@ -5,8 +5,8 @@ import Store
 
 /// The first two steps: the name and the applications, and whom of their subscribers it goes to.
 extension Composer {
-    /// How long counting may keep a page.
-    static let countingLimit = Duration.milliseconds(250)
+    /// How long counting may keep a page, which has other things to read, too; one step more goes beyond it.
+    static let countingLimit = Duration.milliseconds(150)
 
     var applicationRoutes: [ConsoleRoute] {
         [
@@ -130,14 +130,24 @@ extension Composer {
             return ("–", "", error.message)
         }
         if count.needsMapping { return (catalogue[.countMapping], "", "") }
-        let number = Figures.count(count.count)
-        let note =
-            composed.excludedLists.isEmpty
-            ? catalogue.text(.countExcluded, Figures.count(count.excluded))
-            : catalogue.text(.countExcludedLists, Figures.count(count.excluded))
-        return (
-            count.isPartial ? catalogue.text(.atLeast, number) : number,
-            count.excluded > 0 || !composed.excludedLists.isEmpty ? note : "", ""
-        )
+        var notes: [String] = []
+        if count.isEstimate { notes.append(catalogue[.countEstimated]) }
+        if count.excluded > 0 || !composed.excludedLists.isEmpty {
+            let phrase: Phrase = composed.excludedLists.isEmpty ? .countExcluded : .countExcludedLists
+            notes.append(catalogue.text(phrase, marked(count.excluded, count)).capitalisedFirst)
+        }
+        return (marked(count.count, count), notes.joined(separator: " "), "")
     }
+
+    /// A number of people, with what marks it where it is not all of them.
+    private func marked(_ number: Int64, _ count: AudienceCount) -> String {
+        let text = Figures.count(number)
+        if count.isEstimate { return catalogue.text(.about, text) }
+        return count.isPartial ? catalogue.text(.atLeast, text) : text
+    }
+}
+
+extension String {
+    /// The text with its first letter as a sentence begins.
+    fileprivate var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

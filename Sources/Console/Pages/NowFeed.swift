@@ -16,19 +16,70 @@ struct NowSnapshot: Sendable {
     static let mostDeliveries = 8
 }
 
+/// The live part of *Now* in one language.
+struct NowPart: Sendable {
+    /// What the page shows.
+    let html: String
+    /// The same as what live pages are sent: its bytes are the same for all of them.
+    let event: LiveEvent
+    /// When it was read.
+    let readAt: Date
+}
+
+/// A figure with what it has cost to read, so that what costs more is read more rarely.
+struct PacedFigure<Value: Sendable>: Sendable {
+    let value: Value
+    let readAt: ContinuousClock.Instant
+    /// How long it took.
+    let cost: Duration
+
+    /// All figures of one kind together take no more than this share of one processor of the database, however large it is.
+    static var share: Int { 400 }
+
+    /// Whether it is to be read again.
+    ///
+    /// - Parameter least: for how long it is good in any case.
+    func isDue(at now: ContinuousClock.Instant, least: Duration) -> Bool {
+        now >= readAt + max(least, cost * Self.share)
+    }
+
+    /// Reads a figure, unless the one that is known is young enough.
+    static func read(
+        _ known: PacedFigure?,
+        least: Duration,
+        trip: Duration,
+        _ work: () async throws -> Value
+    ) async throws -> PacedFigure {
+        let begin = ContinuousClock.now
+        if let known, !known.isDue(at: begin, least: least) { return known }
+        let value = try await work()
+        return PacedFigure(value: value, readAt: begin, cost: max(.zero, ContinuousClock.now - begin - trip))
+    }
+}
+
 /// Reads what happens now for all who look at it, however many they are, and only while somebody does.
 actor NowFeed {
+    /// What is read at its own pace.
+    private struct Known: Sendable {
+        var hour: PacedFigure<OutcomeHour>?
+        var deliveries: PacedFigure<[DeliveryProgress]>?
+        var queues: PacedFigure<[EngineFigures.Queue]>?
+        var alarms: PacedFigure<[AlarmRow]>?
+        /// The shortest time in which the database has answered, most of which is the way there and back.
+        var trip = Duration.seconds(1)
+    }
+
     private let database: ConsoleDatabase
     private let pages: PageRenderer
-    private var reading: (began: ContinuousClock.Instant, task: Task<NowSnapshot, any Error>)?
+    private var reading: (began: ContinuousClock.Instant, task: Task<(NowSnapshot, Known), any Error>)?
     private var isRunning = false
-    private var hour: (readAt: ContinuousClock.Instant, value: OutcomeHour)?
+    private var known = Known()
     private var history = RateHistory()
-    private var rendered: [Language: (readAt: Date, html: String)] = [:]
+    private var rendered: [Language: NowPart] = [:]
 
     /// What is younger is not read again.
     static let pause = Duration.seconds(2)
-    /// A bar is a minute; it costs more than the rest.
+    /// A bar is a minute.
     private static let hourPause = Duration.seconds(10)
 
     init(database: ConsoleDatabase, pages: PageRenderer) {
@@ -40,17 +91,16 @@ actor NowFeed {
     func snapshot() async throws -> NowSnapshot {
         let now = ContinuousClock.now
         // Where a read takes longer than the pause, who comes meanwhile shares it: reads never run beside each other.
-        if let reading, isRunning || reading.began + Self.pause > now { return try await reading.task.value }
-        let known = hour.flatMap { $0.readAt + Self.hourPause > now ? $0.value : nil }
-        let task = Task { [database] in
-            try await database.runLive { try await Self.read($0, hour: known) }
+        if let reading, isRunning || reading.began + Self.pause > now { return try await reading.task.value.0 }
+        let task = Task { [database, known] in
+            try await database.runLive { try await Self.read($0, known) }
         }
         reading = (now, task)
         isRunning = true
         defer { isRunning = false }
         do {
-            let snapshot = try await task.value
-            if known == nil { hour = (now, snapshot.hour) }
+            let (snapshot, known) = try await task.value
+            self.known = known
             history.note(snapshot.hosts, snapshot.children, at: snapshot.readAt)
             return snapshot
         } catch {
@@ -60,14 +110,15 @@ actor NowFeed {
     }
 
     /// The live part of the page, the same for everybody who reads the same language.
-    func html() async throws -> String {
+    func part() async throws -> NowPart {
         let snapshot = try await snapshot()
         let language = Language.current
-        if let known = rendered[language], known.readAt == snapshot.readAt { return known.html }
+        if let known = rendered[language], known.readAt == snapshot.readAt { return known }
         let view = NowView(snapshot: snapshot, history: history, catalogue: pages.catalogue)
         let html = pages.fragment("now-live", view.values)
-        rendered[language] = (snapshot.readAt, html)
-        return html
+        let part = NowPart(html: html, event: .html(html), readAt: snapshot.readAt)
+        rendered[language] = part
+        return part
     }
 
     /// The rates of the last minutes, with what another page has read.
@@ -76,16 +127,36 @@ actor NowFeed {
         return history
     }
 
-    private static func read(_ store: Store, hour known: OutcomeHour?) async throws -> NowSnapshot {
-        let hour = if let known { known } else { try await store.outcomesOfLastHour() }
-        return NowSnapshot(
-            hosts: try await store.hosts(),
-            children: try await store.children(),
-            alarms: try await store.alarms(),
-            queues: try await store.waitingMessages(),
-            deliveries: try await store.openDeliveries(most: NowSnapshot.mostDeliveries),
-            hour: hour,
+    private static func read(_ store: Store, _ known: Known) async throws -> (NowSnapshot, Known) {
+        var known = known
+        let begin = ContinuousClock.now
+        let hosts = try await store.hosts()
+        let middle = ContinuousClock.now
+        let children = try await store.children()
+        known.trip = min(known.trip, middle - begin, ContinuousClock.now - middle)
+        let trip = known.trip
+        let hour = try await PacedFigure.read(known.hour, least: hourPause, trip: trip) {
+            try await store.outcomesOfLastHour()
+        }
+        // What is shorter than the pause would be due a moment too late each other time.
+        let least = pause / 2
+        let alarms = try await PacedFigure.read(known.alarms, least: least, trip: trip) { try await store.alarms() }
+        let queues = try await PacedFigure.read(known.queues, least: least, trip: trip) {
+            try await store.waitingMessages()
+        }
+        let deliveries = try await PacedFigure.read(known.deliveries, least: least, trip: trip * 3) {
+            try await store.openDeliveries(most: NowSnapshot.mostDeliveries)
+        }
+        let snapshot = NowSnapshot(
+            hosts: hosts,
+            children: children,
+            alarms: alarms.value,
+            queues: queues.value,
+            deliveries: deliveries.value,
+            hour: hour.value,
             readAt: Date()
         )
+        (known.hour, known.alarms, known.queues, known.deliveries) = (hour, alarms, queues, deliveries)
+        return (snapshot, known)
     }
 }

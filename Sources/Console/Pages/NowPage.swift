@@ -14,7 +14,7 @@ struct NowPage: Sendable {
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/", .role(.read)) { _ in
-                let html = try await responder.feed.html()
+                let html = try await responder.feed.part().html
                 return .page(
                     ConsolePage(
                         "now",
@@ -30,7 +30,7 @@ struct NowPage: Sendable {
                     }
                     defer { responder.streams.leave(call.actor.tokenHash) }
                     try await stream(call) { event in
-                        try await SendDeadline.within(hangUp: call.hangUp) { try await send(event) }
+                        try await responder.ticks.sending(hangUp: call.hangUp) { try await send(event) }
                     }
                 }
             },
@@ -38,26 +38,22 @@ struct NowPage: Sendable {
     }
 
     private func stream(_ call: ConsoleCall, _ send: (LiveEvent) async throws -> Void) async throws {
-        var last = ""
+        var last: Date?
         var tick = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             tick += 1
             if tick.isMultiple(of: Self.ticksPerCheck) {
                 var actor = call.actor
                 actor.moment = responder.setup.moment()
-                let asked = actor
-                let isOpen = try? await responder.database.run {
-                    try await $0.consoleSession(asked, isUse: false) != nil
-                }
-                if isOpen == false { return }
+                guard await responder.sessions.isOpen(actor) else { return }
                 try await send(.alive)
             }
             // A database that is away is told by the page that is loaded next.
-            if let html = try? await responder.feed.html(), html != last {
-                try await send(.html(html))
-                last = html
+            if let part = try? await responder.feed.part(), part.readAt != last {
+                try await send(part.event)
+                last = part.readAt
             }
-            try? await Task.sleep(for: NowFeed.pause)
+            await responder.ticks.next()
         }
     }
 }

@@ -10,6 +10,8 @@ struct OutcomesCSV: Sendable {
 
     /// Numbers of messages that are read at once: some 50 milliseconds and a megabyte.
     static let step: Int32 = 5_000
+    /// Those that are read first: whoever takes a file sees it begin.
+    static let firstStep: Int32 = 500
 
     static let columns = [
         "message", "subscription_id", "application", "status", "reason", "failure_type", "failure_reason",
@@ -43,6 +45,7 @@ struct OutcomesCSV: Sendable {
     ) async throws {
         try await send(line(columns))
         var lowest: Int32 = 1
+        var step = firstStep
         while lowest <= highest {
             try Task.checkCancellation()
             let last = highest - lowest < step ? highest : lowest + step - 1
@@ -50,6 +53,7 @@ struct OutcomesCSV: Sendable {
             if !rows.isEmpty { try await send(rows.map { line(cells($0)) }.joined()) }
             guard last < highest else { return }
             lowest = last + 1
+            step = Self.step
         }
     }
 

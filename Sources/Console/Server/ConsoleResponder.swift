@@ -16,6 +16,8 @@ final class ConsoleResponder: Sendable {
     let passwords: Passwords
     let feed: NowFeed
     let streams = LiveStreams()
+    let ticks = LiveTicks()
+    let sessions: LiveSessions
     private let proxies: Set<IPAddress>
 
     init(setup: ConsoleSetup, database: ConsoleDatabase) throws {
@@ -24,6 +26,7 @@ final class ConsoleResponder: Sendable {
         pages = try PageRenderer(version: setup.version)
         passwords = Passwords()
         feed = NowFeed(database: database, pages: pages)
+        sessions = LiveSessions(database: database, streams: streams)
         proxies = setup.settings.console.proxies ?? []
     }
 

@@ -105,7 +105,7 @@ public final class ConsoleServer: Sendable {
 
     /// Connections at once: a few hundred people with live pages.
     private static let connections = 1_000
-    /// A connection on which nothing was asked for so long has nobody at its end; readers of live pages have SendDeadline.
+    /// A connection on which nothing was asked for so long has nobody at its end; readers of live pages have LiveTicks.
     private static let idle = TimeAmount.seconds(60)
     /// What a browser sends in the head of a request; the cookies of the console are small.
     private static let headerBytes = 16 << 10

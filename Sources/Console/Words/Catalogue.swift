@@ -159,6 +159,7 @@ extension Catalogue {
             case "user.role": .auditUserRole
             case "user.password": .auditUserPassword
             case "user.remove": .auditUserRemove
+            case "trace.unmasked": .auditTrace
             case "draft.add": .auditDraftAdd
             case "draft.save": .auditDraftSave
             case "draft.remove": .auditDraftRemove

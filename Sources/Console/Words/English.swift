@@ -206,6 +206,7 @@ enum English {
         .exclusionsTitle: "Left out before sending",
         .columnPeople: "Subscriptions",
         .atLeast: "at least {0}",
+        .about: "about {0}",
         .limitsTitle: "What limits its speed",
         .limitsNote: "What keeps messages from leaving faster at this moment, and who sets it.",
         .columnLimit: "Limit",
@@ -306,6 +307,7 @@ enum English {
         .auditUserRole: "changed a user’s role",
         .auditUserPassword: "gave a user a new password",
         .auditUserRemove: "removed a user",
+        .auditTrace: "looked at texts of messages on the wire",
         // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Subscribers",
         .menuQuarantine: "Quarantine",
@@ -555,12 +557,15 @@ enum English {
         .listsLabel: "Exclusion lists",
         .everybody: "everybody",
         .countLabel: "Subscriptions",
-        .countHint: "As saved. Counting ends after a quarter of a second, and then says “at least”.",
+        .countHint:
+            "As saved. What cannot be counted in a quarter of a second is estimated and says “about”, or “at least” if "
+            + "it is seldom.",
         .countNobody: "no application is chosen",
         .countMapping: "known when it is prepared: the filter asks for columns of a mapping",
         .countExcluded: "{0} more are disabled, opted out or in quarantine.",
         .countExcludedLists:
             "{0} more are disabled, opted out or in quarantine. Exclusion lists are looked at when it is prepared.",
+        .countEstimated: "Estimated from a sample, as counting all of them takes longer.",
         .chooseApplicationsFirst:
             "Choose the applications first: they say for which platforms there is something to write.",
         .contentWrong: "This cannot be sent yet. What is wrong stands at its field.",

@@ -211,6 +211,7 @@ enum French {
         .exclusionsTitle: "Exclus avant l’envoi",
         .columnPeople: "Abonnements",
         .atLeast: "au moins {0}",
+        .about: "environ {0}",
         .limitsTitle: "Ce qui limite sa vitesse",
         .limitsNote: "Ce qui empêche en ce moment les messages de partir plus vite, et qui le fixe.",
         .columnLimit: "Limite",
@@ -312,6 +313,7 @@ enum French {
         .auditUserRole: "a changé le rôle d’un utilisateur",
         .auditUserPassword: "a donné un nouveau mot de passe à un utilisateur",
         .auditUserRemove: "a supprimé un utilisateur",
+        .auditTrace: "a regardé des textes de messages en transit",
         // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Abonnés",
         .menuQuarantine: "Quarantaine",
@@ -568,14 +570,15 @@ enum French {
         .everybody: "tous",
         .countLabel: "Abonnements",
         .countHint:
-            "Selon l’enregistrement. Le comptage s’arrête après un quart de seconde et indique alors « au "
-            + "moins ».",
+            "Selon l’enregistrement. Ce qui ne se compte pas en un quart de seconde est estimé (« environ »), ou, "
+            + "s’il est rare, indiqué par « au moins ».",
         .countNobody: "aucune application choisie",
         .countMapping: "connu à la préparation : le filtre demande des colonnes d’un mapping",
         .countExcluded: "{0} autres sont désactivés, désinscrits ou en quarantaine.",
         .countExcludedLists:
             "{0} autres sont désactivés, désinscrits ou en quarantaine. Les listes d’exclusion sont lues à "
             + "la préparation.",
+        .countEstimated: "Estimé d’après un échantillon, car tout compter prend plus de temps.",
         .chooseApplicationsFirst:
             "Choisissez d’abord les applications : elles déterminent les plateformes pour lesquelles écrire.",
         .contentWrong: "Ce contenu ne peut pas encore être envoyé. Chaque erreur est indiquée à son champ.",

@@ -214,6 +214,7 @@ enum German {
         .exclusionsTitle: "Vor dem Senden ausgeschlossen",
         .columnPeople: "Abonnements",
         .atLeast: "mindestens {0}",
+        .about: "etwa {0}",
         .limitsTitle: "Was die Geschwindigkeit begrenzt",
         .limitsNote: "Was im Augenblick verhindert, dass Nachrichten schneller hinausgehen, und wer es festlegt.",
         .columnLimit: "Grenze",
@@ -316,6 +317,7 @@ enum German {
         .auditUserRole: "hat einem Benutzer eine andere Rolle gegeben",
         .auditUserPassword: "hat einem Benutzer ein neues Passwort gegeben",
         .auditUserRemove: "hat einen Benutzer entfernt",
+        .auditTrace: "hat Texte von Nachrichten auf der Leitung angesehen",
         // Subscribers, quarantine, outcomes.
         .menuSubscribers: "Abonnenten",
         .menuQuarantine: "Quarantäne",
@@ -569,13 +571,16 @@ enum German {
         .listsLabel: "Ausschlusslisten",
         .everybody: "alle",
         .countLabel: "Abonnements",
-        .countHint: "Wie gespeichert. Gezählt wird eine Viertelsekunde lang, danach steht da „mindestens“.",
+        .countHint:
+            "Wie gespeichert. Was sich in einer Viertelsekunde nicht zählen lässt, wird geschätzt und heißt "
+            + "„etwa“, Seltenes „mindestens“.",
         .countNobody: "keine Anwendung gewählt",
         .countMapping: "bekannt, wenn er vorbereitet ist: Der Filter fragt nach Spalten einer Zuordnung",
         .countExcluded: "{0} weitere sind deaktiviert, abgemeldet oder in Quarantäne.",
         .countExcludedLists:
             "{0} weitere sind deaktiviert, abgemeldet oder in Quarantäne. Ausschlusslisten zählen erst bei "
             + "der Vorbereitung.",
+        .countEstimated: "Aus einer Stichprobe geschätzt, da es länger dauert, alle zu zählen.",
         .chooseApplicationsFirst:
             "Wählen Sie zuerst die Anwendungen: Sie bestimmen, für welche Plattformen etwas zu schreiben "
             + "ist.",

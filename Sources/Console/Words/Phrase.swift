@@ -39,6 +39,7 @@ enum Phrase: String, Sendable, CaseIterable {
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
         columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
         failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
+        about,
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
         otherLimits
     // How messages end.
@@ -60,7 +61,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case auditTitle, auditNote, columnWhen, columnWho, columnWhat, columnSubject, columnFrom, noAudit, auditOlder,
         nobody,
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
-        auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove
+        auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove, auditTrace
     // Subscribers, quarantine, outcomes.
     case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
         findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findTokenHash, findNoHash,
@@ -106,7 +107,7 @@ enum Phrase: String, Sendable, CaseIterable {
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
-        countExcludedLists,
+        countExcludedLists, countEstimated,
         chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,

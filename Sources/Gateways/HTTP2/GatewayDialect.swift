@@ -62,6 +62,8 @@ final class Flight {
     let requests: HTTP2RequestBatch
     /// Requests that have not ended yet.
     var open: Int
+    /// The traces that are to see a request, for the few that somebody wants to see.
+    var watched: [Int32: [Int64]] = [:]
 
     init(batch: GatewayRequestBatch, rows: [Int32]?, generation: Int, requests: HTTP2RequestBatch) {
         self.batch = batch

@@ -32,6 +32,8 @@ final class GatewayEngine {
     /// The generation of the token that messages were sent with last; 0 before the first.
     private var lastGeneration = 0
     private var reports: GatewayReports
+    /// Who looks at the wire; nil as a rule.
+    var tracer: (any GatewayTracer)?
 
     init(
         address: GatewayAddress,
@@ -79,6 +81,7 @@ final class GatewayEngine {
         for flight in made {
             flights[flight.requests.tag] = flight
             flight.requests.isUrgent = waitingRows.batch.isUrgent
+            if let tracer { choose(from: flight, for: tracer) }
             client?.submit(flight.requests)
         }
     }
@@ -147,6 +150,7 @@ final class GatewayEngine {
     // MARK: Messages out
 
     func completed(_ completions: [HTTP2Completion]) {
+        if let tracer { show(completions, to: tracer) }
         var resolved = ResolvedBatches(expected: completions.count)
         var work = FollowUp()
         var flight: Flight?
@@ -304,6 +308,31 @@ extension GatewayEngine {
         guard let delegate, delegate.aboutToSend(departures) else { return false }
         CrashPoint.beforeWrite.reached()
         return true
+    }
+}
+
+/// What people see of the wire.
+extension GatewayEngine {
+    /// Notes which messages somebody wants to see, before they leave.
+    private func choose(from flight: Flight, for tracer: any GatewayTracer) {
+        let batch = flight.batch
+        flight.watched = tracer.choose(from: flight.requests.count, ofDelivery: batch.deliveryID) {
+            batch.tokens[Int(flight.row(Int32($0)))]
+        }
+        if !flight.watched.isEmpty { flight.requests.keepAnswerFields(of: flight.watched.keys) }
+    }
+
+    /// Shows exchanges that have ended to whoever asked for them; before their outcomes are known.
+    private func show(_ completions: [HTTP2Completion], to tracer: any GatewayTracer) {
+        var flight: Flight?
+        for completion in completions {
+            if flight == nil || flight?.requests !== completion.batch { flight = flights[completion.batch.tag] }
+            guard let flight, let traces = flight.watched.removeValue(forKey: completion.index) else { continue }
+            // What was never written was not on the wire.
+            guard completion.latencyMicroseconds > 0 else { continue }
+            let token = flight.batch.tokens[Int(flight.row(completion.index))]
+            tracer.saw(CopiedExchange(completion, deliveryID: flight.batch.deliveryID, token: token), for: traces)
+        }
     }
 }
 

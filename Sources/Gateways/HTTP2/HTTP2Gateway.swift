@@ -73,6 +73,11 @@ public final class HTTP2Gateway: Gateway {
         await client.ping(timeoutMilliseconds: Int64(timeout / .milliseconds(1)))
     }
 
+    public func trace(with tracer: (any GatewayTracer)?) -> Bool {
+        onLoop { $0.tracer = tracer }
+        return true
+    }
+
     public func giveUp(olderThan age: Duration) { client.giveUp(olderThanMilliseconds: Int64(age / .milliseconds(1))) }
 
     public func shutdown() async {

@@ -285,8 +285,12 @@ final class ClientSession {
             slot.pointee.value.status = value.reduce(0) { $0 &* 10 &+ Int16($1 &- UInt8(ascii: "0")) }
         } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
             slot.pointee.value.retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
-        } else if let batch = slot.pointee.value.batch, batch.isOwnField(slot.pointee.value.requestIndex, name, value) {
-            slot.pointee.value.echoesRequest = true
+        } else if let batch = slot.pointee.value.batch {
+            if batch.isOwnField(slot.pointee.value.requestIndex, name, value) {
+                slot.pointee.value.echoesRequest = true
+            } else if batch.keepsAnswerFields(slot.pointee.value.requestIndex) {
+                slot.pointee.value.keep(name, value)
+            }
         }
     }
 }
@@ -384,9 +388,31 @@ struct StreamSlot {
     /// See ``HTTP2Response/echoesRequest``.
     var echoesRequest = false
     var body: [UInt8] = []
+    /// See ``HTTP2Response/otherFields``.
+    var otherFields: [HTTP2HeaderField]?
 
     /// The response, once it is complete.
     var response: HTTP2Response {
-        HTTP2Response(status: status, retryAfter: retryAfter, body: body, echoesRequest: echoesRequest)
+        HTTP2Response(
+            status: status,
+            retryAfter: retryAfter,
+            body: body,
+            echoesRequest: echoesRequest,
+            otherFields: otherFields
+        )
+    }
+
+    /// Gateways send about ten; what has more, or longer ones, is somebody else's and is cut.
+    private static let mostOtherFields = 32
+    private static let longestField = 512
+
+    /// Keeps a header field that only people ask for.
+    mutating func keep(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard (otherFields?.count ?? 0) < Self.mostOtherFields else { return }
+        let field = HTTP2HeaderField(
+            String(decoding: name.prefix(Self.longestField), as: UTF8.self),
+            String(decoding: value.prefix(Self.longestField), as: UTF8.self)
+        )
+        otherFields = (otherFields ?? []) + [field]
     }
 }

@@ -211,12 +211,21 @@ public struct HTTP2Response: Sendable {
     /// Whether it carries the first of the header fields that only this request had, with the request's value: APNs gives every
     /// `apns-id` back, which nothing in its place would do.
     public var echoesRequest: Bool
+    /// The header fields beside these, if they were to be kept (``HTTP2RequestBatch/keepAnswerFields(of:)``); else nil.
+    public var otherFields: [HTTP2HeaderField]?
 
-    public init(status: Int16, retryAfter: String? = nil, body: [UInt8] = [], echoesRequest: Bool = false) {
+    public init(
+        status: Int16,
+        retryAfter: String? = nil,
+        body: [UInt8] = [],
+        echoesRequest: Bool = false,
+        otherFields: [HTTP2HeaderField]? = nil
+    ) {
         self.status = status
         self.retryAfter = retryAfter
         self.body = body
         self.echoesRequest = echoesRequest
+        self.otherFields = otherFields
     }
 }
 

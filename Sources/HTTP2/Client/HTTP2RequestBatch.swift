@@ -32,6 +32,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     public let tag: Int64
     /// Whether it goes before what waits for a stream; set it before the batch is submitted.
     public var isUrgent = false
+    /// Whether the answer of each request keeps the header fields that nothing but a person asks for; empty as a rule.
+    private var keptAnswers: [Bool] = []
     private(set) var arena: UnsafeMutableRawPointer
     private var used = 0
     private var capacity: Int
@@ -163,6 +165,46 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     private static func flags(_ indexing: HTTP2HeaderField.Indexing) -> UInt8 {
         let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
         return indexing == .never ? noCopy | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : noCopy
+    }
+}
+
+/// Reading a request back, for people who look at the wire.
+extension HTTP2RequestBatch {
+    /// The header fields of a request in the order in which they leave.
+    public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
+        let entry = entries[Int(index)]
+        var fields = pseudoFields.map { HTTP2HeaderField(text($0.name), text($0.value)) }
+        fields.append(HTTP2HeaderField(":path", text(entry.path)))
+        fields += sharedFields.map { HTTP2HeaderField(text($0.name), text($0.value)) }
+        for (position, name) in perRequestNames.enumerated() {
+            fields.append(HTTP2HeaderField(text(name), text(values[Int(entry.firstValue) + position])))
+        }
+        return fields
+    }
+
+    /// The first of the header fields that only this request has, which gateways give back; nil if it has none.
+    public func ownField(_ index: Int32) -> HTTP2HeaderField? {
+        perRequestNames.first.map { HTTP2HeaderField(text($0), text(values[Int(entries[Int(index)].firstValue)])) }
+    }
+
+    /// The body of a request.
+    public func body(_ index: Int32) -> [UInt8] {
+        let start = entries[Int(index)].body + 8
+        return [UInt8](UnsafeRawBufferPointer(start: arena + start, count: bodyLength(index)))
+    }
+
+    /// Has the answers to these requests keep all their header fields; to be said before the batch is submitted.
+    public func keepAnswerFields(of indexes: some Sequence<Int32>) {
+        keptAnswers = [Bool](repeating: false, count: count)
+        for index in indexes { keptAnswers[Int(index)] = true }
+    }
+
+    /// Whether the answer to a request keeps all its header fields.
+    @inline(__always)
+    func keepsAnswerFields(_ index: Int32) -> Bool { !keptAnswers.isEmpty && keptAnswers[Int(index)] }
+
+    private func text(_ slice: Slice) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length), as: UTF8.self)
     }
 }
 

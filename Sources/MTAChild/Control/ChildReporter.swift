@@ -21,14 +21,23 @@ final class ChildReporter: Sendable {
     private let store: Store
     private let sender: Sender
     private let control: ChildControl
+    private let output: ChildOutput
     private let logger: Logger
     private let last = Mutex(Last())
 
-    init(arguments: ChildArguments, store: Store, sender: Sender, control: ChildControl, logger: Logger) {
+    init(
+        arguments: ChildArguments,
+        store: Store,
+        sender: Sender,
+        control: ChildControl,
+        output: ChildOutput,
+        logger: Logger
+    ) {
         self.arguments = arguments
         self.store = store
         self.sender = sender
         self.control = control
+        self.output = output
         self.logger = logger
     }
 
@@ -88,8 +97,7 @@ final class ChildReporter: Sendable {
             window: window,
             cpuSeconds: ProcessFigures.cpu()
         )
-        // A supervisor that is gone does not read: the end of standard input tells the child, not this.
-        try? FileHandle.standardOutput.write(contentsOf: Data(LineEncoder.line(ChildMessage(status))))
+        output.write(LineEncoder.line(ChildMessage(status)))
     }
 
     private func state(_ parts: Int, _ isKeptBack: Bool, _ isProbing: Bool) -> ChildState {

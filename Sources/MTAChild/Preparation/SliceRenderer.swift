@@ -71,7 +71,8 @@ struct SliceRenderer {
             bodies: slice.bodies,
             attributes: templates[head].attributes,
             collapseIDs: slice.collapseIDs,
-            isUrgent: isUrgent
+            isUrgent: isUrgent,
+            deliveryID: delivery.id
         )
         rendered.batches.append((slice.rows, batch))
     }

@@ -334,7 +334,8 @@ extension GatewayRequestBatch {
             bodies: bodies,
             attributes: attributes,
             collapseIDs: collapseIDs,
-            isUrgent: isUrgent
+            isUrgent: isUrgent,
+            deliveryID: deliveryID
         )
     }
 }

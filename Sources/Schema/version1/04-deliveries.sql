@@ -154,6 +154,9 @@ CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, 
     WHERE state IN ('pending', 'preparing', 'in_progress', 'paused');
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
+-- What lists of the console read: of ended deliveries those that are no success, and labels, of which one is looked for in all.
+CREATE INDEX delivery_unsuccessful ON pushmta_engine.delivery (state, id) WHERE state IN ('failed', 'stopped');
+CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
 CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state IN ('stopped', 'failed') AND finished_at IS NULL;
 -- A continuous delivery goes on until it is stopped and has no messages of its own. Those of a day belong to a delivery of that
 -- day, its child of the same kind: the day and the tracking key of a delivery never change.
@@ -186,7 +189,7 @@ CREATE TABLE pushmta_engine.delivery_application (
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery_application IS
     'The applications that a delivery goes to, the routing of each, and how far its subscribers are prepared.';
-CREATE INDEX delivery_application_application ON pushmta_engine.delivery_application (application_id);
+CREATE INDEX delivery_application_application ON pushmta_engine.delivery_application (application_id, delivery_id);
 
 CREATE TABLE pushmta_engine.message_id_range (
     delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery,

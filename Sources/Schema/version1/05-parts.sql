@@ -71,7 +71,7 @@ COMMENT ON TABLE pushmta_engine.delivery_part IS
 CREATE INDEX delivery_part_claim ON pushmta_engine.delivery_part
     (application_id, external_account_id, priority DESC, not_before, id) WHERE state = 'ready';
 CREATE INDEX delivery_part_claimed ON pushmta_engine.delivery_part (id) WHERE state = 'claimed';
-CREATE INDEX delivery_part_delivery ON pushmta_engine.delivery_part (delivery_id);
+CREATE INDEX delivery_part_delivery ON pushmta_engine.delivery_part (delivery_id, id);
 CREATE INDEX delivery_part_unfinished ON pushmta_engine.delivery_part (delivery_id) WHERE state <> 'done';
 CREATE INDEX delivery_part_parent ON pushmta_engine.delivery_part (parent_part_id) WHERE parent_part_id IS NOT NULL;
 -- Parts that are held back, and deliveries that were ended before their parts were: both are few, and a duty looks for
@@ -86,11 +86,83 @@ CREATE UNIQUE INDEX delivery_part_folded ON pushmta_engine.delivery_part (delive
     WHERE folded;
 -- With it and the one of unfinished parts a single message is found however many parts its delivery has had.
 CREATE INDEX delivery_part_rest ON pushmta_engine.delivery_part (delivery_id) WHERE rest_status IS NOT NULL;
-CREATE INDEX delivery_part_uncounted ON pushmta_engine.delivery_part (id) WHERE state = 'done' AND NOT counted;
+-- By delivery, as its progress asks for them.
+CREATE INDEX delivery_part_uncounted ON pushmta_engine.delivery_part (delivery_id, id) WHERE state = 'done' AND NOT counted;
 -- Nearly always empty. The dispatch mark stays out of it, so that its updates remain HOT.
 CREATE INDEX delivery_part_unloaded ON pushmta_engine.delivery_part (not_before)
     WHERE load_failures > 0 AND state <> 'done';
 CREATE INDEX delivery_part_alone ON pushmta_engine.delivery_part (delivery_id) WHERE alone;
+
+-- What the parts of a delivery that are counted come to, so that its progress costs the same with ten parts and with a hundred thousand.
+CREATE TABLE pushmta_engine.delivery_sum (
+    delivery_id bigint PRIMARY KEY,
+    parts bigint NOT NULL DEFAULT 0,
+    -- Without what they handed over.
+    made bigint NOT NULL DEFAULT 0,
+    sent bigint NOT NULL DEFAULT 0,
+    -- Here and below with the rest of parts that ended so.
+    failed bigint NOT NULL DEFAULT 0,
+    ignored bigint NOT NULL DEFAULT 0,
+    not_applicable bigint NOT NULL DEFAULT 0,
+    canceled bigint NOT NULL DEFAULT 0,
+    unknown bigint NOT NULL DEFAULT 0,
+    late_outcomes bigint NOT NULL DEFAULT 0,
+    resent_after_ambiguity bigint NOT NULL DEFAULT 0,
+    journal_replayed bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.delivery_sum IS
+    'The sums of the parts of each delivery that are counted: those that count_parts has marked, those put in their place when they '
+    'are folded, and what comes late to either.';
+
+-- Without a search path of its own and of many rows, so that it becomes part of the statements that call it.
+CREATE FUNCTION pushmta_engine.part_sum(part pushmta_engine.delivery_part) RETURNS SETOF pushmta_engine.delivery_sum
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+        SELECT part.delivery_id, 1::bigint, (part.size - part.handed_over)::bigint, part.sent::bigint,
+            part.failed + CASE part.rest_status WHEN 2 THEN r.rest ELSE 0 END,
+            part.ignored + CASE part.rest_status WHEN 0 THEN r.rest ELSE 0 END,
+            part.not_applicable + CASE part.rest_status WHEN 8 THEN r.rest ELSE 0 END,
+            part.canceled + CASE part.rest_status WHEN 7 THEN r.rest ELSE 0 END,
+            part.unknown + CASE part.rest_status WHEN 9 THEN r.rest ELSE 0 END,
+            part.late_outcomes::bigint, part.resent_after_ambiguity::bigint, part.journal_replayed::bigint
+        FROM (SELECT (part.size - part.handed_over - part.sent - part.failed - part.ignored - part.not_applicable - part.canceled
+            - part.unknown)::bigint AS rest) r $$;
+COMMENT ON FUNCTION pushmta_engine.part_sum(pushmta_engine.delivery_part) IS
+    'What one part that is done adds to the sums of its delivery.';
+
+CREATE FUNCTION pushmta_engine.note_late_sum() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    old_sum delivery_sum;
+    new_sum delivery_sum;
+BEGIN
+    SELECT * INTO old_sum FROM part_sum(OLD);
+    SELECT * INTO new_sum FROM part_sum(NEW);
+    UPDATE delivery_sum s SET made = s.made + new_sum.made - old_sum.made, sent = s.sent + new_sum.sent - old_sum.sent,
+        failed = s.failed + new_sum.failed - old_sum.failed, ignored = s.ignored + new_sum.ignored - old_sum.ignored,
+        not_applicable = s.not_applicable + new_sum.not_applicable - old_sum.not_applicable,
+        canceled = s.canceled + new_sum.canceled - old_sum.canceled, unknown = s.unknown + new_sum.unknown - old_sum.unknown,
+        late_outcomes = s.late_outcomes + new_sum.late_outcomes - old_sum.late_outcomes,
+        resent_after_ambiguity = s.resent_after_ambiguity + new_sum.resent_after_ambiguity - old_sum.resent_after_ambiguity,
+        journal_replayed = s.journal_replayed + new_sum.journal_replayed - old_sum.journal_replayed
+    WHERE s.delivery_id = NEW.delivery_id;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_late_sum() IS
+    'Adds to the sums of a delivery what comes to a part after it was counted. Whoever counts a part locks it, and so does whoever brings '
+    'something late: it is in the sums once.';
+
+CREATE VIEW pushmta_engine.open_part AS
+SELECT p.* FROM pushmta_engine.delivery_part p WHERE p.state <> 'done'
+UNION ALL
+SELECT p.* FROM pushmta_engine.delivery_part p WHERE p.state = 'done' AND NOT p.counted;
+COMMENT ON VIEW pushmta_engine.open_part IS
+    'The parts that are in no sum of their delivery: those that go on, and those that are done and not counted yet. Each has an index by '
+    'delivery, however many parts are counted.';
+
+-- A part that is folded, which adds up others that were counted, changes no sum.
+CREATE TRIGGER delivery_part_late_sum AFTER UPDATE OF handed_over, sent, failed, ignored, not_applicable, canceled, unknown, late_outcomes,
+    resent_after_ambiguity, journal_replayed ON pushmta_engine.delivery_part
+    FOR EACH ROW WHEN (OLD.counted AND NOT OLD.folded) EXECUTE FUNCTION pushmta_engine.note_late_sum();
 
 CREATE TABLE pushmta_engine.delivery_part_target (
     part_id bigint NOT NULL,

@@ -246,6 +246,13 @@ COMMENT ON FUNCTION pushmta_engine.console_session_of(bytea, timestamptz, interv
     'Whose session it is, what the user may do now, and whether the password has to be changed first; no row if it is over. Only what '
     'a person does keeps it open, not a page that reads again by itself.';
 
+CREATE FUNCTION pushmta_engine.console_open_sessions(tokens text[], moment timestamptz, idle interval) RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT t.token FROM unnest(tokens) t(token) JOIN console_session s ON s.token_hash = decode(t.token, 'hex')
+        WHERE s.expires_at > moment AND s.seen_at > moment - idle $$;
+COMMENT ON FUNCTION pushmta_engine.console_open_sessions(text[], timestamptz, interval) IS
+    'Which of some sessions, by their hashes in hexadecimal, are open, without a use of any: a console asks once for all its live pages.';
+
 CREATE FUNCTION pushmta_engine.console_choose_password(token bytea, moment timestamptz, idle interval, address text, hash text,
     new_hash text) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -470,41 +477,44 @@ COMMENT ON FUNCTION pushmta_engine.console_subscriber(bytea, timestamptz, interv
     'One subscription, without its push token, of which only the SHA-256 is told, for somebody who has signed in; it is on record who '
     'looked. Others of the same user are counted up to 100.';
 
-CREATE FUNCTION pushmta_engine.numbers_in_order(delivery bigint, application integer, day date, subscription bigint, most integer)
+CREATE FUNCTION pushmta_engine.numbers_in_order(delivery bigint, application integer, day date, subscription bigint)
     RETURNS TABLE (part bigint, number integer, looked integer) LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
-#variable_conflict use_variable
 DECLARE
-    parts bigint[];
-    low integer := 1;
-    high integer;
-    middle integer;
+    low bigint := (SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery ORDER BY p.delivery_id, p.id LIMIT 1);
+    high bigint := (SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery ORDER BY p.delivery_id DESC, p.id DESC LIMIT 1);
+    middle bigint;
+    near bigint;
     place integer;
     target delivery_part_target;
 BEGIN
-    parts := ARRAY(SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery AND p.application_id = application
-        AND p.parent_part_id IS NULL AND NOT p.folded ORDER BY p.id LIMIT most);
-    looked := cardinality(parts);
-    high := looked;
-    -- The last part that begins at the subscription or before it.
+    looked := 0;
+    -- The last part that begins at the subscription or before it. Ids of other parts lie between: the next of these is looked at.
     WHILE low <= high LOOP
-        middle := (low + high) / 2;
-        SELECT t.* INTO target FROM delivery_part_target t WHERE t.log_day = day AND t.part_id = parts[middle];
+        middle := low + (high - low) / 2;
+        near := (SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery AND p.id >= middle AND p.id <= high
+            AND p.application_id = application AND p.parent_part_id IS NULL AND NOT p.folded ORDER BY p.delivery_id, p.id LIMIT 1);
+        looked := looked + 1;
+        IF near IS NULL THEN
+            high := middle - 1;
+            CONTINUE;
+        END IF;
+        SELECT t.* INTO target FROM delivery_part_target t WHERE t.log_day = day AND t.part_id = near;
         place := array_position(target.subscription_ids, subscription);
         EXIT WHEN place IS NOT NULL;
         IF target.subscription_ids[1] < subscription THEN
-            low := middle + 1;
+            low := near + 1;
         ELSE
             high := middle - 1;
         END IF;
     END LOOP;
-    part := parts[middle];
+    part := near;
     number := coalesce(target.sequences[place], target.first_sequence + place - 1);
     RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.numbers_in_order(bigint, integer, date, bigint, integer) IS
-    'The number of a subscription''s message in a delivery whose parts were made in the order of subscriptions (null: none), by halves; '
-    'and how many parts there were to choose from.';
+COMMENT ON FUNCTION pushmta_engine.numbers_in_order(bigint, integer, date, bigint) IS
+    'The number of a subscription''s message in a delivery whose parts were made in the order of subscriptions (null: none), by halves of '
+    'their ids, so that it costs the same with ten parts and with a hundred thousand; and how many parts were looked at.';
 
 CREATE FUNCTION pushmta_engine.numbers_in_parts(delivery bigint, application integer, day date, subscription bigint, most integer)
     RETURNS TABLE (part bigint, number integer, looked integer) LANGUAGE sql STABLE
@@ -547,11 +557,14 @@ COMMENT ON FUNCTION pushmta_engine.unwritten_outcome(bigint, integer) IS
 CREATE FUNCTION pushmta_engine.console_history(token bytea, moment timestamptz, idle interval, subscription bigint, below bigint,
     most integer) RETURNS TABLE (delivery bigint, label text, sequence integer, status text, http_status integer, reason text,
     at timestamptz, received boolean, clicked boolean, is_cut boolean)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
-    -- Parts that a page looks at, some 100 milliseconds' worth, and deliveries, most of which go to other applications.
-    parts_left integer := 20000;
+    -- Parts of a delivery in no order that are looked through: some 100 milliseconds.
+    parts_most constant integer := 5000;
+    -- What a page may take, and deliveries at most.
+    deadline timestamptz := clock_timestamp() + interval '150 milliseconds';
     deliveries_left integer := 2000;
     app integer;
     born timestamptz;
@@ -562,22 +575,21 @@ BEGIN
     PERFORM console_user_of(token, moment, idle, NULL);
     SELECT s.application_id, s.created_at INTO app, born FROM subscription s WHERE s.id = subscription;
     is_cut := false;
-    FOR place IN SELECT d.id, d.label, d.log_day, d.kind = 'batch' AND d.target_kind = 'subscribers' AND NOT d.one_per_user AS is_ordered,
-            NOT d.purged AND d.log_day IS NOT NULL AND (d.kind = 'continuous' OR d.started_at > born)
-                AND EXISTS (SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND x.application_id = app) AS is_near
-        FROM pushmta_engine.delivery d WHERE d.id < below ORDER BY d.id DESC
+    FOR place IN SELECT d.id, d.label, d.log_day,
+            d.kind = 'batch' AND d.target_kind = 'subscribers' AND NOT d.one_per_user AS is_ordered,
+            NOT d.purged AND d.log_day IS NOT NULL AND (d.kind = 'continuous' OR d.started_at > born) AS is_near
+        FROM delivery_application x JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
+        WHERE x.application_id = app AND x.delivery_id < below ORDER BY x.delivery_id DESC
     LOOP
         deliveries_left := deliveries_left - 1;
         IF place.is_near THEN
             FOR hit IN SELECT n.part, n.number, n.looked
-                FROM numbers_in_order(place.id, app, place.log_day, subscription, 1000000) n WHERE place.is_ordered
+                FROM numbers_in_order(place.id, app, place.log_day, subscription) n WHERE place.is_ordered
                 UNION ALL
                 SELECT n.part, n.number, n.looked
-                FROM numbers_in_parts(place.id, app, place.log_day, subscription, 20000) n WHERE NOT place.is_ordered
+                FROM numbers_in_parts(place.id, app, place.log_day, subscription, parts_most) n WHERE NOT place.is_ordered
             LOOP
-                -- By halves hardly anything is read of a part.
-                parts_left := parts_left - CASE WHEN place.is_ordered THEN hit.looked / 10 ELSE hit.looked END - 50;
-                is_cut := is_cut OR NOT place.is_ordered AND hit.looked = 20000;
+                is_cut := is_cut OR NOT place.is_ordered AND hit.looked = parts_most;
                 CONTINUE WHEN hit.number IS NULL;
                 shown := shown + 1;
                 delivery := place.id;
@@ -595,7 +607,7 @@ BEGIN
                 RETURN NEXT;
             END LOOP;
         END IF;
-        IF shown >= most OR parts_left <= 0 OR deliveries_left <= 0 THEN
+        IF shown >= most OR deliveries_left <= 0 OR clock_timestamp() > deadline THEN
             delivery := place.id;
             sequence := NULL;
             RETURN NEXT;

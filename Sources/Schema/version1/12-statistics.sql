@@ -27,6 +27,65 @@ CREATE TABLE pushmta_engine.delivery_statistic (
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE pushmta_engine.delivery_statistic IS 'Counts of outcomes and hits, by delivery, hour and what is told apart.';
 
+-- Without the version and the locale: with them a large delivery has tens of thousands of rows, and pages and alarms want their sums.
+CREATE TABLE pushmta_engine.delivery_hour (
+    delivery_id bigint NOT NULL,
+    hour timestamptz NOT NULL,
+    n bigint NOT NULL,
+    application_id integer NOT NULL,
+    measure smallint NOT NULL,
+    failure smallint NOT NULL,
+    reason text NOT NULL,
+    PRIMARY KEY (delivery_id, hour, application_id, measure, failure, reason)
+) WITH (fillfactor = 80);
+COMMENT ON TABLE pushmta_engine.delivery_hour IS
+    'Sums of delivery_statistic over versions and locales, kept by its triggers.';
+
+CREATE FUNCTION pushmta_engine.add_to_hours() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
+    SELECT a.delivery_id, a.hour, a.application_id, a.measure, a.failure, a.reason, sum(a.n) FROM after a
+    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_to_hours() IS
+    'Adds what a statement has added to the statistics to their sums by the hour.';
+
+CREATE FUNCTION pushmta_engine.change_hours() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
+    SELECT x.delivery_id, x.hour, x.application_id, x.measure, x.failure, x.reason, sum(x.n)
+    FROM (SELECT a.delivery_id, a.hour, a.application_id, a.measure, a.failure, a.reason, a.n FROM after a
+        UNION ALL SELECT b.delivery_id, b.hour, b.application_id, b.measure, b.failure, b.reason, -b.n FROM before b) x
+    GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(x.n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.change_hours() IS
+    'Brings what a statement has changed of the statistics into their sums by the hour.';
+
+CREATE FUNCTION pushmta_engine.take_from_hours() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
+    SELECT b.delivery_id, b.hour, b.application_id, b.measure, b.failure, b.reason, -sum(b.n) FROM before b
+    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.take_from_hours() IS
+    'Takes what a statement has deleted of the statistics from their sums by the hour.';
+
+CREATE TRIGGER delivery_statistic_added AFTER INSERT ON pushmta_engine.delivery_statistic
+    REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.add_to_hours();
+CREATE TRIGGER delivery_statistic_changed AFTER UPDATE ON pushmta_engine.delivery_statistic
+    REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.change_hours();
+CREATE TRIGGER delivery_statistic_deleted AFTER DELETE ON pushmta_engine.delivery_statistic
+    REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.take_from_hours();
+
 CREATE FUNCTION pushmta_engine.count_parts(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
@@ -34,11 +93,12 @@ DECLARE
     picked bigint[];
     messages bigint;
 BEGIN
-    SELECT p.log_day INTO day FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted ORDER BY p.id LIMIT 1;
+    SELECT p.log_day INTO day FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted
+    ORDER BY p.delivery_id, p.id LIMIT 1;
     picked := ARRAY(SELECT x.id FROM (
-        SELECT q.id, sum(q.size) OVER (ORDER BY q.id) - q.size AS before FROM (
-            SELECT p.id, p.size FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted AND p.log_day = day
-            ORDER BY p.id LIMIT 500) q) x
+        SELECT q.id, sum(q.size) OVER (ORDER BY q.delivery_id, q.id) - q.size AS before FROM (
+            SELECT p.delivery_id, p.id, p.size FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted AND p.log_day = day
+            ORDER BY p.delivery_id, p.id LIMIT 500) q) x
         WHERE x.before < most);
     picked := ARRAY(SELECT p.id FROM delivery_part p WHERE p.id = ANY(picked) AND p.state = 'done' AND NOT p.counted
         ORDER BY p.id FOR NO KEY UPDATE SKIP LOCKED);
@@ -83,6 +143,19 @@ BEGIN
             SELECT t.* FROM total t ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
             ON CONFLICT (delivery_id, hour, application_id, measure, failure, app_version, locale, reason)
                 DO UPDATE SET n = d.n + excluded.n
+        ), summed AS (
+            INSERT INTO delivery_sum AS d (delivery_id, parts, made, sent, failed, ignored, not_applicable, canceled, unknown,
+                late_outcomes, resent_after_ambiguity, journal_replayed)
+            SELECT s.delivery_id, sum(s.parts), sum(s.made), sum(s.sent), sum(s.failed), sum(s.ignored), sum(s.not_applicable),
+                sum(s.canceled), sum(s.unknown), sum(s.late_outcomes), sum(s.resent_after_ambiguity), sum(s.journal_replayed)
+            FROM delivery_part p CROSS JOIN LATERAL part_sum(p) s WHERE p.id = ANY($1) GROUP BY s.delivery_id ORDER BY s.delivery_id
+            ON CONFLICT (delivery_id) DO UPDATE
+            SET parts = d.parts + excluded.parts, made = d.made + excluded.made, sent = d.sent + excluded.sent,
+                failed = d.failed + excluded.failed, ignored = d.ignored + excluded.ignored,
+                not_applicable = d.not_applicable + excluded.not_applicable, canceled = d.canceled + excluded.canceled,
+                unknown = d.unknown + excluded.unknown, late_outcomes = d.late_outcomes + excluded.late_outcomes,
+                resent_after_ambiguity = d.resent_after_ambiguity + excluded.resent_after_ambiguity,
+                journal_replayed = d.journal_replayed + excluded.journal_replayed
         ), marked AS (
             UPDATE delivery_part p SET counted = true, counted_rest = CASE WHEN p.rest_status IS NULL THEN 0 ELSE x.rest END
             FROM part x WHERE p.id = x.id AND p.id = ANY($1)
@@ -230,8 +303,11 @@ COMMENT ON FUNCTION pushmta_engine.count_hits(integer) IS
 CREATE VIEW pushmta.delivery_statistics AS
 SELECT d.id AS delivery_id, d.label, d.state,
     -- The messages of a day of a continuous delivery are counted from its parts.
-    CASE WHEN d.kind = 'continuous' THEN (SELECT coalesce(sum(p.size - p.handed_over), 0)::bigint
-        FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id) ELSE d.target END AS target,
+    CASE WHEN d.kind = 'continuous' THEN (SELECT coalesce(sum(p.made), 0)::bigint FROM (
+            SELECT u.made FROM pushmta_engine.delivery_sum u WHERE u.delivery_id = d.id
+            UNION ALL
+            SELECT o.size - o.handed_over FROM pushmta_engine.open_part o WHERE o.delivery_id = d.id) p)
+        ELSE d.target END AS target,
     d.excluded, c.*, d.started_at, d.finished_at,
     d.finished_at IS NOT NULL AND NOT EXISTS (SELECT FROM pushmta_engine.delivery_part p
         WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted) AS complete
@@ -248,7 +324,7 @@ CROSS JOIN LATERAL (SELECT coalesce(sum(s.n) FILTER (WHERE s.measure = 1), 0)::b
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS opened_unique,
     coalesce(sum(s.n) FILTER (WHERE s.measure IN (20, 21)), 0)::bigint AS clicked,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS clicked_unique
-    FROM pushmta_engine.delivery_statistic s WHERE s.delivery_id = d.id) c;
+    FROM pushmta_engine.delivery_hour s WHERE s.delivery_id = d.id) c;
 COMMENT ON VIEW pushmta.delivery_statistics IS 'What became of the messages of each delivery.';
 
 CREATE VIEW pushmta.delivery_statistics_detail AS
@@ -283,7 +359,7 @@ SELECT s.delivery_id, s.hour,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS opened_unique,
     coalesce(sum(s.n) FILTER (WHERE s.measure IN (20, 21)), 0)::bigint AS clicked,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS clicked_unique
-FROM pushmta_engine.delivery_statistic s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+FROM pushmta_engine.delivery_hour s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
 GROUP BY 1, 2;
 COMMENT ON VIEW pushmta.delivery_statistics_by_hour IS 'What became of the messages of each delivery, by the hour (UTC).';
 
@@ -301,7 +377,7 @@ SELECT s.delivery_id, a.name AS application,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS opened_unique,
     coalesce(sum(s.n) FILTER (WHERE s.measure IN (20, 21)), 0)::bigint AS clicked,
     coalesce(sum(s.n) FILTER (WHERE s.measure = 21), 0)::bigint AS clicked_unique
-FROM pushmta_engine.delivery_statistic s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+FROM pushmta_engine.delivery_hour s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
 GROUP BY 1, 2;
 COMMENT ON VIEW pushmta.delivery_statistics_by_application IS 'What became of the messages of each delivery, by application.';
 
@@ -346,7 +422,7 @@ SELECT s.delivery_id, a.name AS application, pushmta_engine.status_name(s.measur
     CASE WHEN s.failure >= 0 THEN pushmta_engine.failure_type(s.failure) END AS failure_type,
     CASE WHEN s.failure >= 0 THEN pushmta_engine.failure_reason(s.failure) END AS failure_reason, s.reason,
     sum(s.n)::bigint AS messages
-FROM pushmta_engine.delivery_statistic s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+FROM pushmta_engine.delivery_hour s LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
 WHERE s.measure IN (0, 2, 7, 8, 9)
 GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(s.n) <> 0;
 COMMENT ON VIEW pushmta.delivery_failures IS 'Failed messages of deliveries by type and reason.';

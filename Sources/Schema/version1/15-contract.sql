@@ -2,14 +2,16 @@
 
 CREATE VIEW pushmta.delivery_progress AS
 SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
-    CASE WHEN d.kind = 'continuous' THEN coalesce(c.made, 0) ELSE d.target END AS target, d.excluded,
-    coalesce(c.pending, 0) AS pending, coalesce(c.sent, 0) AS sent, coalesce(c.failed, 0) AS failed,
-    coalesce(c.ignored, 0) AS ignored, coalesce(c.not_applicable, 0) AS not_applicable,
-    coalesce(c.canceled, 0) AS canceled, coalesce(c.unknown, 0) AS unknown,
-    coalesce(c.late_outcomes, 0) AS late_outcomes, coalesce(c.resent_after_ambiguity, 0) AS resent_after_ambiguity,
-    coalesce(c.journal_replayed, 0) AS journal_replayed,
+    CASE WHEN d.kind = 'continuous' THEN coalesce(c.made, 0) + coalesce(u.made, 0) ELSE d.target END AS target, d.excluded,
+    coalesce(c.pending, 0) AS pending, coalesce(c.sent, 0) + coalesce(u.sent, 0) AS sent,
+    coalesce(c.failed, 0) + coalesce(u.failed, 0) AS failed, coalesce(c.ignored, 0) + coalesce(u.ignored, 0) AS ignored,
+    coalesce(c.not_applicable, 0) + coalesce(u.not_applicable, 0) AS not_applicable,
+    coalesce(c.canceled, 0) + coalesce(u.canceled, 0) AS canceled, coalesce(c.unknown, 0) + coalesce(u.unknown, 0) AS unknown,
+    coalesce(c.late_outcomes, 0) + coalesce(u.late_outcomes, 0) AS late_outcomes,
+    coalesce(c.resent_after_ambiguity, 0) + coalesce(u.resent_after_ambiguity, 0) AS resent_after_ambiguity,
+    coalesce(c.journal_replayed, 0) + coalesce(u.journal_replayed, 0) AS journal_replayed,
     coalesce(c.parts_ready, 0) AS parts_ready, coalesce(c.parts_claimed, 0) AS parts_claimed,
-    coalesce(c.parts_waiting, 0) AS parts_waiting, coalesce(c.parts_done, 0) AS parts_done, d.prepared,
+    coalesce(c.parts_waiting, 0) AS parts_waiting, coalesce(c.parts_done, 0) + coalesce(u.parts, 0) AS parts_done, d.prepared,
     d.created_at, d.start_at, d.started_at, d.finished_at, d.valid_until, now() AS snapshot_at,
     CASE WHEN d.kind = 'continuous' THEN d.parent_delivery_id END AS parent_delivery_id, d.proof,
     CASE WHEN d.state IN ('pending', 'preparing') AND d.wait_reason <> '' THEN d.wait_reason
@@ -26,6 +28,7 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
                 AND w.external_account_id = t.external_account_id)), '')
         ELSE '' END AS waiting_reason
 FROM pushmta_engine.delivery d
+LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (
     SELECT sum(p.size - p.handed_over)::bigint AS made, sum(CASE WHEN p.state <> 'done' THEN r.rest END)::bigint AS pending,
         sum(p.sent)::bigint AS sent,
@@ -42,14 +45,15 @@ LEFT JOIN LATERAL (
         count(*) FILTER (WHERE p.state = 'done') AS parts_done,
         -- What was sent in part was loaded.
         max(p.load_error) FILTER (WHERE p.load_failures > 0 AND p.state <> 'done' AND p.dispatch_mark = 0) AS load_error
-    FROM pushmta_engine.delivery_part p
+    FROM pushmta_engine.open_part p
     CROSS JOIN LATERAL (SELECT p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled
         - p.unknown AS rest) r
     WHERE p.delivery_id = d.id
 ) c ON true;
 COMMENT ON VIEW pushmta.delivery_progress IS
-    'A delivery''s counts, from its parts, in the statement''s snapshot: target = pending + sent + failed + ignored + '
-    'not_applicable + canceled + unknown; and what it waits for.';
+    'A delivery''s counts, from its parts and the sums of those that are counted, in the statement''s snapshot: target = pending + '
+    'sent + failed + ignored + not_applicable + canceled + unknown; and what it waits for. parts_done are those that ended, whether or '
+    'not they were put together since.';
 
 CREATE FUNCTION pushmta.delivery_status(delivery bigint) RETURNS SETOF pushmta.delivery_progress
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -37,7 +37,7 @@ FROM (
             UNION
             SELECT d.id FROM pushmta_engine.delivery d WHERE d.finished_at > now() - interval '2 hours'
         ) d CROSS JOIN LATERAL (
-            SELECT x.application_id, x.measure, x.reason, x.n FROM pushmta_engine.delivery_statistic x
+            SELECT x.application_id, x.measure, x.reason, x.n FROM pushmta_engine.delivery_hour x
             WHERE x.delivery_id = d.id AND x.hour >= date_trunc('hour', now()) - interval '1 hour' AND x.measure IN (1, 2, 9)
         ) s
         GROUP BY s.application_id, s.measure, s.reason

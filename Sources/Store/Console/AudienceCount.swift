@@ -9,17 +9,31 @@ public struct AudienceCount: Sendable, Hashable {
     public let excluded: Int64
     /// Whether counting was ended before all were looked at: then there are at least so many.
     public let isPartial: Bool
+    /// Whether it was ended, and both numbers are what a sample makes probable, with one or two digits that count.
+    public let isEstimate: Bool
     /// Whether the filter asks for columns of a mapping, which only preparation reads: then nobody was counted.
     public let needsMapping: Bool
+
+    init(
+        count: Int64,
+        excluded: Int64,
+        isPartial: Bool = false,
+        isEstimate: Bool = false,
+        needsMapping: Bool = false
+    ) {
+        self.count = count
+        self.excluded = excluded
+        self.isPartial = isPartial
+        self.isEstimate = isEstimate
+        self.needsMapping = needsMapping
+    }
 }
 
 extension Store {
-    /// Subscriptions of a step: some 20 milliseconds where each has to be read.
-    private static let audienceStep: Int64 = 5_000
-
     /// Counts whom a filter chooses among the subscribers of applications, for no longer than a page may wait.
     ///
-    /// Exclusion lists and double push tokens are not looked at: preparation is.
+    /// Half of the time is for counting; what is left then is estimated from a sample in the other half. Exclusion lists and double push
+    /// tokens are not looked at: preparation is.
     /// Throws ``StoreError`` of code `invalid` for a filter that compares what cannot be compared.
     public func countAudience(_ filter: TargetFilter?, applications: [Int32], within limit: Duration) async throws
         -> AudienceCount
@@ -28,31 +42,175 @@ extension Store {
             return AudienceCount(count: 0, excluded: 0, isPartial: true, needsMapping: true)
         }
         let start = try await databaseClock()
-        let condition = try filter.map { try FilterSQL($0, firstParameter: 4, mapping: nil, start: start) }
+        let counter = AudienceCounter(
+            store: self,
+            condition: try filter.map { try FilterSQL($0, firstParameter: 4, mapping: nil, start: start) }
+        )
         let deadline = ContinuousClock.now.advanced(by: limit)
-        var (count, excluded): (Int64, Int64) = (0, 0)
-        for application in applications {
-            var through: Int64 = 0
-            while true {
-                let result = try await query(
-                    """
-                    SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0), count(*) FILTER (WHERE c.chosen AND c.exclusion <> 0),
-                        count(*), coalesce(max(c.id), 0)
-                    FROM (SELECT s.id, s.exclusion, (\(condition?.condition ?? "true")) AS chosen
-                        FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
-                        ORDER BY s.application_id, s.id LIMIT $3) c
-                    """,
-                    [.int32(application), .int64(through), .int64(Self.audienceStep)] + (condition?.parameters ?? [])
+        var counted = AudienceCounter.Sum()
+        for (place, application) in applications.enumerated() {
+            let (own, isWhole) = try await counter.count(application, until: deadline - limit / 2)
+            guard isWhole else {
+                return try await counter.estimate(
+                    applications[place...].map { $0 },
+                    beside: counted,
+                    counted: own,
+                    until: deadline
                 )
-                count += try result.int64(0, 0)
-                excluded += try result.int64(0, 1)
-                through = try result.int64(0, 3)
-                if try result.int64(0, 2) < Self.audienceStep { break }
-                if ContinuousClock.now >= deadline {
-                    return AudienceCount(count: count, excluded: excluded, isPartial: true, needsMapping: false)
-                }
+            }
+            counted.add(own)
+        }
+        return AudienceCount(count: counted.chosen, excluded: counted.excluded)
+    }
+}
+
+/// Counts and estimates whom one condition chooses.
+struct AudienceCounter {
+    /// Whom it chooses.
+    struct Sum: Sendable, Hashable {
+        var chosen: Int64 = 0
+        var excluded: Int64 = 0
+
+        mutating func add(_ other: Sum) {
+            chosen += other.chosen
+            excluded += other.excluded
+        }
+    }
+
+    let store: Store
+    let condition: FilterSQL?
+
+    /// Subscriptions of a step: some 20 milliseconds where each has to be read.
+    private static let step: Int64 = 5_000
+    /// Ids of a window of a sample, and windows of an application in one statement: as much as a step.
+    private static let (width, windows): (Int64, Int) = (250, 20)
+    /// With fewer than these a sample says too little: it would be wrong by a third or more.
+    private static let leastSample: Int64 = 10
+    /// With so many a second digit counts.
+    private static let goodSample: Int64 = 200
+
+    /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
+    func count(_ application: Int32, until deadline: ContinuousClock.Instant) async throws -> (Sum, isWhole: Bool) {
+        var sum = Sum()
+        var through: Int64 = 0
+        while true {
+            let result = try await store.query(
+                """
+                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0), count(*) FILTER (WHERE c.chosen AND c.exclusion <> 0),
+                    count(*), coalesce(max(c.id), 0)
+                FROM (SELECT s.id, s.exclusion, (\(condition?.condition ?? "true")) AS chosen
+                    FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
+                    ORDER BY s.application_id, s.id LIMIT $3) c
+                """,
+                [.int32(application), .int64(through), .int64(Self.step)] + (condition?.parameters ?? [])
+            )
+            sum.add(Sum(chosen: try result.int64(0, 0), excluded: try result.int64(0, 1)))
+            through = try result.int64(0, 3)
+            if try result.int64(0, 2) < Self.step { return (sum, true) }
+            if ContinuousClock.now >= deadline { return (sum, false) }
+        }
+    }
+
+    /// Estimates how many of these applications' subscriptions are chosen, from windows of ids that lie everywhere between the first and
+    /// the last one.
+    ///
+    /// - Parameters:
+    ///   - known: what other applications have, which is counted.
+    ///   - counted: what the first of these has at least.
+    func estimate(
+        _ applications: [Int32],
+        beside known: Sum,
+        counted: Sum,
+        until deadline: ContinuousClock.Instant
+    ) async throws -> AudienceCount {
+        var least = known
+        least.add(counted)
+        let partly = AudienceCount(count: least.chosen, excluded: least.excluded, isPartial: true)
+        guard ContinuousClock.now < deadline else { return partly }
+        let ranges = try await ranges(applications)
+        var sums: [Int32: Sum] = [:]
+        var rounds = 0
+        repeat {
+            for (application, sum) in try await sample(ranges) { sums[application, default: Sum()].add(sum) }
+            rounds += 1
+        } while ContinuousClock.now < deadline
+        let found = sums.values.reduce(0) { $0 + $1.chosen }
+        guard found >= Self.leastSample else { return partly }
+        let digits = found < Self.goodSample ? 1 : 2
+        var (chosen, excluded) = (Double(known.chosen), Double(known.excluded))
+        for (application, range) in ranges {
+            let share = Double(range.count) / Double(Int64(rounds * Self.windows) * Self.width)
+            chosen += Double(sums[application]?.chosen ?? 0) * share
+            excluded += Double(sums[application]?.excluded ?? 0) * share
+        }
+        return AudienceCount(
+            count: max(Self.rounded(chosen, digits: digits), least.chosen),
+            excluded: max(Self.rounded(excluded, digits: digits), least.excluded),
+            isEstimate: true
+        )
+    }
+
+    /// The first and the last id of each application that has any.
+    private func ranges(_ applications: [Int32]) async throws -> [Int32: ClosedRange<Int64>] {
+        let result = try await store.query(
+            """
+            SELECT a.id, f.id, l.id FROM unnest($1::integer[]) a(id)
+            CROSS JOIN LATERAL (SELECT s.id FROM pushmta_engine.console_audience s WHERE s.application_id = a.id
+                ORDER BY s.application_id, s.id LIMIT 1) f
+            CROSS JOIN LATERAL (SELECT s.id FROM pushmta_engine.console_audience s WHERE s.application_id = a.id
+                ORDER BY s.application_id DESC, s.id DESC LIMIT 1) l
+            """,
+            [.int32Array(applications)]
+        )
+        var ranges: [Int32: ClosedRange<Int64>] = [:]
+        for row in 0..<result.rowCount {
+            ranges[try result.int32(row, 0)] =
+                try result.int64(row, 1)...max(result.int64(row, 1), result.int64(row, 2))
+        }
+        return ranges
+    }
+
+    /// Looks into one window of each of equal pieces of the ids of each application.
+    private func sample(_ ranges: [Int32: ClosedRange<Int64>]) async throws -> [Int32: Sum] {
+        var applications: [Int32] = []
+        var lows: [Int64] = []
+        for (application, range) in ranges {
+            let piece = Double(max(Int64(range.count) - Self.width, 0)) / Double(Self.windows)
+            for place in 0..<Self.windows {
+                applications.append(application)
+                lows.append(range.lowerBound + Int64((Double(place) + Double.random(in: 0..<1)) * piece))
             }
         }
-        return AudienceCount(count: count, excluded: excluded, isPartial: false, needsMapping: false)
+        let result = try await store.query(
+            Self.sampleSQL(condition?.condition ?? "true"),
+            [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
+        )
+        var sums: [Int32: Sum] = [:]
+        for row in 0..<result.rowCount {
+            sums[try result.int32(row, 0)] = Sum(
+                chosen: try result.int64(row, 1),
+                excluded: try result.int64(row, 2)
+            )
+        }
+        return sums
+    }
+
+    /// Parameters: the application and the first id of each window, and how many ids a window has.
+    static func sampleSQL(_ condition: String) -> String {
+        """
+        SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion <> 0)
+        FROM unnest($1::integer[], $2::bigint[]) w(application, low)
+        CROSS JOIN LATERAL (SELECT s.exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
+            WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
+        WHERE c.chosen GROUP BY w.application
+        """
+    }
+
+    /// A number with so many digits that count.
+    static func rounded(_ value: Double, digits: Int) -> Int64 {
+        var unit = 1.0
+        let most = digits == 1 ? 10.0 : 100.0
+        while value / unit >= most { unit *= 10 }
+        return Int64((value / unit).rounded() * unit)
     }
 }

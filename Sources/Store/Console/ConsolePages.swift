@@ -114,10 +114,10 @@ public struct FailureCount: Sendable, Hashable {
 }
 
 extension Store {
-    /// So many parts are counted for the chart, at most: some 50 milliseconds.
-    private static let mostParts: Int64 = 100_000
-    /// So many deliveries are looked at for one page, at most: some 50 milliseconds where nothing fits.
-    private static let mostDeliveries: Int64 = 20_000
+    /// So many parts are counted for the chart, at most: some 100 milliseconds, and those of 50 million messages.
+    private static let mostParts: Int64 = 50_000
+    /// How long a page of the list looks through deliveries that do not fit.
+    public static let listLimit = Duration.milliseconds(150)
     /// So many people that were left out are counted, at most: some 20 milliseconds.
     private static let mostExclusions: Int64 = 50_000
 
@@ -177,30 +177,27 @@ extension Store {
     }
 
     /// A page of the list of deliveries, days of continuous ones left out, the newest first.
-    public func deliveryPage(_ filter: DeliveryFilter, most: Int) async throws -> DeliveryPage {
-        // One more than asked for tells whether there are more. The window ends the search of what hardly fits.
-        let found = try await query(
-            """
-            WITH looked AS MATERIALIZED (
-                SELECT d.id, d.label, d.state, d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL AS is_day
-                FROM pushmta_engine.delivery d WHERE d.id < $1 ORDER BY d.id DESC LIMIT $5
+    ///
+    /// A state and an application have indexes of their own. Of a text there is none: labels are looked through as long as a page may
+    /// take, and the page says so.
+    public func deliveryPage(_ filter: DeliveryFilter, most: Int, within limit: Duration = listLimit) async throws
+        -> DeliveryPage
+    {
+        let deadline = ContinuousClock.now.advanced(by: limit)
+        var ids: [Int64] = []
+        var lowest: Int64? = filter.below
+        repeat {
+            let found = try await query(
+                DeliveryListSQL(filter: filter).sql,
+                [
+                    .int64(lowest ?? 0), .textOrNull(filter.state?.rawValue), .text(filter.text),
+                    .text(filter.application), .int64(Int64(most + 1 - ids.count)),
+                ]
             )
-            SELECT l.id, (SELECT CASE WHEN count(*) = $5 THEN min(m.id) END FROM looked m) FROM looked l
-            WHERE NOT l.is_day AND ($2::text IS NULL OR l.state = $2)
-                AND ($3 = '' OR strpos(lower(l.label), lower($3)) > 0)
-                AND ($4 = '' OR EXISTS (SELECT FROM pushmta_engine.delivery_application x
-                    JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = l.id AND a.name = $4))
-            UNION ALL SELECT NULL, (SELECT CASE WHEN count(*) = $5 THEN min(m.id) END FROM looked m)
-            ORDER BY 1 DESC NULLS LAST LIMIT $6
-            """,
-            [
-                .int64(filter.below), .textOrNull(filter.state?.rawValue), .text(filter.text),
-                .text(filter.application),
-                .int64(Self.windowSize(filter, most)), .int64(Int64(most) + 1),
-            ]
-        )
-        var ids = try all(found) { rows, row in try rows.int64OrNil(row, 0) }.compactMap(\.self)
-        let lowest = found.rowCount > 0 ? try found.int64OrNil(0, 1) : nil
+            ids += try all(found) { rows, row in try rows.int64OrNil(row, 0) }.compactMap(\.self)
+            lowest = found.rowCount > 0 ? try found.int64OrNil(0, 1) : nil
+        } while ids.count <= most && lowest != nil && ContinuousClock.now < deadline
+        // One more than asked for tells whether there are more.
         let isFull = ids.count > most
         if isFull { ids.removeLast(ids.count - most) }
         let page = try await pageRows(ids)
@@ -210,12 +207,6 @@ extension Store {
             next: isFull ? ids.last : lowest,
             isCut: !isFull && lowest != nil
         )
-    }
-
-    /// Without conditions a page needs no more rows than it shows, and the days between them.
-    private static func windowSize(_ filter: DeliveryFilter, _ most: Int) -> Int64 {
-        let isOpen = filter.state == nil && filter.text.isEmpty && filter.application.isEmpty
-        return isOpen ? Int64(most) * 20 : mostDeliveries
     }
 
     private func pageRows(_ ids: [Int64]) async throws -> (rows: [DeliveryProgress], applications: [Int64: [String]]) {
@@ -264,6 +255,72 @@ extension Store {
             BoundedCount(name: try rows.text(row, 0), count: try rows.int64(row, 1))
         }
         return (counts, counts.reduce(0) { $0 + $1.count } >= Self.mostExclusions)
+    }
+}
+
+/// The statement that looks through deliveries for those of a filter, a window of them by the index that leaves the fewest.
+///
+/// Parameters: the id below which to look, state, text, application, how many to find. Each row has an id and where to look on; a
+/// last one has no id.
+struct DeliveryListSQL {
+    /// What it is made for.
+    let filter: DeliveryFilter
+
+    /// So many deliveries are looked at in one step, some 10 milliseconds; where the index answers all, no more than a page has, and the
+    /// days between.
+    private var window: Int { filter.text.isEmpty && !(isByState && !filter.application.isEmpty) ? 500 : 5_000 }
+
+    /// Nearly all are finished: of these, those of an application are fewer.
+    private var isByApplication: Bool {
+        !filter.application.isEmpty && (filter.state == nil || filter.state == .finished)
+    }
+
+    private var isByState: Bool { filter.state != nil && !isByApplication }
+
+    /// The statement. The window is no parameter, as a plan that is kept would take it for a tenth of all.
+    var sql: String {
+        """
+        WITH looked AS MATERIALIZED (
+            \(looked) LIMIT \(window)
+        ), place AS (
+            SELECT CASE WHEN count(*) = \(window) THEN min(l.id) END AS lowest FROM looked l
+        )
+        (SELECT l.id, (SELECT p.lowest FROM place p) FROM looked l
+        WHERE ($3::text = '' OR strpos(lower(l.label), lower($3)) > 0)
+            AND (SELECT ($2::text IS NULL OR d.state = $2) AND NOT (d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL)
+                FROM pushmta_engine.delivery d WHERE d.id = l.id)
+            AND \(isOfApplication)
+        ORDER BY l.id DESC LIMIT $5)
+        UNION ALL SELECT NULL, p.lowest FROM place p
+        """
+    }
+
+    /// The state is no parameter: indexes of some states alone serve statements that name one of them.
+    private var isInState: String { filter.state.map { "d.state = '\($0.rawValue)'" } ?? "true" }
+
+    /// Nearly all are finished, and found by their ids.
+    private var looked: String {
+        if isByApplication {
+            return """
+                SELECT x.delivery_id AS id, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = x.delivery_id) AS label
+                    FROM pushmta_engine.delivery_application x
+                    WHERE x.application_id = (SELECT a.id FROM pushmta_engine.application a WHERE a.name = $4) AND x.delivery_id < $1
+                    ORDER BY x.delivery_id DESC
+                """
+        }
+        // Where nobody asks for a label, none is read; the index of labels has those that are not empty.
+        let label = filter.text.isEmpty ? "'' AS label" : "d.label"
+        let condition = isByState ? isInState : filter.text.isEmpty ? "true" : "d.label <> ''"
+        return
+            "SELECT d.id, \(label) FROM pushmta_engine.delivery d WHERE \(condition) AND d.id < $1 ORDER BY d.id DESC"
+    }
+
+    private var isOfApplication: String {
+        guard !isByApplication else { return "true" }
+        return """
+            ($4::text = '' OR EXISTS (SELECT FROM pushmta_engine.delivery_application x
+                JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = l.id AND a.name = $4))
+            """
     }
 }
 

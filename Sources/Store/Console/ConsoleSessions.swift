@@ -170,6 +170,20 @@ extension Store {
         )
     }
 
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// Which of some sessions are open, by their hashes; none of them is used by that.
+    public func openConsoleSessions(_ hashes: [[UInt8]], asOf actor: ConsoleActor) async throws -> Set<[UInt8]> {
+        let names = Dictionary(hashes.map { (Self.hexadecimal($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let result = try await query(
+            "SELECT o FROM pushmta_engine.console_open_sessions($1, \(Self.momentAndIdle)) o",
+            [.textArray(names.keys.sorted())] + actor.values.dropFirst()
+        )
+        return Set(try all(result) { rows, row in names[try rows.text(row, 0)] }.compactMap(\.self))
+    }
+
     /// Gives somebody who has signed in another password; all other sessions of the user end.
     ///
     /// - Parameter hash: that of the password so far, which the user has typed and the console compared.

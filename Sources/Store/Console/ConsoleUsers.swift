@@ -52,6 +52,14 @@ extension Store {
         )
     }
 
+    /// Puts on record that somebody sees texts of messages on the wire.
+    public func noteUnmaskedTrace(application: String, detail: String, by author: AuditAuthor) async throws {
+        try await query(
+            "SELECT pushmta_engine.note_audit($1, 'trace.unmasked', $2, $3, $4)",
+            [.text(author.name), .text("application \(application)"), .text(detail), .text(author.origin)]
+        )
+    }
+
     /// Gives a user of the console another role or password; a new password ends the user's sessions.
     ///
     /// Throws ``StoreError`` of code `notFound`.

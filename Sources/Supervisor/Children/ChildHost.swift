@@ -29,6 +29,7 @@ struct ChildHost: Sendable {
                 registry.update(generation) { $0.residentBytes = status.residentBytes }
                 tell(.childStatus(generation: generation, status))
             },
+            traced: { registry.traces.heard($0, from: registry[generation]?.childID) },
             forward: forward
         )
         let result = await process.run()

@@ -63,10 +63,16 @@ final class ChildOutputReader: Sendable {
     private let words = Mutex(StderrTail())
     private let parser = Mutex(LineParser<ChildMessage>())
     private let heard: @Sendable (ChildStatus) -> Void
+    private let traced: @Sendable (TraceReport) -> Void
     private let forward: @Sendable ([UInt8]) -> Void
 
-    init(heard: @escaping @Sendable (ChildStatus) -> Void, forward: @escaping @Sendable ([UInt8]) -> Void) {
+    init(
+        heard: @escaping @Sendable (ChildStatus) -> Void,
+        traced: @escaping @Sendable (TraceReport) -> Void,
+        forward: @escaping @Sendable ([UInt8]) -> Void
+    ) {
         self.heard = heard
+        self.traced = traced
         self.forward = forward
     }
 
@@ -76,7 +82,10 @@ final class ChildOutputReader: Sendable {
             if bytes.isEmpty { parser.finish() }
             return parser.parse(bytes)
         }
-        for message in messages { heard(message.status) }
+        for message in messages {
+            if let status = message.status { heard(status) }
+            if let trace = message.trace { traced(trace) }
+        }
     }
 
     /// Takes the next bytes of standard error; an empty array is its end.

@@ -1,5 +1,6 @@
 import ProcessProtocol
 import Subprocess
+import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
@@ -24,6 +25,8 @@ struct ChildProcess: Sendable {
     let inbox: ChildInbox
     /// Called for every status line, in order.
     let heard: @Sendable (ChildStatus) -> Void
+    /// Called for every line about a trace, in order.
+    let traced: @Sendable (TraceReport) -> Void
     /// Where the child's standard error goes, line by line.
     let forward: @Sendable ([UInt8]) -> Void
 
@@ -37,7 +40,7 @@ struct ChildProcess: Sendable {
     /// The closure given to the library never throws: it would answer with SIGKILL at once.
     func run() async -> Result {
         Self.ignoreBrokenPipes
-        let reader = ChildOutputReader(heard: heard, forward: forward)
+        let reader = ChildOutputReader(heard: heard, traced: traced, forward: forward)
         let termination: ChildTermination
         do {
             let result = try await Subprocess.run(
@@ -96,13 +99,27 @@ struct ChildInbox: Sendable {
     let signals: AsyncStream<Int32>
     private let commandWriter: AsyncStream<SupervisorMessage>.Continuation
     private let signalWriter: AsyncStream<Int32>.Continuation
+    private let departure = Departure()
+
+    /// Whether the child was asked to leave.
+    private final class Departure: Sendable {
+        let isAsked = Atomic(false)
+    }
 
     init() {
         (commands, commandWriter) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.waitingCommands))
         (signals, signalWriter) = AsyncStream.makeStream()
     }
 
-    func send(_ message: SupervisorMessage) { commandWriter.yield(message) }
+    func send(_ message: SupervisorMessage) {
+        switch message.command {
+        case .drain, .fastShutdown: departure.isAsked.store(true, ordering: .relaxed)
+        // It must not push the command to drain out of the stream.
+        case .trace: if departure.isAsked.load(ordering: .relaxed) { return }
+        case .wake: break
+        }
+        commandWriter.yield(message)
+    }
 
     func send(signal: Int32) { signalWriter.yield(signal) }
 

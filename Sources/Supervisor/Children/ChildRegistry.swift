@@ -19,6 +19,8 @@ final class ChildRegistry: Sendable {
 
     /// What all of them have told for metrics.
     let totals = ChildTotals()
+    /// Who looks at what they have on the wire.
+    let traces = TraceDesk()
     private let entries = Mutex<[Int32: Entry]>([:])
     /// The names of applications and accounts, as the last look showed them.
     let names = Mutex(RouteNames())
@@ -45,6 +47,13 @@ final class ChildRegistry: Sendable {
 
     /// Children whose affairs this supervisor looks after itself, running or dead.
     var childIDs: Set<Int64> { entries.withLock { Set($0.values.compactMap(\.childID)) } }
+
+    /// The inboxes of the running children of an application.
+    func inboxes(ofApplication id: Int32) -> [ChildInbox] {
+        entries.withLock { entries in
+            entries.values.filter { $0.isAlive && $0.kind.applicationID == id }.map(\.inbox)
+        }
+    }
 
     /// Whether a child is this supervisor's: true or false for a live or a dead one, nil for somebody else's.
     func isAlive(childID: Int64) -> Bool? {

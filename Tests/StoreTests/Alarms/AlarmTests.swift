@@ -57,7 +57,7 @@ struct AlarmTests {
 
     private func statistics(_ fixture: StoreFixture, delivery: Int64, sent: Int, failed: Int, age: String) async throws
     {
-        try await fixture.sql("TRUNCATE pushmta_engine.delivery_statistic")
+        try await fixture.sql("TRUNCATE pushmta_engine.delivery_statistic, pushmta_engine.delivery_hour")
         for (measure, n, reason) in [(1, sent, ""), (2, failed, "BadDeviceToken")] where n > 0 {
             try await fixture.sql(
                 """

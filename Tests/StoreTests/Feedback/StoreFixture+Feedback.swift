@@ -56,8 +56,27 @@ extension StoreFixture {
             WHERE s.delivery_id = \(delivery) AND \(equal)
             """
         )
-        guard whole == 1 else { return false }
+        guard whole == 1, try await progressAgrees(delivery) else { return false }
         return try await viewsAgree(delivery)
+    }
+
+    /// The progress of a delivery, which is read from sums, must be what its parts say one by one.
+    func progressAgrees(_ delivery: Int64) async throws -> Bool {
+        let rest =
+            "(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown)"
+        func ended(_ column: String, _ status: Int) -> String {
+            "sum(p.\(column) + CASE p.rest_status WHEN \(status) THEN \(rest) ELSE 0 END)"
+        }
+        return try await sql(
+            """
+            SELECT count(*) FROM pushmta.delivery_progress d WHERE d.id = \(delivery) AND (d.pending, d.sent, d.failed, d.ignored,
+                d.not_applicable, d.canceled, d.unknown, d.late_outcomes, d.resent_after_ambiguity, d.journal_replayed) = (
+                SELECT coalesce(sum(CASE WHEN p.state <> 'done' THEN \(rest) END), 0), sum(p.sent), \(ended("failed", 2)),
+                    \(ended("ignored", 0)), \(ended("not_applicable", 8)), \(ended("canceled", 7)), \(ended("unknown", 9)),
+                    sum(p.late_outcomes), sum(p.resent_after_ambiguity), sum(p.journal_replayed)
+                FROM pushmta_engine.delivery_part p WHERE p.delivery_id = \(delivery))
+            """
+        ) == 1
     }
 
     /// The views of a delivery's statistics must add up to the same.

@@ -148,7 +148,7 @@ struct DeliveryDayTests {
         let last = try await fixture.send(id, to: 2)
         let before = try await fixture.store.deliveryProgress(last.deliveryID)
         #expect(before.target == 6 && before.sent == 5 && before.pending == 1)
-        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET counted = true WHERE state = 'done'")
+        try await fixture.countAll()
         #expect(try await fixture.store.tendDeliveries() == 0, "an hour has not passed")
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery_part SET finished_at = now() - interval '2 hours' WHERE state = 'done'"

@@ -45,6 +45,9 @@ struct DeliveryRetentionTests {
                     sent, state, counted, finished_at)
                 SELECT delivery_id, id, application_id, external_account_id, log_day, 3, 3, 'done', true, now()
                 FROM pushmta_engine.delivery_part WHERE handed_over = 3;
+                INSERT INTO pushmta_engine.delivery_sum (delivery_id, parts, made, sent, failed, ignored, late_outcomes)
+                SELECT s.delivery_id, sum(s.parts), sum(s.made), sum(s.sent), sum(s.failed), sum(s.ignored), sum(s.late_outcomes)
+                FROM pushmta_engine.delivery_part p CROSS JOIN LATERAL pushmta_engine.part_sum(p) s GROUP BY 1;
                 INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
                 SELECT id, 1, '{21}' FROM pushmta_engine.delivery_part;
                 UPDATE pushmta_engine.delivery SET state = 'finished', finished_at = now(), log_day = \(Self.past);

@@ -64,7 +64,7 @@ import Testing
         let counters =
             "\"partsHeld\":1,\"inFlight\":2,\"sent\":3,\"failed\":4,\"retried\":5,\"residentBytes\":6,\"progress\":7"
         let head = "{\"version\":1,\"status\":{\"pid\":1,\"generation\":1,\"state\":\"idle\",\(counters)"
-        let older = try #require(parser.parse("\(head)}}\n".utf8).first).status
+        let older = try #require(parser.parse("\(head)}}\n".utf8).first?.status)
         #expect((older.late, older.unknown, older.resent) == (0, 0, 0))
         let newer = parser.parse("\(head),\"late\":8,\"exitReason\":\"bored\"}}\n".utf8).first?.status
         #expect(newer?.late == 8)

@@ -1,0 +1,254 @@
+import PostgresClient
+import PushCore
+import TestSupport
+import Testing
+
+@testable import Store
+
+/// What pages of the console ask costs the same however many deliveries, parts and subscriptions there are.
+@Suite("What the console reads of very much")
+struct ConsoleScaleTests {
+    @Test("Progress reads the sums of counted parts and the parts that are in none, however many are counted")
+    func progress() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 100, partSize: 10)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_part (delivery_id, application_id, external_account_id, log_day, size, sent, state, counted)
+            SELECT p.delivery_id, p.application_id, p.external_account_id, p.log_day, 10, 10, 'done', true
+            FROM (SELECT * FROM pushmta_engine.delivery_part LIMIT 1) p CROSS JOIN generate_series(1, 20000)
+            """
+        )
+        try await fixture.sql(
+            "INSERT INTO pushmta_engine.delivery_sum (delivery_id, parts, made, sent) VALUES (\(id), 20000, 200000, 200000)"
+        )
+        try await fixture.sql("ANALYZE")
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.sent == 200_000 && progress.pending == 100 && progress.partsDone == 20_000)
+        #expect(progress.partsReady == 10)
+        #expect(try await fixture.progressAgrees(id))
+        let plan = try await plan(fixture, "SELECT * FROM pushmta.delivery_progress p WHERE p.id = ANY('{\(id)}')")
+        #expect(plan.text.contains("delivery_part_unfinished") && plan.text.contains("delivery_part_uncounted"))
+        #expect(!plan.text.contains("Seq Scan on delivery_part ") && plan.pages < 100, "\(plan)")
+        // What the statistics of a delivery come to is read from its totals.
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_statistic (delivery_id, hour, n, application_id, measure, failure, app_version, locale, reason)
+            SELECT \(id), now() + h * interval '1 hour', 2, 1, m, -1, v::text, '', '' FROM generate_series(1, 100) h,
+                generate_series(1, 50) v, unnest('{1,2}'::smallint[]) m
+            """
+        )
+        try await fixture.sql("ANALYZE pushmta_engine.delivery_statistic")
+        let failures = try await fixture.store.failureCounts(deliveries: [id], most: 5)
+        #expect(failures.map(\.count) == [10_000])
+        #expect(try await fixture.store.outcomesByApplication(deliveries: [id]).map(\.sent) == [10_000])
+        #expect(try await fixture.viewsAgree(id))
+        for view in ["delivery_statistics", "delivery_statistics_by_application", "delivery_failures"] {
+            let plan = try await self.plan(
+                fixture,
+                "SELECT * FROM pushmta.\(view) s WHERE s.delivery_id = ANY('{\(id)}')"
+            )
+            #expect(plan.pages < 250 && !plan.text.contains("on delivery_statistic "), "\(plan)")
+        }
+        try await fixture.sql("UPDATE pushmta_engine.delivery_statistic SET n = 3 WHERE app_version = '1'")
+        try await fixture.sql("DELETE FROM pushmta_engine.delivery_statistic WHERE app_version = '2'")
+        #expect(try await fixture.store.failureCounts(deliveries: [id], most: 5).map(\.count) == [9_900])
+        #expect(try await fixture.viewsAgree(id))
+    }
+
+    @Test("A message is found among very many parts by halves of their ids, whatever other parts lie between")
+    func halves() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 400)
+        let id = try await fixture.startedDelivery()
+        try await fixture.prepare(partSize: 10)
+        // Between the parts of the delivery lie others: of another delivery, and retries of its own.
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, application_id, external_account_id, log_day, size)
+            SELECT 1000000 + p.id * 1000 + n, CASE WHEN n % 2 = 0 THEN p.delivery_id ELSE 2 END, CASE WHEN n % 2 = 0 THEN p.id END,
+                p.application_id, p.external_account_id, p.log_day, 1
+            FROM pushmta_engine.delivery_part p CROSS JOIN generate_series(1, 100) n
+            """
+        )
+        try await fixture.sql(
+            """
+            WITH moved AS (UPDATE pushmta_engine.delivery_part_target SET part_id = 1000000 + part_id * 1000)
+            UPDATE pushmta_engine.delivery_part SET id = 1000000 + id * 1000 WHERE id < 1000000
+            """
+        )
+        try await fixture.sql("ANALYZE")
+        let numbers =
+            "pushmta_engine.numbers_in_order(\(id), 1, (SELECT log_day FROM pushmta_engine.delivery WHERE id = \(id)), s.id)"
+        let right = """
+            SELECT count(*) FROM pushmta_engine.subscription s CROSS JOIN LATERAL \(numbers) n
+            JOIN pushmta_engine.delivery_part_target t ON t.part_id = n.part
+            WHERE t.subscription_ids[n.number - t.first_sequence + 1] = s.id
+            """
+        #expect(try await fixture.sql(right) == 400)
+        let most = "SELECT max(n.looked) FROM pushmta_engine.subscription s CROSS JOIN LATERAL \(numbers) n"
+        #expect(try await fixture.sql(most) ?? 99 <= 20)
+        let none = "SELECT count(n.number) FROM (VALUES (0), (100000)) s(id) CROSS JOIN LATERAL \(numbers) n"
+        #expect(try await fixture.sql(none) == 0)
+    }
+
+    @Test("A list of deliveries goes by the index of its filter, and on from where it has stopped")
+    func lists() async throws {
+        let fixture = try await StoreFixture.make()
+        let old = try await fixture.startedDelivery(["shop-android"])
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET label = 'The OLD one', state = 'failed'")
+        try await fixture.sql(
+            """
+            WITH made AS (
+                INSERT INTO pushmta_engine.delivery (label, content, state, log_day, tracking_key_id, prepared, started_at, finished_at)
+                SELECT 'sale ' || n, '{}', 'finished', d.log_day, d.tracking_key_id, true, now(), now()
+                FROM pushmta_engine.delivery d CROSS JOIN generate_series(1, 20000) n RETURNING id
+            )
+            INSERT INTO pushmta_engine.delivery_application (delivery_id, application_id, external_account_id) SELECT id, 1, 1 FROM made
+            """
+        )
+        try await fixture.sql("VACUUM ANALYZE pushmta_engine.delivery, pushmta_engine.delivery_application")
+        func page(_ filter: DeliveryFilter, _ limit: Duration = .seconds(60)) async throws -> DeliveryPage {
+            try await fixture.store.deliveryPage(filter, most: 25, within: limit)
+        }
+        for filter in [
+            DeliveryFilter(state: .failed), DeliveryFilter(application: "shop-android"),
+            DeliveryFilter(text: "old ONE"),
+        ] {
+            let found = try await page(filter)
+            #expect(found.rows.map(\.id) == [old] && found.next == nil && !found.isCut)
+        }
+        let newest = try await page(DeliveryFilter(application: "shop-ios"), .zero)
+        #expect(newest.rows.count == 25 && newest.next == newest.rows.last?.id && !newest.isCut)
+        // Without any time one step is made; who goes on comes to the end.
+        var filter = DeliveryFilter(text: "old one")
+        var steps = 0
+        while true {
+            let found = try await page(filter, .zero)
+            steps += 1
+            guard found.isCut, let next = found.next else {
+                #expect(found.rows.map(\.id) == [old])
+                break
+            }
+            #expect(found.rows.isEmpty)
+            filter.below = next
+        }
+        #expect(steps == 5)
+        let plans: [(DeliveryFilter, String, Int)] = [
+            (DeliveryFilter(), "delivery_pkey", 2_100),
+            (DeliveryFilter(state: .failed), "using delivery_unsuccessful", 50),
+            (DeliveryFilter(application: "shop-android"), "delivery_application_application", 50),
+            (DeliveryFilter(text: "old one"), "Index Only Scan Backward using delivery_label", 300),
+        ]
+        for (filter, index, pages) in plans {
+            let values = [
+                "9223372036854775807", filter.state.map { "'\($0.rawValue)'" } ?? "NULL", "'\(filter.text)'",
+                "'\(filter.application)'", "26",
+            ]
+            let plan = try await prepared(
+                fixture,
+                DeliveryListSQL(filter: filter).sql,
+                "bigint, text, text, text, bigint",
+                values
+            )
+            #expect(
+                plan.text.contains(index) && !plan.text.contains("Seq Scan on delivery ") && plan.pages < pages,
+                "\(plan)"
+            )
+        }
+    }
+
+    @Test("What there is no time to count is estimated from windows that lie everywhere, by index")
+    func estimates() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, locale, opted_out)
+            SELECT 1 + n % 2, lpad(n::text, 64, '0'), CASE WHEN n % 8 < 2 THEN 'fr' ELSE 'de' END, n % 80 < 2
+            FROM generate_series(1, 60000) n
+            """
+        )
+        try await fixture.sql("ANALYZE")
+        let start = try await fixture.store.databaseClock()
+        func counter(_ filter: String) throws -> AudienceCounter {
+            let condition = try FilterSQL(TargetFilter(parsing: filter), firstParameter: 4, mapping: nil, start: start)
+            return AudienceCounter(store: fixture.store, condition: condition)
+        }
+        let none = AudienceCounter.Sum()
+        let soon = ContinuousClock.now + .milliseconds(1)
+        // 7,500 in each application, of whom a tenth has opted out; one round looks at 5,000 ids of each.
+        let both = try await counter("locale = 'fr'").estimate(
+            [1, 2],
+            beside: none,
+            counted: none,
+            until: soon + .seconds(1)
+        )
+        #expect(both.isEstimate && !both.isPartial)
+        #expect((12_000...15_000).contains(both.count) && (1_000...2_000).contains(both.excluded), "\(both)")
+        // What is counted is added, and never less than was counted is said.
+        let one = try await counter("locale = 'fr'").estimate(
+            [2],
+            beside: .init(chosen: 1_000_000),
+            counted: none,
+            until: .now + .seconds(1)
+        )
+        #expect(one.isEstimate && one.count == 1_000_000, "two digits count: \(one)")
+        let least = try await counter("locale = 'fr'").estimate(
+            [2],
+            beside: none,
+            counted: .init(chosen: 7_450),
+            until: .now + .seconds(1)
+        )
+        #expect(least.isEstimate && least.count >= 7_450, "\(least)")
+        // Too few for a sample, and no time for one: at least what was counted.
+        for (filter, until) in [("locale = 'it'", ContinuousClock.now + .milliseconds(300)), ("locale = 'fr'", .now)] {
+            let few = try await counter(filter).estimate([1], beside: none, counted: .init(chosen: 3), until: until)
+            #expect(few.isPartial && !few.isEstimate && few.count == 3)
+        }
+        #expect(
+            AudienceCounter.rounded(1_234_567, digits: 2) == 1_200_000 && AudienceCounter.rounded(99.4, digits: 2) == 99
+        )
+        let sample = AudienceCounter.sampleSQL("true")
+        let values = ["'{1}'", "'{20000}'", "250"]
+        let plan = try await prepared(fixture, sample, "integer[], bigint[], bigint", values)
+        #expect(
+            plan.text.contains("Index") && !plan.text.contains("Seq Scan on subscription") && plan.pages < 200,
+            "\(plan)"
+        )
+    }
+
+    /// What a statement reads, and how.
+    private struct Plan {
+        let text: String
+        /// Pages of the whole statement.
+        let pages: Int
+    }
+
+    private func plan(_ fixture: StoreFixture, _ sql: String) async throws -> Plan {
+        try await explain(fixture, sql, before: "")
+    }
+
+    /// That of a plan that is kept for all values.
+    private func prepared(_ fixture: StoreFixture, _ sql: String, _ types: String, _ values: [String]) async throws
+        -> Plan
+    {
+        try await explain(
+            fixture,
+            "EXECUTE kept(\(values.joined(separator: ", ")))",
+            before: "SET plan_cache_mode = force_generic_plan; PREPARE kept(\(types)) AS \(sql)"
+        )
+    }
+
+    private func explain(_ fixture: StoreFixture, _ sql: String, before: String) async throws -> Plan {
+        let connection = try await fixture.database.connect()
+        if !before.isEmpty { try await connection.run(script: before) }
+        let lines = try await connection.execute(
+            PostgresStatement("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS) \(sql)", prepare: false)
+        )
+        await connection.close()
+        let text = try (0..<lines.rowCount).map { try lines.text($0, 0) }.joined(separator: "\n")
+        // The first line of buffers is that of the whole.
+        let pages = text.firstMatch(of: /shared hit=(\d+)(?: read=(\d+))?/)
+            .map { (Int($0.1) ?? 0) + ($0.2.flatMap { Int($0) } ?? 0) }
+        return Plan(text: text, pages: try #require(pages))
+    }
+}
