@@ -42,13 +42,21 @@ import Testing
         let list = try await admin.get("/services?done=pair").text
         #expect(list.contains("app-sandbox") && list.contains("no account") && list.contains("role=\"status\""))
         #expect(try await audit(site, "a.action = 'application.add' AND a.who = 'admin'") == 2)
+        // An app that is in use keeps the keys that it has.
+        let keys = try await admin.post(
+            "/services/ios-pair",
+            form: pair("used", ["key": "old-one", "sandbox_key": "old-two"])
+        )
+        #expect(keys.status == .seeOther, "\(keys.text)")
+        let used = try await site.admin.applications().filter { $0.name.hasPrefix("used") }
+        #expect(used.map(\.integrationKey) == ["old-one", "old-two"])
         // Half of a pair is none: the name of the other half is taken, and nothing is left of the first.
         try await site.sql("UPDATE pushmta_engine.application SET name = 'late-sandbox' WHERE name = 'app-sandbox'")
         let half = try await admin.post("/services/ios-pair", form: pair("late"))
         #expect(half.status == .unprocessableContent && half.text.contains("late-sandbox"), "\(half.text)")
         #expect(half.text.contains("value=\"late\"") && half.text.contains("role=\"alert\""))
         #expect(try await site.admin.applications().contains { $0.name == "late" } == false)
-        #expect(try await audit(site, "a.action = 'application.add'") == 2)
+        #expect(try await audit(site, "a.action = 'application.add'") == 4)
         await site.close()
     }
 
@@ -60,7 +68,9 @@ import Testing
             (["format": ""], "Choose int32 or uuid"), (["format": "text"], "Choose int32 or uuid"),
             (["bundle": "no bundle"], "bundle"), (["bundle": ""], "bundle"), (["service": "none"], "no service"),
             (["account": "none"], "none"), (["name": ""], "name"), (["name": "a\u{0007}b"], "name"),
-            (["name": "shop-ios"], "already"), (["sandbox_account": "apns-own"], "sandbox"),
+            (["name": "shop-ios"], "already"),
+            (["key": "k-1", "sandbox_key": "k-1"], "same integration key already"),
+            (["sandbox_account": "apns-own"], "sandbox"),
         ] {
             if change["sandbox_account"] != nil {
                 try await site.admin.createAccount(
@@ -349,6 +359,8 @@ import Testing
             (ids.merging(["material": broken]) { $1 }, "What was uploaded"),
             (ids.merging(["material": "AIzaSyA-a-project-key-of-Google-0123456789"]) { $1 }, "takes Apple"),
             (ids.merging(["material": "{\"private_key\": \"\(body)\"}"]) { $1 }, "takes Apple"),
+            // Google's file has a private key, too; it lacks no id of Apple's.
+            (["material": "{\"private_key\": \"-----BEGIN PRIVATE KEY-----\"}"], "takes Apple"),
             (["material": key, "key_id": "abc123defg", "team_id": "TEAM123456"], "small letters"),
             (["material": Self.certificate, "passphrase": wrongPassphrase], "passphrase"),
             (["material": Self.certificate, "passphrase": ""], "passphrase"),

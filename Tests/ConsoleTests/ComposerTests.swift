@@ -64,14 +64,15 @@ import Testing
         let send = try await mia.get("\(draft)/send").text
         #expect(send.contains("seed.me") && send.contains("\(draft)/start"))
         let confirm = try await mia.get("\(draft)/start?when=now").text
-        #expect(confirm.contains("Start this delivery?") && confirm.contains(">3</strong>"))
+        #expect(confirm.contains("Start this delivery?") && confirm.contains(">3</strong> subscriptions of <bdi>"))
         let version = send.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
         let proof = try await mia.post("\(draft)/proof", form: ["version": version, "seed.me": "on"])
         #expect(proof.headers[.location]?.hasPrefix("\(draft)/send?proof=") == true, "\(proof.status)")
         let started = try await mia.post("\(draft)/start", form: ["version": version])
         let path = started.headers[.location] ?? ""
-        let delivery = try #require(Int64(path.dropFirst("/deliveries/".count)))
+        let delivery = try #require(path.firstMatch(of: /^\/deliveries\/(\d+)\?done=start$/).flatMap { Int64($0.1) })
         #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
+        #expect(try await mia.get(path).text.contains("The delivery is started."))
         // The draft is over; what became of it is on record.
         #expect(try await mia.get("\(draft)/content").status == .notFound)
         let audit = try await site.session(.admin).get("/audit").text

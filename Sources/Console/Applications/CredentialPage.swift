@@ -142,7 +142,10 @@ struct CredentialPage: Sendable {
         let text = call.typed(Name.material)
         guard !text.isEmpty else { throw FormRefusal(words: catalogue[.materialMissing]) }
         let (keyID, teamID) = (call.typed(Name.keyID), call.typed(Name.teamID))
-        if text.contains("PRIVATE KEY"), application.platform == .ios, keyID.isEmpty || teamID.isEmpty {
+        // Google's JSON holds a private key, too; that it is of no use here is said where it is looked at.
+        if text.contains("PRIVATE KEY"), !text.hasPrefix("{"), application.platform == .ios,
+            keyID.isEmpty || teamID.isEmpty
+        {
             throw FormRefusal(words: catalogue[.keyIDsMissing])
         }
         return CredentialUpload(

@@ -42,6 +42,7 @@ struct DeclarationPages: Sendable {
         static let account = "account"
         static let sandboxAccount = "sandbox_account"
         static let key = "key"
+        static let sandboxKey = "sandbox_key"
         static let environment = "environment"
     }
 
@@ -106,6 +107,7 @@ struct DeclarationPages: Sendable {
                 formatField(""),
                 accountField(Name.account, .fieldProductionAccount, choices, choices.account(.production)),
                 accountField(Name.sandboxAccount, .fieldSandboxAccount, choices, choices.account(.sandbox)),
+                keyField(Name.key, .fieldProductionKey), keyField(Name.sandboxKey, .fieldSandboxKey),
             ],
             button: catalogue[.newPairButton],
             obstacle: choices.services.isEmpty ? catalogue[.noServicesForForm] : ""
@@ -116,8 +118,8 @@ struct DeclarationPages: Sendable {
         try await pairForm(call).reply(to: call) {
             let pair = try ApplicationEnvironment.allCases.reversed().map { environment in
                 var half = try application(call, .ios, environment)
-                half.integrationKey = UUID().uuidString.lowercased()
                 guard environment == .sandbox else { return half }
+                half.integrationKey = key(call, Name.sandboxKey)
                 half.name += Self.sandboxEnding
                 half.label = half.name
                 half.account = nonEmpty(call.typed(Name.sandboxAccount))
@@ -142,7 +144,7 @@ struct DeclarationPages: Sendable {
                 bundleField(.android, ""),
                 formatField(""),
                 accountField(Name.account, .columnAccount, choices, choices.accounts.first?.name ?? ""),
-                keyField,
+                keyField(),
             ],
             button: catalogue[.newAndroidButton],
             obstacle: choices.services.isEmpty ? catalogue[.noServicesForForm] : ""
@@ -187,7 +189,7 @@ struct DeclarationPages: Sendable {
                 + [
                     bundleField(original.platform, original.bundleID),
                     formatField(original.messageIDFormat.rawValue),
-                    accountField(Name.account, .columnAccount, choices, own), keyField,
+                    accountField(Name.account, .columnAccount, choices, own), keyField(),
                 ],
             button: catalogue[.copyButton]
         )
@@ -225,11 +227,16 @@ extension DeclarationPages {
             name: call.typed(Name.name),
             platform: platform,
             environment: environment,
-            integrationKey: nonEmpty(call.typed(Name.key)) ?? UUID().uuidString.lowercased(),
+            integrationKey: key(call, Name.key),
             bundleID: call.typed(Name.bundleID),
             messageIDFormat: format,
             account: nonEmpty(call.typed(Name.account))
         )
+    }
+
+    /// The key that the app has already, or a new one.
+    private func key(_ call: ConsoleCall, _ field: String) -> String {
+        nonEmpty(call.typed(field)) ?? UUID().uuidString.lowercased()
     }
 
     private func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
@@ -284,7 +291,7 @@ extension DeclarationPages {
         )
     }
 
-    private var keyField: FormField {
-        FormField(name: Name.key, label: catalogue[.integrationKeyTitle], kind: .text, hint: catalogue[.keyHint])
+    private func keyField(_ name: String = Name.key, _ label: Phrase = .integrationKeyTitle) -> FormField {
+        FormField(name: name, label: catalogue[label], kind: .text, hint: catalogue[.keyHint])
     }
 }

@@ -46,7 +46,8 @@ extension Composer {
 
     private func words(_ row: ApplicationRow) -> String {
         let platform = row.platform == .ios ? "iOS" : "Android"
-        let parts = [row.label, platform, row.environment == .production ? "" : row.environment.rawValue]
+        let label = row.label == row.name ? "" : row.label
+        let parts = [label, platform, row.environment == .production ? "" : row.environment.rawValue]
         return parts.filter { !$0.isEmpty }.joined(separator: " · ")
     }
 

@@ -9,6 +9,9 @@ extension Composer {
     /// The field with the moment of the start.
     private static let momentField = "at"
 
+    /// What the address of a delivery's page says after its start.
+    static let started = "start"
+
     var sendRoutes: [ConsoleRoute] {
         [
             route(.get, "send") { try await sendPage($0, $1) },
@@ -148,7 +151,8 @@ extension Composer {
             let id = try await responder.database.run {
                 try await $0.startConsoleDraft(delivery, at: moment, by: call.actor)
             }
-            return .redirect("/deliveries/\(id)")
+            // Whoever waits for a moment is told of it by the page.
+            return .redirect("/deliveries/\(id)" + (moment == nil ? "?done=\(Self.started)" : ""))
         } catch let error as StoreError where Self.isTold(error) {
             return try await sendPage(call, composed, problem: Self.words(error))
         }

@@ -68,6 +68,9 @@ struct DeliveryDetailPage: Sendable {
     /// Days of a page: a month. A delivery may go on for years, and each day has its sums.
     static let mostDays = 31
 
+    /// What other pages have done before they lead here, by the word in the address.
+    private static let doneElsewhere: [String: Phrase] = [TestPushPage.done: .testDone, Composer.started: .doneStart]
+
     private var catalogue: Catalogue { responder.pages.catalogue }
 
     var routes: [ConsoleRoute] {
@@ -121,8 +124,8 @@ struct DeliveryDetailPage: Sendable {
         if let done = call.query["done"].flatMap({ DeliveryAction(rawValue: $0) }) {
             values["done"] = .text(catalogue.done(done))
             values["isDone"] = .flag(true)
-        } else if call.query["done"] == TestPushPage.done {
-            values["done"] = .text(catalogue[.testDone])
+        } else if let done = call.query["done"].flatMap({ Self.doneElsewhere[$0] }) {
+            values["done"] = .text(catalogue[done])
             values["isDone"] = .flag(true)
         }
         return .page(ConsolePage("delivery", title: words.name, values))

@@ -68,8 +68,8 @@ struct SubscriberPage: Sendable {
     }
 
     private func facts(_ id: Int64, _ row: Subscriber) -> [PageValues] {
-        let application =
-            row.applicationLabel.isEmpty ? row.application : "\(row.applicationLabel) (\(row.application))"
+        let hasLabel = !["", row.application].contains(row.applicationLabel)
+        let application = hasLabel ? "\(row.applicationLabel) (\(row.application))" : row.application
         var pairs: [(Phrase, String)] = [
             (.findUserKey, row.userKey.isEmpty ? catalogue[.nobodyKnown] : row.userKey),
             (.columnApplication, application), (.factService, row.service),

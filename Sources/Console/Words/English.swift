@@ -26,7 +26,7 @@ enum English {
         // Choosing another password.
         .passwordTitle: "Change the password",
         .passwordOneTime: "You have signed in with a one-time password. Choose one of your own, then you can go on.",
-        .passwordOld: "Password so far",
+        .passwordOld: "Current password",
         .passwordNew: "New password",
         .passwordAgain: "New password once more",
         .passwordHint: "At least {0} characters. A sentence is easier to remember than signs.",
@@ -175,6 +175,8 @@ enum English {
             "{0} messages have no outcome yet. What has not left never will; what is on its way is resolved and recorded. "
             + "This cannot be undone. To hold it back for a while, pause it instead.",
         .cancelButton: "Leave it as it is",
+        .formCancel: "Cancel",
+        .doneStart: "The delivery is started. Reload to see how far it is.",
         .donePause: "The delivery is paused. What is on its way is still resolved and recorded.",
         .doneResume: "The delivery goes on where it was.",
         .doneStop: "The delivery is stopped. What has not left never will.",
@@ -346,9 +348,9 @@ enum English {
         .factRegistered: "First registered",
         .factLastSeen: "Last seen",
         .factOthers: "Other subscriptions of this user",
-        .factProven: "Who says so",
-        .provenYes: "a proof, the API or an import",
-        .provenNo: "only the device",
+        .factProven: "User key confirmed",
+        .provenYes: "yes: by a proof, the API or an import",
+        .provenNo: "no: only the device says it",
         .becauseOptedOut: "This person wants no messages. It stays so when the device registers again.",
         .becauseDisabled: "It is disabled since {0}: {1}.",
         .becauseErrors:
@@ -414,8 +416,8 @@ enum English {
         .rulesTitle: "Who of the subscribers",
         .rulesJoin: "How the conditions are joined",
         .rulesHint:
-            "No condition is everybody. Of several values one is enough: Lyon, Oslo. A day or moment is 2026-01-31, 2026-01-31T10:00Z "
-            + "or now - 7 days.",
+            "Without a condition it goes to everybody. Of several values one is enough: Lyon, Oslo. A day or moment is 2026-01-31, "
+            + "2026-01-31T10:00Z or now - 7 days.",
         .rulesByHand: "This filter is written by hand: rows of conditions cannot show it.",
         .ruleAll: "All of these are true",
         .ruleAny: "One of these is true",
@@ -455,7 +457,8 @@ enum English {
         .templateContent: "Content",
         .templateSettings: "Settings of the delivery",
         .templateStays:
-            "A template that came with the product stays. To change it, copy it: pushmta template duplicate",
+            "A template that came with the product stays. To change it, compose a delivery with it, and keep that as a template in the "
+            + "last step.",
         .templateUse: "Compose a delivery with it",
         .templateDeleteTitle: "Delete this template?",
         .templateDeleteText:
@@ -550,7 +553,7 @@ enum English {
         .noApplications: "No application is declared yet: pushmta app add makes one.",
         .filterField: "The same as text",
         .filterHint:
-            "Whoever changes the text is followed; else the conditions say it. Empty is everybody. For example: locale = 'fr' and parameters.tier in ('gold', 'silver')",
+            "If you change this text, it counts; otherwise the conditions above do. Empty: everybody. For example: locale = 'fr' and parameters.tier in ('gold', 'silver')",
         .listsLabel: "Exclusion lists",
         .everybody: "everybody",
         .countLabel: "Subscriptions",
@@ -570,7 +573,7 @@ enum English {
         .keyTitle: "Title",
         .keySubtitle: "Subtitle",
         .keyBody: "Text",
-        .keyBadge: "Number at the app’s icon",
+        .keyBadge: "Badge",
         .keySound: "Sound",
         .keyCategory: "Category",
         .keyMedia: "Image",
@@ -579,7 +582,7 @@ enum English {
         .keyChannel: "Channel",
         .keyIcon: "Small icon",
         .keyColor: "Color",
-        .keyInterruption: "How much it disturbs",
+        .keyInterruption: "Interruption level",
         .keyPriority: "Priority",
         .keyMore: "Everything else",
         .choiceNone: "–",
@@ -606,7 +609,7 @@ enum English {
         .readerSample: "the samples below",
         .readerNumber: "or subscription number",
         .readerLocale: "Language",
-        .noSubscription: "“{0}” is no number of a subscription.",
+        .noSubscription: "“{0}” is no number of a subscription. Subscribers finds it by user key.",
         .iPhone: "iPhone",
         .androidPhone: "Android",
         .lockScreen: "Lock screen",

@@ -83,6 +83,7 @@ extension French {
             + "la place de",
         .declaredTitle: "Ce qu’elle déclare",
         .declaresNothing: "Rien : les diffusions peuvent utiliser toute variable et tout son.",
+        .declareHint: "Les variables, sons, paramètres d’abonnement et l’icône se déclarent avec pushmta app set.",
         .columnVariable: "Variable",
         .columnType: "Type",
         .columnDefault: "Valeur par défaut",
@@ -147,6 +148,8 @@ extension French {
             "Il n’est pas dit comment s’écrivent les identifiants des messages. Choisissez int32 ou uuid.",
         .fieldProductionAccount: "Compte de production",
         .fieldSandboxAccount: "Compte du bac à sable",
+        .fieldProductionKey: "Clé d’intégration de production",
+        .fieldSandboxKey: "Clé d’intégration du bac à sable",
         .noAccountYet: "pas encore",
         .keyHint:
             "Avec elle le SDK de l’app s’enregistre. Gardez celle que l’app a ; laissez vide pour une nouvelle.",

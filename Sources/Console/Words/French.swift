@@ -180,6 +180,8 @@ enum French {
             "{0} messages n’ont pas encore de résultat. Ce qui n’est pas parti ne partira jamais ; ce qui est en route est mené à "
             + "terme et consigné. C’est irréversible. Pour retenir la diffusion un moment, mettez-la plutôt en pause.",
         .cancelButton: "Ne rien changer",
+        .formCancel: "Annuler",
+        .doneStart: "La diffusion a démarré. Rechargez pour voir où elle en est.",
         .donePause: "La diffusion est en pause. Ce qui est en route est encore mené à terme et consigné.",
         .doneResume: "La diffusion reprend là où elle était.",
         .doneStop: "La diffusion est arrêtée. Ce qui n’est pas parti ne partira jamais.",
@@ -353,9 +355,9 @@ enum French {
         .factRegistered: "Premier enregistrement",
         .factLastSeen: "Vu en dernier",
         .factOthers: "Autres abonnements de cet utilisateur",
-        .factProven: "Qui le dit",
-        .provenYes: "une preuve, l’API ou un import",
-        .provenNo: "l’appareil seulement",
+        .factProven: "Clé confirmée",
+        .provenYes: "oui : par une preuve, l’API ou un import",
+        .provenNo: "non : seul l’appareil le dit",
         .becauseOptedOut: "Cette personne ne veut pas de messages. Cela reste ainsi quand l’appareil se réenregistre.",
         .becauseDisabled: "Il est désactivé depuis {0} : {1}.",
         .becauseErrors:
@@ -463,7 +465,8 @@ enum French {
         .templateContent: "Contenu",
         .templateSettings: "Réglages de la diffusion",
         .templateStays:
-            "Un modèle fourni avec le produit reste. Pour le changer, copiez-le : pushmta template duplicate",
+            "Un modèle fourni avec le produit reste. Pour le changer, composez une diffusion avec lui, et gardez-la "
+            + "comme modèle à la dernière étape.",
         .templateUse: "Composer une diffusion avec",
         .templateDeleteTitle: "Supprimer ce modèle ?",
         .templateDeleteText:
@@ -583,7 +586,7 @@ enum French {
         .keyTitle: "Titre",
         .keySubtitle: "Sous-titre",
         .keyBody: "Texte",
-        .keyBadge: "Nombre sur l’icône de l’application",
+        .keyBadge: "Badge",
         .keySound: "Son",
         .keyCategory: "Catégorie",
         .keyMedia: "Image",
@@ -592,7 +595,7 @@ enum French {
         .keyChannel: "Canal",
         .keyIcon: "Petite icône",
         .keyColor: "Couleur",
-        .keyInterruption: "Degré d’interruption",
+        .keyInterruption: "Niveau d’interruption",
         .keyPriority: "Priorité",
         .keyMore: "Tout le reste",
         .choiceNone: "–",
@@ -620,7 +623,7 @@ enum French {
         .readerSample: "ceux des exemples ci-dessous",
         .readerNumber: "ou numéro d’abonnement",
         .readerLocale: "Langue",
-        .noSubscription: "« {0} » n’est pas un numéro d’abonnement.",
+        .noSubscription: "« {0} » n’est pas un numéro d’abonnement. « Abonnés » le trouve par la clé.",
         .iPhone: "iPhone",
         .androidPhone: "Android",
         .lockScreen: "Écran verrouillé",

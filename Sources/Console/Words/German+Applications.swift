@@ -83,6 +83,7 @@ extension German {
             + "statt",
         .declaredTitle: "Was sie deklariert",
         .declaresNothing: "Nichts: Ein Versand darf jede Variable und jeden Ton verwenden.",
+        .declareHint: "Variablen, Töne, Abonnementparameter und das Symbol werden mit pushmta app set deklariert.",
         .columnVariable: "Variable",
         .columnType: "Typ",
         .columnDefault: "Vorgabe",
@@ -147,6 +148,8 @@ extension German {
         .formatMissing: "Es ist nicht gesagt, wie Nachrichten-IDs geschrieben werden. Wählen Sie int32 oder uuid.",
         .fieldProductionAccount: "Konto für Produktion",
         .fieldSandboxAccount: "Konto für Sandbox",
+        .fieldProductionKey: "Integrationsschlüssel für Produktion",
+        .fieldSandboxKey: "Integrationsschlüssel für Sandbox",
         .noAccountYet: "noch keines",
         .keyHint:
             "Damit meldet sich das SDK der App an. Behalten Sie den, den die App hat; leer bekommt sie einen neuen.",

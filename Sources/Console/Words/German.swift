@@ -183,6 +183,8 @@ enum German {
             + "noch abgeschlossen und verzeichnet. Das lässt sich nicht rückgängig machen. Um den Versand nur eine Zeit lang "
             + "zurückzuhalten, halten Sie ihn an.",
         .cancelButton: "So lassen",
+        .formCancel: "Abbrechen",
+        .doneStart: "Der Versand ist gestartet. Laden Sie neu, um zu sehen, wie weit er ist.",
         .donePause: "Der Versand ist angehalten. Was unterwegs ist, wird noch abgeschlossen und verzeichnet.",
         .doneResume: "Der Versand geht weiter, wo er war.",
         .doneStop: "Der Versand ist abgebrochen. Was noch nicht gesendet ist, wird nie gesendet.",
@@ -356,9 +358,9 @@ enum German {
         .factRegistered: "Zuerst registriert",
         .factLastSeen: "Zuletzt gesehen",
         .factOthers: "Andere Abonnements dieses Benutzers",
-        .factProven: "Wer das sagt",
-        .provenYes: "ein Nachweis, die API oder ein Import",
-        .provenNo: "nur das Gerät",
+        .factProven: "Schlüssel bestätigt",
+        .provenYes: "ja: durch einen Nachweis, die API oder einen Import",
+        .provenNo: "nein: nur das Gerät sagt es",
         .becauseOptedOut: "Diese Person will keine Nachrichten. Das bleibt so, wenn das Gerät sich neu registriert.",
         .becauseDisabled: "Es ist seit {0} deaktiviert: {1}.",
         .becauseErrors:
@@ -425,7 +427,7 @@ enum German {
         .rulesTitle: "Wer von den Abonnenten",
         .rulesJoin: "Wie die Bedingungen verbunden sind",
         .rulesHint:
-            "Keine Bedingung heißt: alle. Von mehreren Werten genügt einer: Lyon, Oslo. Ein Tag oder Zeitpunkt ist 2026-01-31, "
+            "Ohne Bedingung geht es an alle. Von mehreren Werten genügt einer: Lyon, Oslo. Ein Tag oder Zeitpunkt ist 2026-01-31, "
             + "2026-01-31T10:00Z oder now - 7 days.",
         .rulesByHand: "Dieser Filter ist von Hand geschrieben: Zeilen mit Bedingungen können ihn nicht zeigen.",
         .ruleAll: "Alle davon treffen zu",
@@ -466,7 +468,8 @@ enum German {
         .templateContent: "Inhalt",
         .templateSettings: "Einstellungen der Sendung",
         .templateStays:
-            "Eine Vorlage, die mit dem Produkt kam, bleibt. Um sie zu ändern, kopieren Sie sie: pushmta template duplicate",
+            "Eine Vorlage, die mit dem Produkt kam, bleibt. Um sie zu ändern, verfassen Sie eine Sendung damit "
+            + "und heben Sie die im letzten Schritt als Vorlage auf.",
         .templateUse: "Sendung damit verfassen",
         .templateDeleteTitle: "Diese Vorlage löschen?",
         .templateDeleteText:
@@ -564,7 +567,7 @@ enum German {
         .noApplications: "Noch ist keine Anwendung angelegt: pushmta app add legt eine an.",
         .filterField: "Dasselbe als Text",
         .filterHint:
-            "Wer den Text ändert, dem wird gefolgt; sonst gelten die Bedingungen. Leer heißt alle. Zum Beispiel: locale = 'fr' and parameters.tier in ('gold', 'silver')",
+            "Wird dieser Text geändert, gilt er; sonst gelten die Bedingungen darüber. Leer heißt alle. Zum Beispiel: locale = 'fr' and parameters.tier in ('gold', 'silver')",
         .listsLabel: "Ausschlusslisten",
         .everybody: "alle",
         .countLabel: "Abonnements",
@@ -586,7 +589,7 @@ enum German {
         .keyTitle: "Titel",
         .keySubtitle: "Untertitel",
         .keyBody: "Text",
-        .keyBadge: "Zahl am Symbol der App",
+        .keyBadge: "Badge",
         .keySound: "Ton",
         .keyCategory: "Kategorie",
         .keyMedia: "Bild",
@@ -595,7 +598,7 @@ enum German {
         .keyChannel: "Kanal",
         .keyIcon: "Kleines Symbol",
         .keyColor: "Farbe",
-        .keyInterruption: "Wie sehr es stört",
+        .keyInterruption: "Unterbrechungsstufe",
         .keyPriority: "Priorität",
         .keyMore: "Alles Übrige",
         .choiceNone: "–",
@@ -621,7 +624,7 @@ enum German {
         .readerSample: "den Beispielen unten",
         .readerNumber: "oder Nummer eines Abonnements",
         .readerLocale: "Sprache",
-        .noSubscription: "„{0}“ ist keine Nummer eines Abonnements.",
+        .noSubscription: "„{0}“ ist keine Nummer eines Abonnements. „Abonnenten“ findet sie über den Schlüssel.",
         .iPhone: "iPhone",
         .androidPhone: "Android",
         .lockScreen: "Sperrbildschirm",

@@ -34,7 +34,8 @@ enum Phrase: String, Sendable, CaseIterable {
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
         pauseButton, resumeButton, stopButton,
         stopTitle, stopText,
-        cancelButton, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
+        cancelButton, formCancel, doneStart, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent,
+        funnelReceived,
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
         columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
         failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
@@ -144,11 +145,12 @@ enum Phrase: String, Sendable, CaseIterable {
     case fieldName, fieldNameHint, fieldLabel, chooseOne, newServiceTitle, newServiceText, newServiceButton,
         newPairTitle, newPairText, pairNameHint, newPairButton, newAndroidTitle, newAndroidButton, noServicesForForm,
         bundleHint, packageHint, formatHint, formatMissing, fieldProductionAccount, fieldSandboxAccount,
+        fieldProductionKey, fieldSandboxKey,
         noAccountYet, keyHint, copyTitle, copyText, copyButton, integrationKeyTitle
     // Uploading a credential.
     case credentialFormTitle, credentialFormText, credentialFormButton, chooseFile, materialIOS, materialIOSHint,
         materialAndroid, materialAndroidHint, keyIDHint, teamIDHint, fieldPassphrase, passphraseHint, fieldBoth,
-        fieldBothHint, materialMissing, keyIDsMissing, noSealingKey
+        fieldBothHint, materialMissing, declareHint, keyIDsMissing, noSealingKey
     // External accounts.
     case accountsTitle, accountsText, noAccounts, firstAccounts, moreAccounts, accountActive, accountPaused,
         accountDone, connectorIOSHTTP2, connectorIOSBinary, connectorAndroidV1, connectorAndroidV2, newAccountTitle,

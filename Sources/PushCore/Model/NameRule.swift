@@ -72,14 +72,17 @@ extension Unicode.Scalar {
 /// Finds the name that a mistyped one was probably meant to be.
 public enum NearestName {
     /// The candidate with the smallest edit distance to `name`; case does not count. `nil` without candidates.
-    public static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
+    ///
+    /// - Parameter within: The most letters that may differ.
+    public static func nearest(to name: String, among candidates: some Sequence<String>, within: Int = .max) -> String?
+    {
         let wanted = Array(name.lowercased().utf8)
         var best: (name: String, distance: Int)?
         for candidate in candidates {
             let distance = distance(wanted, Array(candidate.lowercased().utf8))
             if distance < best?.distance ?? .max { best = (candidate, distance) }
         }
-        return best?.name
+        return best.flatMap { $0.distance > within ? nil : $0.name }
     }
 
     /// Levenshtein's distance.

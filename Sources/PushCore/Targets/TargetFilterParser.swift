@@ -122,7 +122,9 @@ extension TargetFilterParser {
     }
 
     private static func unknown(_ word: String, at position: Int) -> TargetFilterError {
-        let nearest = NearestName.nearest(to: word, among: TargetField.known).map { "did you mean \($0)? " } ?? ""
+        // What resembles no field is most probably one of the person's or of the app's.
+        let nearest = NearestName.nearest(to: word, among: TargetField.known, within: max(1, word.utf8.count / 3))
+        let meant = nearest ?? "parameters.\(word) or recipient.\(word)"
         let needsName = TargetField.named(word, "") != nil
         return TargetFilterError(
             .unknownField,
@@ -130,7 +132,8 @@ extension TargetFilterParser {
             needsName ? "\"\(word)\" needs a name behind it" : "there is no field \"\(word)\"",
             needsName
                 ? "write \(word).NAME"
-                : "\(nearest)Fields are \(TargetField.known.joined(separator: ", ")); those of the recipient are recipient.NAME"
+                : "did you mean \(meant)? Fields are \(TargetField.known.joined(separator: ", ")); those of the recipient are "
+                    + "recipient.NAME, what the app registers is parameters.NAME"
         )
     }
 

@@ -100,7 +100,7 @@ extension Store {
 
     private static let applicationLimitsSQL = """
         SELECT 2, n.subject, 'circuit', coalesce(h.state, 'closed'), '', 'what the gateway answered', coalesce(h.state, 'closed') <> 'closed',
-            concat_ws('; ', nullif(h.reason, ''), nullif(h.remedy, ''))
+            concat_ws('; ', nullif(rtrim(h.reason, '.'), ''), nullif(h.remedy, ''))
         FROM named n LEFT JOIN pushmta_engine.application_health h ON h.application_id = n.application_id
         UNION ALL
         SELECT 2, n.subject, 'gateway', coalesce(t.state, 'well'), '', 'what the gateway answered', coalesce(t.state, '') = 'trouble',
@@ -119,7 +119,12 @@ extension Store {
         CROSS JOIN LATERAL (SELECT count(*) AS running FROM pushmta_engine.mta_child c WHERE c.exited_at IS NULL
             AND c.application_id = n.application_id AND c.external_account_id = n.external_account_id) c
         CROSS JOIN (SELECT coalesce(sum(h.max_children), 0) AS most FROM pushmta.mta_host h WHERE h.health = 'alive') m
-        CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.state = 'ready' AND p.not_before <= now()
+        -- What the row of circuit, gateway or account keeps back waits for no child.
+        CROSS JOIN LATERAL (SELECT n.active AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
+                WHERE h.application_id = n.application_id AND h.state <> 'closed')
+            AND NOT EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = n.application_id
+                AND t.external_account_id = n.external_account_id AND t.state = 'trouble')
+            AND EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.state = 'ready' AND p.not_before <= now()
             AND p.application_id = n.application_id AND p.external_account_id = n.external_account_id) AS waits) w
         """
 
@@ -160,14 +165,16 @@ extension Store {
         CROSS JOIN LATERAL (VALUES
             ('connections', format('%s of %s wanted', c.connections, c.connections_wanted), c.connections_limit::text,
                 CASE WHEN c.connector LIKE 'ios%' THEN 'mta.child.maxAPNsConnectPerChild' ELSE 'mta.child.maxGCMConnectPerChild' END,
-                c.limited_by = 'connections', concat_ws('; ', CASE c.connections_reason
+                c.limited_by = 'connections', concat_ws('; ',
+                    CASE WHEN c.limited_by = 'connections' AND c.latency_p50_ms >= 1000 THEN 'the gateway is slow' END,
+                    CASE c.connections_reason
                     WHEN 'start' THEN 'nothing has asked for more yet' WHEN 'grown' THEN 'requests waited for a stream'
                     WHEN 'no gain' THEN 'more of them brought no more rate' WHEN 'backed off' THEN 'the gateway wanted fewer'
                     WHEN 'unused' THEN 'the others were not used' ELSE nullif(c.connections_reason, '') END,
                     format('%s requests without an answer, answers after %s ms (p50)', c.streams_in_flight, round(c.latency_p50_ms::numeric)))),
             ('dispatch window', c.dispatch_window::text, c.dispatch_window_limit::text, 'mta.child.dispatchWindow',
                 c.limited_by = 'dispatch window', 'follows what may be on the wire; full, outcomes are stored more slowly than answers come'),
-            ('rate', format('%s messages/s', round(c.rate)), '', 'all of the above', c.limited_by = 'loading', CASE c.limited_by
+            ('rate', format('%s messages/s', round(c.rate)), '', 'nobody', c.limited_by = 'loading', CASE c.limited_by
                 WHEN 'work' THEN 'it has no messages' WHEN 'loading' THEN 'messages are claimed, read and made no faster: the database, '
                     'or the processors of the host' WHEN '' THEN '' ELSE 'limited by: ' || c.limited_by END)
         ) l("limit", now, most, set_by, binds, why)

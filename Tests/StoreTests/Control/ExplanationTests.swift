@@ -22,6 +22,14 @@ struct ExplanationTests {
         _ = try await fixture.child()
         #expect(try await limits(fixture, .delivery(id))["shop-ios over apns: children"]?.binds == false)
 
+        // What a circuit keeps back waits for no child, and the reason ends once.
+        let (other, held) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        try await other.store.openCircuit(application: 1, reason: "refused.", remedy: "set another key")
+        let open = try await limits(other, .delivery(held))
+        #expect(open["shop-ios over apns: children"]?.binds == false)
+        let circuit = try #require(open["shop-ios over apns: circuit"])
+        #expect(circuit.binds && circuit.why == "refused; set another key")
+
         try await fixture.store.enterTrouble(
             application: 1,
             account: 1,
@@ -73,6 +81,7 @@ struct ExplanationTests {
             most: ChildConnections.Most(connections: 32, dispatchWindow: 40_000),
             limitedBy: .connections
         )
+        heartbeat.latencyP50Milliseconds = 3000
         try await fixture.store.recordChildHeartbeat(heartbeat)
         #expect(try await fixture.store.children().first?.heartbeat.connections == heartbeat.connections)
         for subject in [ExplainedSubject.application(1), .host(fixture.host)] {
@@ -80,7 +89,7 @@ struct ExplanationTests {
             let connections = try #require(rows["child \(child) on one: connections"])
             #expect(connections.binds && connections.most == "32")
             #expect(connections.setBy == "mta.child.maxAPNsConnectPerChild")
-            #expect(connections.why.contains("requests waited for a stream"))
+            #expect(connections.why.hasPrefix("the gateway is slow; requests waited for a stream"))
             #expect(rows["child \(child) on one: dispatch window"]?.binds == false)
         }
         #expect(
