@@ -247,12 +247,18 @@ extension Supervisor {
 }
 
 extension SupervisorLoop {
+    /// The database, for which a supervisor that has just started is waited for; who cannot wait for ever cancels.
+    private func storeSoon() async throws -> Store {
+        while true {
+            if let store = stores.withLock({ $0 })?.main, condition.current.isDatabaseAvailable { return store }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     /// Lets people of this host look at the wire, as long as this supervisor runs.
     func serveTraces() async {
         await TraceServer(folder: folder.path, registry: registry, logger: logger) { request in
-            guard let store = self.stores.withLock({ $0 })?.main, self.condition.current.isDatabaseAvailable else {
-                throw StoreError(.unavailable, "The database is away.")
-            }
+            let store = try await self.storeSoon()
             let what = [
                 request.deliveryID.map { "delivery \($0)" }, request.tokenHash.map { "token \($0)" },
                 "\(request.seconds) s at most",
