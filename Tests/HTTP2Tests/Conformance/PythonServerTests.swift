@@ -130,8 +130,9 @@ import Testing
 
     @Test func nonsenseInTheMiddle() async throws {
         let pair = try await Pair("garbage", initialLimit: 5)
-        let seen = try await pair.send(100)
-        #expect(seen.answered + seen.ambiguous == 100)
+        // All of them leave at once: what the server has never had would come back unprocessed.
+        let seen = try await pair.send(90)
+        #expect(seen.answered + seen.ambiguous == 90)
         let after = try await pair.test.probe.seen.wait(for: "the end of the connection") { !$0.endings.isEmpty }
         #expect(after.endings.first??.contains("PROTOCOL_ERROR") == true)
         await pair.end()
