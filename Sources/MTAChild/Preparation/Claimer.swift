@@ -145,8 +145,9 @@ final class Claimer: Sendable {
     /// - Parameter room: what ``roomForClaims()`` says.
     /// - Returns: whether there were any.
     private func claimBeside(_ room: Int?) async throws -> Bool {
-        let most = (room ?? .min / 2) + Self.mostMessagesBeside
-        guard most > 0, hasMessages.exchange(false, ordering: .relaxed) else { return false }
+        guard let most = room.map({ $0 + Self.mostMessagesBeside }), most > 0,
+            hasMessages.exchange(false, ordering: .relaxed)
+        else { return false }
         let parts = try await claim(atMost: Self.mostMessagesAtOnce, messages: most)
         if !parts.isEmpty { hasMessages.store(true, ordering: .relaxed) }
         return !parts.isEmpty

@@ -167,7 +167,10 @@ struct TraceServer: Sendable {
         if request.isUnmasked {
             if let problem = await putOnRecord(request) {
                 logger.failure("A trace that shows texts could not be put on record, and is refused", of: problem)
-                try await refuse("texts are shown only on record, and the database does not take it", outbound)
+                try await refuse(
+                    "texts are shown only on record, and the database does not take it: try again when it is there, or without --unmask",
+                    outbound
+                )
                 return nil
             }
         }
