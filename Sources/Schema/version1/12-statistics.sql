@@ -39,7 +39,7 @@ CREATE TABLE pushmta_engine.delivery_hour (
     PRIMARY KEY (delivery_id, hour, application_id, measure, failure, reason)
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE pushmta_engine.delivery_hour IS
-    'Sums of delivery_statistic over versions and locales, kept by its triggers.';
+    'Sums of delivery_statistic over versions and locales, kept by its triggers; statistics are never deleted.';
 
 CREATE FUNCTION pushmta_engine.add_to_hours() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -67,24 +67,10 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.change_hours() IS
     'Brings what a statement has changed of the statistics into their sums by the hour.';
 
-CREATE FUNCTION pushmta_engine.take_from_hours() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
-BEGIN
-    INSERT INTO delivery_hour AS t (delivery_id, hour, application_id, measure, failure, reason, n)
-    SELECT b.delivery_id, b.hour, b.application_id, b.measure, b.failure, b.reason, -sum(b.n) FROM before b
-    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
-    ON CONFLICT (delivery_id, hour, application_id, measure, failure, reason) DO UPDATE SET n = t.n + excluded.n;
-    RETURN NULL;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.take_from_hours() IS
-    'Takes what a statement has deleted of the statistics from their sums by the hour.';
-
 CREATE TRIGGER delivery_statistic_added AFTER INSERT ON pushmta_engine.delivery_statistic
     REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.add_to_hours();
 CREATE TRIGGER delivery_statistic_changed AFTER UPDATE ON pushmta_engine.delivery_statistic
     REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.change_hours();
-CREATE TRIGGER delivery_statistic_deleted AFTER DELETE ON pushmta_engine.delivery_statistic
-    REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.take_from_hours();
 
 CREATE FUNCTION pushmta_engine.count_parts(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$

@@ -50,8 +50,6 @@ struct ConsoleScaleTests {
             #expect(plan.pages < 250 && !plan.text.contains("on delivery_statistic "), "\(plan)")
         }
         try await fixture.sql("UPDATE pushmta_engine.delivery_statistic SET n = 3 WHERE app_version = '1'")
-        try await fixture.sql("DELETE FROM pushmta_engine.delivery_statistic WHERE app_version = '2'")
-        #expect(try await fixture.store.failureCounts(deliveries: [id], most: 5).map(\.count) == [9_900])
         #expect(try await fixture.viewsAgree(id))
     }
 
