@@ -256,16 +256,26 @@ let targets: [Target] = [
     ),
 ]
 
+// What `Deploy/test instructions` counts. It looks into modules as tests do, which takes a build of its own (-enable-testing).
+let counted: [Target] = [
+    .executableTarget(
+        name: "InstructionCounts",
+        dependencies: ["MTAChild", "HTTP2", "Store", "PostgresClient", "PushCore", .nioCore],
+        path: "Tests/InstructionCounts",
+        swiftSettings: swiftSettings
+    )
+]
+
 // Builds a part of the package only, by target names separated with commas, and the own targets that these need.
 var only = Context.environment["PUSHMTA_TARGETS"].map { Set($0.split(separator: ",").map(String.init)) }
 var open = only.map(Array.init) ?? []
 while let name = open.popLast() {
-    for case .byNameItem(let needed, _) in targets.first(where: { $0.name == name })?.dependencies ?? []
+    for case .byNameItem(let needed, _) in (targets + counted).first(where: { $0.name == name })?.dependencies ?? []
     where only?.insert(needed).inserted == true {
         open.append(needed)
     }
 }
-let selected = targets.filter { only?.contains($0.name) ?? true }
+let selected = only.map { only in (targets + counted).filter { only.contains($0.name) } } ?? targets
 let libraries: [Product] =
     (selected.contains { $0.name == "ClockShift" }
         ? [.library(name: "ClockShift", type: .dynamic, targets: ["ClockShift"])] : [])

@@ -44,16 +44,20 @@ public struct ConnectionSetSize: Sendable {
         case unused
     }
 
-    /// A child sends some 100,000 messages a second on a core (1,000,000 in 6 s with two children, November 2026): a set that could
-    /// carry more than this is large enough.
-    static let mostRate = 100_000.0
-    /// A step multiplies the set by so much at most, and is checked before the next. Each costs three latencies: to 256 in two steps, a
-    /// gateway that takes 200 ms is used fully after less than two seconds, and one that gives no more has seen 15 for less than one.
-    static let step = 16
+    /// A set that could carry more than this is large enough: a child sends some 150,000 messages a second where nobody takes any time
+    /// (700,000 in 4.9 s, November 2026), and what a set of such a size does not use is closed again.
+    static let mostRate = 250_000.0
+    /// So many requests a second a child puts on new connections, until their streams are full.
+    static let fillRate = 100_000.0
+    /// A step multiplies the set by so much at most, and is checked before the next. Each costs two latencies and more: 32 connections to APNs are
+    /// there after one, 200 to FCM after two, and a gateway that gives no more has seen 31 for less than one.
+    static let step = 32
     /// Room above what the rate asks for, as latencies vary.
     static let slack = 1.25
     /// A step has to bring so much more rate to be kept: less is noise.
     static let leastGain = 1.05
+    /// Where answers take so many times as long after a step, requests wait inside of the gateway for what more connections cannot bring.
+    static let mostSlower = 2.0
     /// A step that brought nothing is tried again after so long, twice as long each time, up to the most.
     static let firstHold = TimeAmount.seconds(10)
     static let mostHold = TimeAmount.minutes(5)
@@ -80,12 +84,19 @@ public struct ConnectionSetSize: Sendable {
     private enum Phase: Sendable {
         /// As many as there should be, as far as is known.
         case steady
-        /// More are being opened: what the rate was before, with how many, of how many streams each.
-        case opening(from: Int, rate: Double, limit: Int, since: NIODeadline)
+        /// More are being opened, with so many streams each.
+        case opening(Before, limit: Int, since: NIODeadline)
         /// They are there, but their first requests cannot have been answered.
-        case filling(from: Int, rate: Double, until: NIODeadline)
+        case filling(Before, until: NIODeadline)
         /// What they bring is measured.
-        case trying(from: Int, rate: Double)
+        case trying(Before)
+    }
+
+    /// What there was before a step.
+    private struct Before: Sendable {
+        var connections: Int
+        var rate: Double
+        var latencyMilliseconds: Double
     }
 
     /// The fewest and the most connections; 0 for a client that dials nothing.
@@ -156,17 +167,17 @@ public struct ConnectionSetSize: Sendable {
     /// Waits for the connections of a step, and for the time of an answer; what comes before says nothing.
     private mutating func advance(_ sample: Sample, _ now: NIODeadline) {
         switch phase {
-        case .opening(let from, let rate, let limit, let since) where sample.ready >= target && sample.opening == 0:
+        case .opening(let before, let limit, let since) where sample.ready >= target && sample.opening == 0:
             // APNs allows one stream until it knows the sender, on each connection.
             let isUsable = sample.streamLimit * 2 >= limit * sample.ready
             guard isUsable || now - since >= Self.mostOpening else { break }
-            // Where latencies differ the first answers are the quick ones, and a child takes its time to fill so many streams.
-            let fill = Double(sample.streamLimit) / Self.mostRate * 1_000_000
-            let answers = 2 * latencyMilliseconds * 1_000
-            phase = .filling(from: from, rate: rate, until: now + .microseconds(Int64(fill + answers)))
+            // A child takes its time to fill so many streams, and the first answers after that are those of the first streams.
+            let fill = Double(sample.streamLimit) / Self.fillRate * 1_000_000
+            let answer = latencyMilliseconds * 1_000
+            phase = .filling(before, until: now + .microseconds(Int64(fill + answer)))
             period = nil
-        case .filling(let from, let rate, let until) where now >= until:
-            phase = .trying(from: from, rate: rate)
+        case .filling(let before, let until) where now >= until:
+            phase = .trying(before)
             period = nil
         default: break
         }
@@ -178,6 +189,8 @@ public struct ConnectionSetSize: Sendable {
         let answered = sample.answered - period.first.answered
         guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
         let mean = Double(sample.latencySum - period.first.latencySum) / Double(answered)
+        // Requests of a step that wait inside of the gateway are not waited for.
+        if case .trying(let before) = phase, mean > before.latencyMilliseconds * Self.mostSlower * 1_000 { return true }
         return Double(length.nanoseconds) / 1_000 >= mean
     }
 
@@ -193,9 +206,9 @@ public struct ConnectionSetSize: Sendable {
         let isStarved = period.starved * 2 > period.samples
         switch phase {
         case .opening, .filling: break
-        case .trying(let from, let before):
+        case .trying(let before):
             phase = .steady
-            keepWhatGains(from: from, gain: rate / max(before, 1), now)
+            keepWhatGains(before, now)
             if holdUntil == nil, isStarved { grow(sample, now) }
         case .steady:
             if isStarved { grow(sample, now) }
@@ -203,8 +216,14 @@ public struct ConnectionSetSize: Sendable {
     }
 
     /// Keeps of a step what brought rate.
-    private mutating func keepWhatGains(from: Int, gain: Double, _ now: NIODeadline) {
-        let wanted = gain < Self.leastGain ? from : Int((Double(from) * gain * Self.slack).rounded(.up))
+    ///
+    /// Where answers take as long as before, nothing waits for the gateway: that the rate has not grown as the set has is this process's own
+    /// doing, or the moment's, and what is not needed is closed as ``Reason/unused``.
+    private mutating func keepWhatGains(_ before: Before, _ now: NIODeadline) {
+        let gain = rate / max(before.rate, 1)
+        let isSlower = latencyMilliseconds > before.latencyMilliseconds * Self.mostSlower
+        let gained = Int((Double(before.connections) * gain * Self.slack).rounded(.up))
+        let wanted = gain < Self.leastGain ? before.connections : isSlower ? gained : target
         guard wanted < target else {
             hold = Self.firstHold
             return
@@ -225,7 +244,8 @@ public struct ConnectionSetSize: Sendable {
         let next = wasHeld ? target + max(1, target / 4) : target * Self.step
         let wanted = min(next, asked, ceiling)
         guard wanted > target else { return }
-        phase = .opening(from: target, rate: rate, limit: limit, since: now)
+        let before = Before(connections: target, rate: rate, latencyMilliseconds: latencyMilliseconds)
+        phase = .opening(before, limit: limit, since: now)
         target = wanted
         reason = .grown
     }

@@ -331,9 +331,12 @@ extension HTTP2ClientPool {
         var shares = [Int](repeating: 0, count: ready.count)
         var leaving = 0
         for (position, connection) in ready.enumerated() where pending.count > leaving {
-            let share = (pending.count - leaving + ready.count - position - 1) / (ready.count - position)
+            let waiting = pending.count - leaving
+            let urgent = max(0, pending.urgent - leaving)
+            let share = max(connection.block, (waiting + ready.count - position - 1) / (ready.count - position))
             let room = connection.room
-            let open = min(room, max(room - connection.kept, pending.urgent - leaving))
+            let rest = room - connection.kept
+            let open = min(room, max(rest < min(connection.block, waiting) ? 0 : rest, urgent))
             shares[position] = connection.fitting(pending, behind: leaving, atMost: min(open, share))
             leaving += shares[position]
         }
@@ -413,7 +416,7 @@ extension HTTP2ClientPool {
             case .opening: sizing.seen.opening += 1
             case .ready:
                 sizing.seen.ready += 1
-                sizing.seen.streamLimit += connection.limit - connection.kept
+                sizing.seen.streamLimit += connection.limit - connection.kept - connection.block
                 sizing.seen.inFlight += connection.streamsInFlight
             case .draining, .closing, .closed: break
             }

@@ -98,11 +98,15 @@ struct ConnectionSetSizeTests {
         #expect(Double(world.size.target) <= max(2, 2 * 70_000 * latency / 1_000 / Double(limit)), "\(world.size)")
     }
 
-    @Test("A gateway that answers at once gets one connection", arguments: [0.3, 1, 5])
+    @Test("A gateway that answers at once gets one connection, and seldom another to try", arguments: [0.3, 1, 5])
     func oneIsEnough(_ latency: Double) {
         var world = World(Gateway(latencyMilliseconds: latency))
-        world.run(120)
-        #expect(world.mostTarget == 1)
+        var more = 0
+        for _ in 0..<120 {
+            world.run(1)
+            if world.size.target > 1 { more += 1 }
+        }
+        #expect(more <= 5 && world.mostTarget <= 3, "\(more) seconds")
         #expect(world.rate >= 0.99 * 100_000)
     }
 
@@ -116,6 +120,25 @@ struct ConnectionSetSizeTests {
             if world.size.target > 2 { more += 1 }
         }
         #expect(more <= 15, "\(more) of 300 seconds with more than two")
+    }
+
+    @Test("A step in whose first moments this process was slow is kept: the gateway is not")
+    func slowMoments() {
+        var world = World(Gateway(demand: 150_000), maximum: 32)
+        world.run(0.3)
+        // Something else has the processor: a third of what is wanted leaves.
+        world.gateway.demand = 30_000
+        world.run(2)
+        world.gateway.demand = .infinity
+        world.run(2)
+        #expect(world.rate >= 0.95 * 100_000, "\(world.size)")
+    }
+
+    @Test("What this process can send is no bound of the set: 140,000 a second at 50 ms")
+    func fastSender() {
+        var world = World(Gateway(latencyMilliseconds: 50, capacity: 140_000), maximum: 32)
+        world.run(2)
+        #expect(world.rate >= 0.99 * 140_000, "\(world.size)")
     }
 
     @Test("No more than the maximum, and one where one is all there may be")
@@ -155,7 +178,7 @@ struct ConnectionSetSizeTests {
         var world = World(Gateway(mostConnections: 1))
         world.run(60)
         // Nothing is judged while one is being opened.
-        #expect(world.size.target <= 16)
+        #expect(world.size.target <= 32)
     }
 
     @Test("A gateway that refuses streams gets fewer of them")
