@@ -201,9 +201,9 @@ let targets: [Target] = [
     tests(
         "GatewaysTests",
         [
-            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioEmbedded, .nioSSL, .nioTLS,
-            .crypto,
-            .cryptoExtras, .x509, .asn1,
+            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", "TestSupport", .nioCore, .nioPosix, .nioEmbedded,
+            .nioSSL,
+            .nioTLS, .crypto, .cryptoExtras, .x509, .asn1,
         ]
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),

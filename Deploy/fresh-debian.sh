@@ -28,6 +28,7 @@ set -e
 value() { sed -n "s/^$2=//p" "/usr/lib/systemd/system/$1.service" | head -n 1; }
 is_active() { pgrep -u pushmta -f "^$(value "$1" ExecStart)" >/dev/null; }
 start() {
+    ! is_active "$1" || return 0
     mkdir -p /run/credentials
     install -d -o pushmta "/run/credentials/$1"
     install -m 0400 -o pushmta "$(value "$1" LoadCredential | cut -d: -f2)" "/run/credentials/$1/pushmta-credential-key"

@@ -18,6 +18,8 @@ WELL = {
     'pushmta_database_up{job="pushmta-supervisor",instance="h1"}': "1+0x90",
     'pushmta_hosts{health="alive",instance="h1"}': "2+0x90",
     'pushmta_hosts{health="gone",instance="h1"}': "0+0x90",
+    'pushmta_host_gone{host="h1",instance="h1"}': "0+0x90",
+    'pushmta_host_gone{host="h2",instance="h1"}': "0+0x90",
     'pushmta_supervisor_claiming{instance="h1"}': "1+0x90",
     'pushmta_circuit_state{app="shop",instance="h1"}': "0+0x90",
     'pushmta_trouble_state{app="shop",gateway="ios-http2",instance="h1"}': "0+0x90",
@@ -62,7 +64,7 @@ FAULTS = {
                            {"job": "pushmta-supervisor", "instance": "h2"}),
     "PushmtaDatabaseUnreachable": ({'pushmta_database_up{job="pushmta-supervisor",instance="h1"}': "0+0x90"}, "5m",
                                    {"job": "pushmta-supervisor", "instance": "h1"}),
-    "PushmtaHostGone": ({'pushmta_hosts{health="gone",instance="h1"}': "1+0x90"}, "5m", {}),
+    "PushmtaHostGone": ({'pushmta_host_gone{host="h2",instance="h1"}': "1+0x90"}, "5m", {"host": "h2"}),
     "PushmtaNoSupervisor": ({'pushmta_supervisor_claiming{instance="h1"}': "0+0x90"}, "5m", {}),
     # The queue grows, too, and says nothing that the circuit does not.
     "PushmtaCircuitOpen": ({'pushmta_circuit_state{app="shop",instance="h1"}': "1+0x90",
@@ -107,7 +109,7 @@ FAULTS = {
 }
 
 # Whatever fires, one sample each.
-FIRING = ('sort(count by (alertname, app, gateway, instance, job, lane, name, operation, reason, replica, scope) '
+FIRING = ('sort(count by (alertname, app, gateway, host, instance, job, lane, name, operation, reason, replica, scope) '
           '(ALERTS{alertstate="firing"}))')
 
 

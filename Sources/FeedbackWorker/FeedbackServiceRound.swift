@@ -158,6 +158,7 @@ struct FeedbackReaders: Sendable {
             port: account.port,
             options: account.options
         )
+        try options.checkTrustRoots()
         let time = try await store.databaseClock()
         let now = Date(timeIntervalSince1970: Double(time.microsecondsSince1970) / 1_000_000)
         return try GatewayFactory(now: { now }).feedbackReader(

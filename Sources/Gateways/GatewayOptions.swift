@@ -2,6 +2,12 @@ import HTTP2
 import NIOSSL
 import PushCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// How the gateway of an external account is reached: what all kinds of gateways, and the reader of a feedback service, read.
 public struct GatewayOptions: Sendable {
     /// Where the gateway listens.
@@ -14,6 +20,8 @@ public struct GatewayOptions: Sendable {
     public var legacyRequests: Int
     /// A PEM file with the trusted roots, for token endpoints, too; nil means the system's.
     public var trustRootsFile: String?
+    /// The external account that names the file; nil if the settings do.
+    private let trustRootsAccount: String?
     /// The HTTP proxy on the way to gateways and token endpoints; nil for none.
     public var proxy: GatewayProxy?
     /// What only the binary protocol has.
@@ -62,13 +70,23 @@ public struct GatewayOptions: Sendable {
         )
         legacyRequests = max(1, own ?? min(usual, Self.usualLegacyRequests))
         let usualFile = settings.nmac.relay.trustedCertsChain
-        trustRootsFile = text(.certificateAuthorityFile) ?? (usualFile.isEmpty ? nil : usualFile)
+        let ownFile = text(.certificateAuthorityFile)
+        trustRootsFile = ownFile ?? (usualFile.isEmpty ? nil : usualFile)
+        trustRootsAccount = ownFile == nil ? nil : name
         binary = settings.nmac.binary
         do {
             proxy = try settings.nmac.gatewayProxy(environment: environment)
         } catch {
             throw GatewaySetupFailure("\(error)", isHostsFault: true)
         }
+    }
+
+    /// Makes sure that this host has the file of the trusted roots and that it can be used: TLS' own words would not even name it.
+    ///
+    /// - Throws: `GatewaySetupFailure`, which is the host's fault: the same file may well be in its place on another one.
+    public func checkTrustRoots() throws(GatewaySetupFailure) {
+        guard let trustRootsFile else { return }
+        try CertificateAuthorities.check(file: trustRootsFile, ofAccount: trustRootsAccount)
     }
 }
 
@@ -87,14 +105,20 @@ extension ChildSettings {
 
 /// Why a gateway or a feedback service cannot be used the way that the database and the settings say.
 public struct GatewaySetupFailure: Error, Sendable, CustomStringConvertible {
-    /// What, of which thing, why, and what to do.
-    public let description: String
+    /// What is wrong with which thing, and why.
+    public let problem: String
+    /// What to do, where that does not stand in the problem's words already; else empty.
+    public let remedy: String
     /// Whether this host is at fault: from another one it may well work.
     public let isHostsFault: Bool
 
+    /// What, of which thing, why, and what to do.
+    public var description: String { remedy.isEmpty ? problem : "\(problem): \(remedy)" }
+
     /// Makes a failure.
-    public init(_ description: String, isHostsFault: Bool) {
-        self.description = description
+    public init(_ problem: String, remedy: String = "", isHostsFault: Bool) {
+        self.problem = problem
+        self.remedy = remedy
         self.isHostsFault = isHostsFault
     }
 }
@@ -107,6 +131,41 @@ public enum CertificateAuthorities {
     public static func check(_ pem: [UInt8]) throws(GatewayCredentialError) {
         guard (try? NIOSSLCertificate.fromPEMBytes(pem))?.isEmpty == false else {
             throw GatewayCredentialError(.malformed, problem(pem))
+        }
+    }
+
+    /// Checks that this host has a file of authorities and that it can be used.
+    ///
+    /// - Parameter account: the external account that names it; nil if the setting does.
+    /// - Throws: `GatewaySetupFailure` that says which file on which host, named by whom, and what to do.
+    public static func check(file: String, ofAccount account: String?) throws(GatewaySetupFailure) {
+        let owner = account.map { "external account \($0)" } ?? "the setting nmac.relay.trustedCertsChain"
+        let change = account.map { "`pushmta account set \($0) --ca-file FILE`" } ?? "nmac.relay.trustedCertsChain"
+        let host = ProcessInfo.processInfo.hostName
+        let user = ProcessInfo.processInfo.userName
+        let subject = "the file \(file) of certificate authorities, which \(owner) names,"
+        guard let pem = FileManager.default.contents(atPath: file) else {
+            guard FileManager.default.fileExists(atPath: file) else {
+                throw GatewaySetupFailure(
+                    "\(subject) is not on host \(host), or is in a folder that the user \(user) may not enter",
+                    remedy: "copy it there from a host that has it, or name another one with \(change)",
+                    isHostsFault: true
+                )
+            }
+            throw GatewaySetupFailure(
+                "\(subject) cannot be read on host \(host) by the user \(user)",
+                remedy: "make it one that \(user) may read: chmod 644 \(file)",
+                isHostsFault: true
+            )
+        }
+        do {
+            try check(Array(pem))
+        } catch {
+            throw GatewaySetupFailure(
+                "\(subject) cannot be used on host \(host): \(error)",
+                remedy: "put a good file in its place, or name another one with \(change)",
+                isHostsFault: true
+            )
         }
     }
 

@@ -60,6 +60,7 @@ public struct GatewaySetup: Sendable {
             port: account.port,
             options: account.options
         )
+        try options.checkTrustRoots()
         return try GatewayFactory(now: now).make(
             connector: account.connector,
             credential: try await credential(of: application),

@@ -182,9 +182,11 @@ public final class MTAChild: Sendable {
             return .database
         } catch {
             logger.critical("the child cannot start: \(error)")
+            let failure = error as? GatewaySetupFailure
             await health(stores.control).show(
-                "the messages of the application cannot be sent: \(error)",
-                remedy: "put it right; `pushmta doctor` checks it"
+                "the messages of the application cannot be sent: \(failure?.problem ?? "\(error)")",
+                remedy: failure.flatMap { $0.remedy.isEmpty ? nil : $0.remedy }
+                    ?? "put it right; `pushmta doctor` checks it"
             )
             return .settings
         }

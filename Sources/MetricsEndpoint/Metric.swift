@@ -12,7 +12,8 @@ public enum Metric: Sendable, Hashable, CaseIterable {
         journalDiskFree, journalWritable, journalsPutAside, journalReplayed
 
     // The database, as each supervisor reads it every 10 seconds: the same on each host, so take the max over hosts.
-    case figuresAge, figuresSeconds, hosts, readyMessages, queueAge, circuit, trouble, quota, credentialExpiry,
+    case figuresAge, figuresSeconds, hosts, hostGone, readyMessages, queueAge, circuit, trouble, quota,
+        credentialExpiry,
         feedbackActing, tokenEventAge, retentionHolds, replicationLag, replicas, oldestSnapshot, deadRows
 
     // Feedback worker.

@@ -12,7 +12,7 @@ public struct MetricDefinition: Sendable, Hashable {
 
     /// Which processes have it.
     public enum Source: String, Sendable, Hashable {
-        /// Supervisor, feedback worker and web process.
+        /// Supervisor, feedback worker, web process and console.
         case all
         /// The supervisor, for itself and its children.
         case supervisor
@@ -28,7 +28,7 @@ public struct MetricDefinition: Sendable, Hashable {
     public let name: String
     /// Its kind.
     public let kind: Kind
-    /// The names of its labels. None is ever a delivery, token or user: there are as many series as applications and gateways, and no more.
+    /// The names of its labels. None is ever a delivery, token or user: there are as many series as applications, gateways and hosts, and no more.
     public let labels: [String]
     /// Which processes have it.
     public let source: Source
@@ -95,7 +95,8 @@ extension MetricDefinition {
             .gauge,
             [],
             .all,
-            help: "Whether the process reaches the database: 1 or 0.",
+            help:
+                "Whether the process reaches the database: 1 or 0. Not of the console, which asks it only when a person asks.",
             action: "0: see the runbook of PushmtaDatabaseUnreachable."
         ),
         .init(
@@ -389,7 +390,16 @@ extension MetricDefinition {
             ["health"],
             .supervisor,
             help: "Hosts by the age of their heartbeat: alive, late (5 s), gone (15 s), stopped (in order).",
-            action: "gone: see the runbook of PushmtaHostGone."
+            action: "gone: pushmta_host_gone says which."
+        ),
+        .init(
+            .hostGone,
+            "pushmta_host_gone",
+            .gauge,
+            ["host"],
+            .supervisor,
+            help: "1 for a host that has said nothing for 15 s and did not end in order, 0 for one that is heard of.",
+            action: "1: see the runbook of PushmtaHostGone."
         ),
         .init(
             .readyMessages,

@@ -20,13 +20,13 @@ public enum MetricsDocument {
 
         Made of the declarations in the code by `pushmta metrics --markdown`; `pushmta metrics --json` has the same for programs.
 
-        Supervisor, feedback worker and web process each serve `/metrics` in Prometheus' text format, on `metrics.address` (default
-        127.0.0.1) and ports of their own: `metrics.supervisorPort`, `metrics.feedbackPort`, `metrics.webPort`. The supervisor's page
-        has the figures of its children, too. [Monitoring](monitoring.md#prometheus) says how to scrape and alert,
+        Supervisor, feedback worker, web process and console each serve `/metrics` in Prometheus' text format, on `metrics.address` (default
+        127.0.0.1) and ports of their own: `metrics.supervisorPort`, `metrics.feedbackPort`, `metrics.webPort`, `metrics.consolePort`. The
+        supervisor's page has the figures of its children, too. [Monitoring](monitoring.md#prometheus) says how to scrape and alert,
         [Runbooks](runbooks.md) what to do about an alert.
 
-        Labels are applications (`app`), connectors (`gateway`: ios-http2, ios-binary, android-v1, android-v2) and words of short lists; never a
-        delivery, token or user. So the number of series grows with the applications only.
+        Labels are applications (`app`), connectors (`gateway`: ios-http2, ios-binary, android-v1, android-v2), hosts and words of short lists;
+        never a delivery, token or user. So the number of series grows with applications and hosts only.
         """
 
     private static func line(_ row: MetricDefinition) -> String {

@@ -107,13 +107,13 @@ extension MetricsPage {
     /// Adds what every process tells of itself.
     ///
     /// - Parameters:
-    ///   - process: `supervisor`, `feedback` or `web`.
+    ///   - process: `supervisor`, `feedback`, `web` or `console`.
     ///   - version: the program's version.
-    ///   - isDatabaseUp: whether it reaches the database.
-    public mutating func addProcess(_ process: String, version: String, isDatabaseUp: Bool) {
+    ///   - isDatabaseUp: whether it reaches the database; nil of one that asks the database only when a person asks it.
+    public mutating func addProcess(_ process: String, version: String, isDatabaseUp: Bool?) {
         let figures = ProcessFigures.current()
         add(.buildInfo, true, process, version)
-        add(.databaseUp, isDatabaseUp)
+        if let isDatabaseUp { add(.databaseUp, isDatabaseUp) }
         add(.processCPU, figures.cpuSeconds)
         add(.processMemory, figures.residentBytes)
         if figures.openDescriptors > 0 { add(.processDescriptors, figures.openDescriptors) }

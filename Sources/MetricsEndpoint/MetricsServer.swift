@@ -6,7 +6,7 @@
 //   The reference Deploy/guide/metrics.md is made of the same rows (MetricsDocument).
 //
 // HOW IT IS USED
-//   Supervisor, feedback worker and web process make a MetricsServer with a closure that fills a page with what the process
+//   Supervisor, feedback worker, web process and console make a MetricsServer with a closure that fills a page with what the process
 //   knows, and await run() beside their work. Children have no page: their figures travel with their status lines, and the
 //   supervisor's page has them. `pushmta metrics` prints the reference.
 //
@@ -23,7 +23,7 @@
 //   and nothing else.
 //
 // SETTINGS
-//   metrics.address, metrics.supervisorPort, metrics.feedbackPort, metrics.webPort; 0 is off.
+//   metrics.address, metrics.supervisorPort, metrics.feedbackPort, metrics.webPort, metrics.consolePort; 0 is off.
 //
 // SEE ALSO
 //   Metric.swift, MetricDefinition.swift, MetricsPage.swift, MetricsDocument.swift,

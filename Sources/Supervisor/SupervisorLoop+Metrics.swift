@@ -116,7 +116,14 @@ extension SupervisorLoop {
     private func add(_ reading: EngineReading, _ page: inout MetricsPage) {
         let figures = reading.figures
         page.add(.figuresSeconds, reading.time / .seconds(1))
-        for health in ["alive", "late", "gone", "stopped"] { page.add(.hosts, figures.hosts[health] ?? 0, health) }
+        for health in ["alive", "late", "gone", "stopped"] {
+            page.add(.hosts, figures.hosts.count { $0.health == health }, health)
+        }
+        // A name may be that of several, such as of one that got a new folder of journals.
+        let running = Dictionary(grouping: figures.hosts.filter { $0.health != "stopped" }, by: \.name)
+        for (name, hosts) in running.sorted(by: { $0.key < $1.key }) {
+            page.add(.hostGone, hosts.contains { $0.health == "gone" }, name)
+        }
         for application in figures.applications {
             let name = application.name
             page.add(.circuit, application.isCircuitOpen, name)

@@ -1,3 +1,4 @@
+import Foundation
 import Gateways
 import HTTP2
 import PushCore
@@ -81,5 +82,29 @@ struct GatewayOptionsTests {
             }
         }
         #expect(proxy.isHostsFault)
+    }
+
+    @Test(
+        "A file of authorities that this host does not have, or cannot use, is named with who names it and what to do"
+    )
+    func trustRoots() throws {
+        let json = #"{"ca_file":"/nowhere/own.pem"}"#
+        let missing = try #require(throws: GatewaySetupFailure.self) { try options(.iosHTTP2, json).checkTrustRoots() }
+        let host = ProcessInfo.processInfo.hostName
+        for words in ["/nowhere/own.pem", "external account main", "is not on host \(host)"] {
+            #expect(missing.problem.contains(words), "\(missing)")
+        }
+        #expect(missing.isHostsFault && missing.remedy.contains("pushmta account set main --ca-file"), "\(missing)")
+        // A folder can be read by nobody, by root neither.
+        let unreadable = try #require(throws: GatewaySetupFailure.self) {
+            try options { $0.nmac.relay.trustedCertsChain = "/etc" }.checkTrustRoots()
+        }
+        #expect(unreadable.problem.contains("cannot be read on host"), "\(unreadable)")
+        #expect(unreadable.description.contains("nmac.relay.trustedCertsChain"), "\(unreadable)")
+        let empty = try #require(throws: GatewaySetupFailure.self) {
+            try options(.iosHTTP2, #"{"ca_file":"/etc/hostname"}"#).checkTrustRoots()
+        }
+        #expect(empty.problem.contains("holds no certificate"), "\(empty)")
+        try options().checkTrustRoots()
     }
 }

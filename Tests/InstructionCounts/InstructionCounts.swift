@@ -140,7 +140,8 @@ extension InstructionCounts {
         repeat {
             try carry(client.serialise, server.receive)
             for request in server.requests {
-                server.respond(request.streamID, answer, varyingValue: request.headers.valueBytes("apns-id") ?? [], body: [])
+                let id = request.headers.valueBytes("apns-id") ?? []
+                server.respond(request.streamID, answer, varyingValue: id, body: [])
             }
             server.requests.removeAll()
         } while try carry(server.serialise, client.receive)

@@ -12,6 +12,24 @@ package enum CredentialKeyFile {
         try create(at: path, text: CredentialCipher.newKeyText() + "\n")
     }
 
+    /// Makes a file with a new key unless one with keys is there already, which is kept: instructions may be followed twice.
+    ///
+    /// - Returns: whether it made one.
+    package static func createUnlessThere(at path: String) throws -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else {
+            try create(at: path)
+            return true
+        }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8), (try? CredentialKeyring(text: text)) != nil
+        else {
+            throw CommandFailure(
+                .data,
+                "\(path) is there already, and no key can be read from it. It stays as it is: name another file, or move it away."
+            )
+        }
+        return false
+    }
+
     /// Makes a file with these keys, readable by its owner only. Never overwrites one.
     package static func create(at path: String, text: String) throws {
         switch DurableFile.create(path, text) {

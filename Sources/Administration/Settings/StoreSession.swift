@@ -27,13 +27,48 @@ package enum StoreSession {
         return configuration
     }
 
+    /// How long one address of the database may take to let in a command: a person waits, and the most distant TLS handshake takes a
+    /// second or two. `connect_timeout` in `database.url` says otherwise.
+    private static let longestWait = Duration.seconds(5)
+    /// Who waits longer than this is told what for.
+    private static let silentWait = Duration.seconds(2)
+
+    /// Where the database is, for a command that a person has typed.
+    package static func commandConfiguration(_ settings: Settings, role: String = "admin") -> PostgresConfiguration {
+        var configuration = configuration(settings, role: role)
+        configuration.connectTimeout = longestWait
+        return configuration
+    }
+
+    /// Opens the database for a command and checks its schema; standard error tells who waits for it.
+    ///
+    /// - Parameters:
+    ///   - workingAs: the database role that its sessions take on, if their user is a member of it.
+    ///   - onEvent: told of connections, losses and failed attempts; must not block.
+    package static func open(
+        _ settings: Settings,
+        role: String = "admin",
+        workingAs: String? = nil,
+        onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
+    ) async throws -> Store {
+        let notice = Task {
+            guard (try? await Task.sleep(for: silentWait)) != nil else { return }
+            StandardError.write(
+                "waiting for the database, each address of which has \(longestWait.components.seconds) s to answer unless connect_timeout "
+                    + "in \(settings.database.origin.text) says otherwise\n"
+            )
+        }
+        defer { notice.cancel() }
+        return try await Store.connect(commandConfiguration(settings, role: role), role: workingAs, onEvent: onEvent)
+    }
+
     /// Opens the database, checks its schema, runs `body` and closes the connection.
     package static func run<Result: Sendable>(
         _ settings: Settings,
         role: String = "admin",
         _ body: (Store) async throws -> Result
     ) async throws -> Result {
-        let store = try await Store.connect(configuration(settings, role: role))
+        let store = try await open(settings, role: role)
         do {
             let result = try await body(store)
             await store.close()

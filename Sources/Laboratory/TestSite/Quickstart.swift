@@ -75,6 +75,7 @@ struct Quickstart: Sendable {
         metrics.supervisorPort = try await FreePort.any()
         metrics.feedbackPort = try await FreePort.any()
         metrics.webPort = try await FreePort.any()
+        metrics.consolePort = try await FreePort.any()
         let settings = try site.writeSettings(
             children: Self.children,
             webPort: try await FreePort.any(),

@@ -195,5 +195,6 @@ extension Settings {
         .init("metrics.supervisorPort", unit: "port", .integer(\.metrics.supervisorPort, 0...65_535)),
         .init("metrics.feedbackPort", unit: "port", .integer(\.metrics.feedbackPort, 0...65_535)),
         .init("metrics.webPort", unit: "port", .integer(\.metrics.webPort, 0...65_535)),
+        .init("metrics.consolePort", unit: "port", .integer(\.metrics.consolePort, 0...65_535)),
     ]
 }

@@ -76,6 +76,8 @@ public struct MetricsSettings: Sendable, Equatable {
     public var feedbackPort = 9742
     /// The port of the web process; 0 = none.
     public var webPort = 9743
+    /// The port of the console; 0 = none.
+    public var consolePort = 9744
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -86,6 +88,7 @@ public struct MetricsSettings: Sendable, Equatable {
         settings.supervisorPort = 0
         settings.feedbackPort = 0
         settings.webPort = 0
+        settings.consolePort = 0
         return settings
     }
 }

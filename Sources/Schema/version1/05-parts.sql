@@ -222,6 +222,7 @@ CREATE TABLE pushmta_engine.mta_host (
     -- Declared when nothing is to do, so that send_message knows to wake this host.
     asleep boolean NOT NULL DEFAULT false,
     alarm text NOT NULL DEFAULT '',
+    alarm_remedy text NOT NULL DEFAULT '',
     started_at timestamptz NOT NULL DEFAULT now(),
     last_heartbeat timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 50);
@@ -277,7 +278,8 @@ CREATE INDEX mta_child_of_host ON pushmta_engine.mta_child (host_id);
 CREATE VIEW pushmta.mta_host AS
 SELECT h.id, h.name, h.pid, h.version, h.schema_version, h.state, h.children, h.max_children, h.cores, h.load,
     h.resident_bytes, h.journal_folder, h.journal_free_bytes,
-    greatest(h.journal_replayed, c.journal_replayed) AS journal_replayed, h.alarm, h.started_at, h.last_heartbeat,
+    greatest(h.journal_replayed, c.journal_replayed) AS journal_replayed, h.alarm, h.alarm_remedy, h.started_at,
+    h.last_heartbeat,
     a.age AS heartbeat_age_seconds, a.health, h.drain_requested,
     a.health IN ('alive', 'late') AND EXISTS (SELECT FROM pushmta_engine.mta_host o
         WHERE o.state <> 'stopped' AND o.last_heartbeat >= clock_timestamp() - interval '15 s' AND o.version <> h.version)

@@ -69,7 +69,7 @@ SELECT CASE h.health WHEN 'gone' THEN 'critical' ELSE 'warning' END, 'host_' || 
         'pushmta host remove %s', h.id) ELSE 'wait; after 15 s others take over what it held' END, h.last_heartbeat, NULL
 FROM pushmta.mta_host h WHERE h.health IN ('late', 'gone')
 UNION ALL
-SELECT 'critical', 'host_alarm', 'host', h.name, h.alarm, '', NULL, NULL
+SELECT 'critical', 'host_alarm', 'host', h.name, h.alarm, h.alarm_remedy, NULL, NULL
 FROM pushmta.mta_host h WHERE h.alarm <> '' AND h.state <> 'stopped'
 UNION ALL
 SELECT 'warning', 'versions_mixed', 'versions', '',

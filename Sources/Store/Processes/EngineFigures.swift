@@ -17,6 +17,14 @@ public struct EngineFigures: Sendable {
         public let isPartial: Bool
     }
 
+    /// A supervisor's machine.
+    public struct Host: Sendable, Hashable {
+        /// Its name.
+        public let name: String
+        /// `alive`, `late`, `gone` or `stopped`, as in `pushmta.mta_host`.
+        public let health: String
+    }
+
     /// How an application stands.
     public struct Application: Sendable, Hashable {
         /// The application's id.
@@ -55,8 +63,8 @@ public struct EngineFigures: Sendable {
         public let granted: Int64
     }
 
-    /// Names of hosts' conditions, and how many hosts there are of each.
-    public let hosts: [String: Int64]
+    /// All hosts that ever reported, by name.
+    public let hosts: [Host]
     /// Messages that wait.
     public let queues: [Queue]
     /// All applications.
@@ -93,19 +101,18 @@ extension Store {
     }
 
     /// The view adds counters of all children, which are many.
-    private func hostFigures() async throws -> [String: Int64] {
+    private func hostFigures() async throws -> [EngineFigures.Host] {
         let result = try await query(
             """
-            SELECT CASE WHEN h.state = 'stopped' THEN 'stopped'
+            SELECT h.name, CASE WHEN h.state = 'stopped' THEN 'stopped'
                     WHEN h.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
-                    WHEN h.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END, count(*)
-            FROM pushmta_engine.mta_host h GROUP BY 1
+                    WHEN h.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END
+            FROM pushmta_engine.mta_host h ORDER BY h.name, h.id
             """
         )
-        return Dictionary(
-            try all(result) { rows, row in (try rows.text(row, 0), try rows.int64(row, 1)) },
-            uniquingKeysWith: +
-        )
+        return try all(result) { rows, row in
+            EngineFigures.Host(name: try rows.text(row, 0), health: try rows.text(row, 1))
+        }
     }
 
     private func applicationFigures() async throws -> [EngineFigures.Application] {

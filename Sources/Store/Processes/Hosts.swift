@@ -38,6 +38,8 @@ public struct HostReport: Sendable {
     public var journalReplayed: Int64
     /// Trouble to show, "" if none.
     public var alarm: String
+    /// What to do about it, "" if there is none.
+    public var alarmRemedy: String
     /// Whether it has to be woken for a message, as it looks for messages once a second at most.
     public var isAsleep: Bool
 
@@ -58,6 +60,7 @@ public struct HostReport: Sendable {
         journalFreeBytes: Int64 = 0,
         journalReplayed: Int64 = 0,
         alarm: String = "",
+        alarmRemedy: String = "",
         isAsleep: Bool = false
     ) {
         self.id = id
@@ -75,6 +78,7 @@ public struct HostReport: Sendable {
         self.journalFreeBytes = journalFreeBytes
         self.journalReplayed = journalReplayed
         self.alarm = alarm
+        self.alarmRemedy = alarmRemedy
         self.isAsleep = isAsleep
     }
 }
@@ -149,8 +153,9 @@ extension Store {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, started_at, last_heartbeat)
-            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp(), clock_timestamp())
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, alarm_remedy, started_at,
+                last_heartbeat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, clock_timestamp(), clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, drain_requested = false, \(Self.hostColumns)
             """,
             Self.hostParameters(report)
@@ -163,8 +168,9 @@ extension Store {
         let result = try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, last_heartbeat)
-            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp())
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, alarm_remedy,
+                last_heartbeat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
             RETURNING drain_requested, ARRAY(SELECT c.id FROM pushmta_engine.mta_child c
                 WHERE c.host_id = $1::uuid AND c.exited_at IS NULL AND c.recycle_requested)
@@ -235,7 +241,7 @@ extension Store {
     private static let hostColumns = [
         "name", "pid", "version", "schema_version", "state", "journal_folder", "children", "max_children", "cores",
         "load",
-        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "last_heartbeat",
+        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "alarm_remedy", "last_heartbeat",
     ].map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     /// The host id travels as text: it is read from a file, and PostgreSQL checks it.
@@ -246,7 +252,7 @@ extension Store {
             .text(report.state.rawValue), .text(report.journalFolder), .int32(report.children),
             .int32(report.maxChildren),
             .int32(report.cores), .double(report.load), .int64(report.residentBytes), .int64(report.journalFreeBytes),
-            .int64(report.journalReplayed), .text(report.alarm), .bool(report.isAsleep),
+            .int64(report.journalReplayed), .text(report.alarm), .bool(report.isAsleep), .text(report.alarmRemedy),
         ]
     }
 
@@ -256,7 +262,8 @@ extension Store {
             """
             SELECT id::text, name, pid, version, schema_version, state, journal_folder, children, max_children, cores, load,
                 resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, heartbeat_age_seconds,
-                health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes
+                health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes,
+                alarm_remedy
             FROM pushmta.mta_host ORDER BY name, id
             """
         )
@@ -277,7 +284,8 @@ extension Store {
                     residentBytes: try rows.int64(row, 11),
                     journalFreeBytes: try rows.int64(row, 12),
                     journalReplayed: try rows.int64(row, 13),
-                    alarm: try rows.text(row, 14)
+                    alarm: try rows.text(row, 14),
+                    alarmRemedy: try rows.text(row, 23)
                 ),
                 startedAt: try rows.time(row, 15),
                 heartbeatAgeSeconds: try rows.double(row, 16),

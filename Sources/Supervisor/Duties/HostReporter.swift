@@ -42,6 +42,7 @@ struct HostReporter: Sendable {
 
     private func makeReport(stopped: Bool) -> HostReport {
         let values = condition.current
+        let troubles = values.troubles
         return HostReport(
             id: folder.hostID,
             name: settings.hostName,
@@ -57,7 +58,8 @@ struct HostReporter: Sendable {
             residentBytes: Machine.residentBytes() + registry.residentBytes,
             journalFreeBytes: Machine.freeBytes(at: folder.path.string),
             journalReplayed: values.journalReplayed,
-            alarm: values.alarm,
+            alarm: troubles.map(\.text).joined(separator: " "),
+            alarmRemedy: troubles.map(\.remedy).joined(separator: "; "),
             isAsleep: values.isAsleep
         )
     }
@@ -81,6 +83,8 @@ final class HostCondition: Sendable {
         var journalReplayed: Int64 = 0
         /// Kinds of children that die too early to be started.
         var throttled: [ChildKind] = []
+        /// What people call these.
+        var names = RouteNames()
         /// Journals in the folder that were not replayed and put aside.
         var journalsPutAside: [String] = []
         /// Why the disk of the journals takes nothing; nil if it does.
@@ -88,22 +92,41 @@ final class HostCondition: Sendable {
         /// Bytes left on that disk, if they are few.
         var lowJournalSpace: Int64?
 
-        /// Trouble to show in `mta_host`, "" if none.
-        var alarm: String {
-            var troubles = throttled.map { "Children for \($0) die before their first message." }
+        /// Trouble to show in `mta_host`, each with what to do; empty if there is none.
+        var troubles: [(text: String, remedy: String)] {
+            var troubles = throttled.map { kind in
+                (
+                    text: "Children for \(names.text(kind)) die before their first message.",
+                    remedy: "`pushmta status --ended` shows what the last one said; put it right, and "
+                        + "`pushmta app resume \(names.application(kind.applicationID))` starts others at once"
+                )
+            }
             if let journalTrouble {
-                troubles.append("Journals cannot be written, so no child is started: \(journalTrouble).")
+                troubles.append(
+                    (
+                        "Journals cannot be written, so no child is started: \(journalTrouble).",
+                        "put the disk of the journals right; children start by themselves then"
+                    )
+                )
             }
             if let lowJournalSpace {
-                troubles.append("The disk of the journals has \(lowJournalSpace / 1_048_576) MiB left.")
+                troubles.append(
+                    (
+                        "The disk of the journals has \(lowJournalSpace / 1_048_576) MiB left.",
+                        "make room on it: where it is full, nothing is sent from this host"
+                    )
+                )
             }
             if let first = journalsPutAside.first {
                 let others = journalsPutAside.count > 1 ? " and \(journalsPutAside.count - 1) more" : ""
                 troubles.append(
-                    "\(first)\(others) could not be replayed; this stands here until the files are moved away."
+                    (
+                        "\(first)\(others) could not be replayed; this stands here until the files are moved away.",
+                        "read what the log says of them, keep them, and move them out of the folder"
+                    )
                 )
             }
-            return troubles.joined(separator: " ")
+            return troubles
         }
     }
 
@@ -122,6 +145,7 @@ final class HostCondition: Sendable {
             values.isDatabaseAvailable = plan.database.isAvailable
             values.children = plan.aliveCount
             values.maxChildren = plan.settings.maxSpareServers
+            values.names = RouteNames(plan.routes)
             values.throttled = plan.throttles.filter { !$0.value.isOpen(at: now) }.keys.sorted()
             values.hasWork = !plan.work.isEmpty
             if !plan.isClaiming {

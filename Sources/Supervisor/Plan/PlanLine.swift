@@ -47,10 +47,13 @@ struct RouteNames: Sendable {
         return "application \(application) through account \(account) (\(kind.connector.rawValue))"
     }
 
+    /// An application's name, or its id before that is known.
+    func application(_ id: Int32) -> String { applications[id] ?? String(id) }
+
     /// The keys of a line about a kind of children, and one of them.
     func keys(_ kind: ChildKind, child: Int64? = nil) -> Logger.Metadata {
         var keys: Logger.Metadata = [
-            "application": "\(applications[kind.applicationID] ?? String(kind.applicationID))",
+            "application": "\(application(kind.applicationID))",
             "account": "\(accounts[kind.accountID] ?? String(kind.accountID))",
         ]
         if let child { keys["child"] = "\(child)" }

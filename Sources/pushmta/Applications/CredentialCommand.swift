@@ -101,17 +101,20 @@ extension DatabaseTime {
 struct CredentialCreateKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create-key",
-        abstract: "Make the key under which credentials are sealed."
+        abstract: "Make the key under which credentials are sealed.",
+        discussion: "A key that is in the file already is kept, and never overwritten."
     )
 
-    @Argument(help: "The file; it must not exist yet.")
+    @Argument(help: "The file.")
     var file: String
 
     func run() async throws {
         do {
-            try CredentialKeyFile.create(at: file)
+            let words =
+                try CredentialKeyFile.createUnlessThere(at: file)
+                ? "The key is in \(file)." : "\(file) has a key already, which is kept."
             StandardOutput.line(
-                "The key is in \(file). Name it in the setting credentialKeyFile, copy it to every host, keep it safe."
+                "\(words) Name it in the setting credentialKeyFile, copy it to every host, keep it safe."
             )
         } catch {
             throw CommandFailure.report(error)

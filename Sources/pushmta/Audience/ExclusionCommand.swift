@@ -121,7 +121,7 @@ struct ExclusionImportCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         var file = try AddresseeFile(path: file, takesVariables: false)
         var (added, read): (Int64, Int64) = (0, 0)
-        let store = try await Store.connect(StoreSession.configuration(loaded.values, role: "admin"))
+        let store = try await StoreSession.open(loaded.values)
         do {
             while let targets = try file.next() {
                 added += try await store.addExclusions(list: list, Addressees(targets))

@@ -332,7 +332,7 @@ struct DeliveryTargetCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         var file = try AddresseeFile(path: file, takesVariables: !exclude)
         var added = 0
-        let store = try await Store.connect(StoreSession.configuration(loaded.values, role: "admin"))
+        let store = try await StoreSession.open(loaded.values)
         do {
             guard try await store.targeting(ofDelivery: id).isExplicit || exclude else {
                 throw CommandFailure(

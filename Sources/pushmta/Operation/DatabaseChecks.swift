@@ -20,7 +20,7 @@ struct DatabaseChecks: Sendable {
     func results() async -> [CheckResult] {
         let store: Store
         do {
-            store = try await Store.connect(StoreSession.configuration(settings, role: "doctor"))
+            store = try await StoreSession.open(settings, role: "doctor")
         } catch let error as StoreError where error.code == .schema {
             return [CheckResult("database", .ok, "reachable"), CheckResult("schema", .failed, "\(error)")]
         } catch {
@@ -268,14 +268,21 @@ struct GatewayCheck: Sendable {
         ]
     }
 
+    /// The file of authorities that the account itself names.
+    private var ownFile: String? { (try? JSONBody.decode(Options.self, from: account.options.utf8))?.caFile }
+
     /// The authorities that the account's gateway is checked against; nil for the system's.
-    private var authorities: String? {
-        let options = try? JSONBody.decode(Options.self, from: account.options.utf8)
-        return options?.caFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain)
-    }
+    private var authorities: String? { ownFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain) }
 
     /// What was found of the way there, of the clock, and of the authorities.
     func results() async -> [CheckResult] {
+        if let authorities {
+            do {
+                try CertificateAuthorities.check(file: authorities, ofAccount: ownFile == nil ? nil : account.name)
+            } catch {
+                return [CheckResult("gateway of \(account.name)", .failed, error.description)]
+            }
+        }
         var date: String?
         let way = await way(&date)
         return [way] + [date.flatMap(clock), apple].compactMap(\.self)

@@ -24,6 +24,7 @@ struct HostChecks: Sendable {
         let pages = [
             ("supervisor", "metrics.supervisorPort", metrics.supervisorPort),
             ("feedback", "metrics.feedbackPort", metrics.feedbackPort), ("web", "metrics.webPort", metrics.webPort),
+            ("console", "metrics.consolePort", metrics.consolePort),
         ]
         return [
             PortCheck(key: "web.port", address: web.address, port: web.port, owner: .web),

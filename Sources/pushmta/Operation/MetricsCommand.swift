@@ -8,8 +8,8 @@ struct MetricsCommand: AsyncParsableCommand {
         commandName: "metrics",
         abstract: "Show what metrics there are, what they say and what to do about them.",
         discussion: """
-            Supervisor, feedback worker and web process serve them at /metrics, on metrics.address and ports of their own \
-            (metrics.supervisorPort, metrics.feedbackPort, metrics.webPort).
+            Supervisor, feedback worker, web process and console serve them at /metrics, on metrics.address and ports of their own \
+            (metrics.supervisorPort, metrics.feedbackPort, metrics.webPort, metrics.consolePort).
             """
     )
 

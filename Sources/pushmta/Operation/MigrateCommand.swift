@@ -24,7 +24,7 @@ struct MigrateCommand: PushMTACommand {
     @OptionGroup var global: GlobalOptions
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let configuration = StoreSession.configuration(loaded.values, role: "migrate")
+        let configuration = StoreSession.commandConfiguration(loaded.values, role: "migrate")
         let report = try await Store.migrate(configuration)
         show(report)
         guard restored else { return }

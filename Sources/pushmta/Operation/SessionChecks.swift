@@ -73,10 +73,7 @@ struct SessionChecks: Sendable {
         own.database.url = url
         own.database.origin = SettingOrigin(key)
         do {
-            let store = try await Store.connect(
-                StoreSession.configuration(own, role: "doctor"),
-                role: wanted
-            )
+            let store = try await StoreSession.open(own, role: "doctor", workingAs: wanted)
             let role: String
             do {
                 role = try await store.sessionRole()

@@ -4,6 +4,7 @@ import Console
 import Foundation
 import Gateways
 import Logging
+import MetricsEndpoint
 import OperatingSystem
 import ProcessEvents
 import PushCore
@@ -67,7 +68,9 @@ struct ConsoleServeCommand: PushMTACommand {
             }
         }
         let watch = Task { await service?.keepWatch { await server.turn() } }
+        let pages = Task { await Self.serveMetrics(settings.metrics, logger) }
         defer {
+            pages.cancel()
             watcher.cancel()
             watch.cancel()
         }
@@ -79,6 +82,20 @@ struct ConsoleServeCommand: PushMTACommand {
             service?.ready(text)
         }
         logger.event(.processEnded, "Console ended")
+    }
+
+    /// Serves what monitoring reads of the process, until cancelled: it is there, and what it takes of the machine.
+    private static func serveMetrics(_ settings: MetricsSettings, _ logger: Logger) async {
+        await MetricsServer.serve(
+            at: settings.address,
+            port: settings.consolePort,
+            setting: "metrics.consolePort",
+            logger: logger
+        ) {
+            var page = MetricsPage()
+            page.addProcess("console", version: ProductVersion.text, isDatabaseUp: nil)
+            return page.text
+        }
     }
 
     /// The settings as they were read, with what each came from, secrets left out.

@@ -37,9 +37,8 @@ struct TopCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let environment = ProcessInfo.processInfo.environment
         let interval = Duration.milliseconds(Int64(interval * 1_000))
-        let session = StoreSession.configuration(loaded.values, role: "admin")
         let (events, continuation) = AsyncStream.makeStream(of: TopLoop.Event.self)
-        let store = try await Store.connect(session) { event in
+        let store = try await StoreSession.open(loaded.values) { event in
             guard case .attemptFailed(let error, attempt: _, nextDelay: _) = event else { return }
             continuation.yield(.state(.away("\(error)")))
         }

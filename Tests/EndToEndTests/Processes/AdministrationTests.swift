@@ -202,8 +202,14 @@ import Testing
         let file = folder.path + "/credential.key"
         try await run("credential", "create-key", file)
         let key = try String(contentsOfFile: file, encoding: .utf8)
-        try await run("credential", "create-key", file, expect: 65)
+        // Who follows instructions twice is told so, and nothing is spoilt.
+        let again = try await run("credential", "create-key", file)
+        #expect(again.output.contains("is kept"), "\(again.output)")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == key)
+        let other = try folder.write("no key\n", to: "other")
+        let refused = try await run("credential", "create-key", other, expect: 65)
+        #expect(refused.errors.contains("no key can be read from it"), "\(refused.errors)")
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "no key\n")
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
 

@@ -46,6 +46,18 @@ import Testing
         #expect(fromFlag.errors.contains("listen_addresses"), "\(fromFlag.errors)")
     }
 
+    @Test func aDatabaseThatDoesNotAnswerIsSaidToBeWaitedForAndNotForLong() async throws {
+        let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(silent.localAddress?.port)
+        let ending = try await run(["status", "--database", "host=127.0.0.1 port=\(port) dbname=x"])
+        #expect(ending.status == 69 && ending.errors.contains("no answer within 5.0 seconds"), "\(ending.errors)")
+        #expect(ending.errors.contains("waiting for the database") && ending.output.isEmpty, "\(ending.errors)")
+        let own = try await run(["queue", "--database", "host=127.0.0.1 port=\(port) dbname=x connect_timeout=2"])
+        #expect(own.status == 69 && own.errors.contains("no answer within 2.0 seconds"), "\(own.errors)")
+        try await silent.close()
+    }
+
     @Test func whatTheServerRefusesHasItsWayOut() async throws {
         let database = try await TestDatabase.create(.empty)
         let missing = try await run(["status", "--database", database.connectionString + " dbname=nobody_made_it"])

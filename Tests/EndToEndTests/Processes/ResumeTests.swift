@@ -37,4 +37,36 @@ import Testing
             #expect(again.output.contains("nothing is held back"), "\(again.output)")
         }
     }
+
+    @Test func aFileOfAuthoritiesThatAHostLacksIsNamedWithWhatToDo() async throws {
+        try await DeliverySite.with(subscribers: 100) { site in
+            let folder = try TemporaryFolder()
+            let file = folder.path + "/authorities.pem"
+            try FileManager.default.copyItem(atPath: site.simulator.ca, toPath: file)
+            _ = try await site.run("account", "set", site.application, "--ca-file", file)
+            try FileManager.default.removeItem(atPath: file)
+            let doctor = try await site.run("doctor", expect: 1)
+            #expect(doctor.output.contains("of certificate authorities, which external account"), "\(doctor.output)")
+            let id = try await site.send(to: site.application)
+            try await site.wait("both alarms") {
+                Set(try await site.store.alarms().map(\.code)).isSuperset(of: ["application_trouble", "host_alarm"])
+            }
+            let alarms = try await site.store.alarms()
+            let trouble = try #require(alarms.first { $0.code == "application_trouble" })
+            let host = ProcessInfo.processInfo.hostName
+            for words in [file, "external account \(site.application)", "host \(host)"] {
+                #expect(trouble.text.contains(words), "\(trouble.text)")
+            }
+            #expect(trouble.remedy.contains("pushmta account set \(site.application) --ca-file"), "\(trouble.remedy)")
+            let alarm = try #require(alarms.first { $0.code == "host_alarm" })
+            #expect(
+                alarm.text.contains("application \(site.application) through account \(site.application)"),
+                "\(alarm.text)"
+            )
+            #expect(alarm.remedy.contains("pushmta app resume \(site.application)"), "\(alarm.remedy)")
+            try FileManager.default.copyItem(atPath: site.simulator.ca, toPath: file)
+            _ = try await site.run("app", "resume", site.application)
+            #expect(try await site.progress(id, within: .seconds(30)).sent == 100)
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import CurlClient
 import Foundation
 import Logging
 import ProcessEvents
@@ -35,6 +36,8 @@ import Testing
         try CredentialKeyFile.create(at: credentials + "/pushmta-credential-key")
         let words = try #require(try values("ExecStart", of: unit).first).split(separator: " ").map(String.init)
         #expect(words.first == "/usr/bin/pushmta")
+        let metrics = try await FreePort.any()
+        let name = String(unit.dropFirst("pushmta-".count))
         let process = BackgroundProcess(
             name: unit,
             recordFile: folder.path + "/record",
@@ -47,11 +50,16 @@ import Testing
                 "PUSHMTA_DATABASE_URL=host=\(folder.path)", "PUSHMTA_MTA_WORKING_PATH=\(folder.path)/mta",
                 "PUSHMTA_WEB_WORKING_PATH=\(folder.path)/web", "PUSHMTA_WEB_PORT=\(try await FreePort.any())",
                 "PUSHMTA_CONSOLE_PORT=\(try await FreePort.any())", "PUSHMTA_LOG_FORMAT=json",
+                "PUSHMTA_METRICS_\(name.uppercased())_PORT=\(metrics)",
                 try Program.pushmta().path,
             ] + words.dropFirst()
         )
         #expect(await socket.notice(containing: "READY=1")?.contains("STATUS=") == true)
         for _ in 0..<3 { #expect(await socket.notice(containing: "WATCHDOG=1") != nil) }
+        let request = CurlRequest(url: "http://127.0.0.1:\(metrics)/metrics", timeoutMilliseconds: 10_000)
+        try await eventually("its page of metrics") { (try? await CurlClient().perform(request)) != nil }
+        let page = String(decoding: try await CurlClient().perform(request).body, as: UTF8.self)
+        #expect(page.contains("pushmta_build_info{process=\"\(name)\"") && page.contains("process_open_fds"), "\(page)")
         let id = try #require(process.running).id
         if try values("ExecReload", of: unit) == ["/bin/kill -HUP $MAINPID"] {
             kill(id, SIGHUP)

@@ -2,6 +2,7 @@ import Foundation
 import GatewaySimulator
 import NIOPosix
 import PushCore
+import TestSupport
 import Testing
 
 @testable import Gateways
@@ -187,27 +188,22 @@ struct APNsBinaryGatewayTests {
                 attributes: MessageAttributes()
             )
             gateway.submit(batch)
-            // What lies in sockets beyond the gateway's host cannot be known of; all else waits.
-            var status = await gateway.status()
-            var last = -1
-            while status.streamsInFlight == 0 || status.queued != last {
-                last = status.queued
-                try await Task.sleep(for: .milliseconds(600))
-                status = await gateway.status()
+            // What lies in sockets beyond the gateway's host cannot be known of; all else waits. When the first is taken for accepted,
+            // who is not stopped has long handed over everything.
+            await fixture.collector.waitForOutcomes(1)
+            try await eventually("everything is queued, open or taken for accepted, and looks agree") {
+                let status = await gateway.status()
+                let presumed = fixture.collector.classes(1)[.accepted] ?? 0
+                return status.queued > 5_000 && status.streamsInFlight > 0
+                    && presumed + status.streamsInFlight + status.queued == 20_000
             }
-            #expect(status.queued > 5_000, "written ahead: \(status)")
-            let presumed = fixture.collector.classes(1)[.accepted] ?? 0
-            #expect(presumed + status.streamsInFlight + status.queued == 20_000)
-            #expect(status.streamsInFlight > 0, "what the host has not acknowledged is open")
             try fixture.simulator.setFaults(FaultPlan(), for: .apnsBinary)
             await fixture.collector.waitForOutcomes(20_000)
             #expect(fixture.collector.classes(1) == [.accepted: 20_000])
             // What the gateway's host has acknowledged is read a little later.
-            let deadline = ContinuousClock.now + .seconds(60)
-            while fixture.simulator.counters().apnsBinary.uniqueAccepted < 20_000, ContinuousClock.now < deadline {
-                try await Task.sleep(for: .milliseconds(10))
+            try await eventually("the gateway has read all of it") {
+                fixture.simulator.counters().apnsBinary.uniqueAccepted == 20_000
             }
-            #expect(fixture.simulator.counters().apnsBinary.uniqueAccepted == 20_000)
             #expect(fixture.simulator.counters().apnsBinary.duplicates == 0)
             await gateway.shutdown()
         }

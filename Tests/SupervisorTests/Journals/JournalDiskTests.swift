@@ -21,15 +21,16 @@ import Testing
         condition.update { $0.journalTrouble = "No space left on device" }
         condition.update { $0.lowJournalSpace = 5 * 1_048_576 }
         condition.update { $0.journalsPutAside = ["child-3.journal.foreign", "child-4.journal.unreadable"] }
-        let alarm = condition.current.alarm
+        let alarm = condition.current.troubles.map(\.text).joined(separator: " ")
         #expect(alarm.contains("No space left on device"))
         #expect(alarm.contains("5 MiB"))
         #expect(alarm.contains("child-3.journal.foreign and 1 more"))
+        #expect(condition.current.troubles.allSatisfy { !$0.remedy.isEmpty }, "each says what to do")
         condition.update { condition in
             condition.journalTrouble = nil
             condition.lowJournalSpace = nil
             condition.journalsPutAside = []
         }
-        #expect(condition.current.alarm.isEmpty)
+        #expect(condition.current.troubles.isEmpty)
     }
 }

@@ -147,12 +147,12 @@ import Darwin
     }
 
     @Test func aDeliveryThatIsResumedAtItsEndIsFinishedAtOnce() async throws {
-        let site = try await SupervisorSite.make()
-        let delivery = try await site.startDelivery()
-        var own: Int64 = 0
-        try await site.running(site.supervisor()) { own = try await firstChild(site) }
-        let part = try await site.holdPart(child: own)
+        let (site, own) = try await twoDeliveries()
+        let (ended, part) = (try await site.holdPart(child: own), try await site.holdPart(child: own))
+        let delivery = part.deliveryID
         try await site.store.pauseDelivery(delivery)
+        try await site.finish(ended)
+        #expect(try await site.store.deliveryProgress(ended.deliveryID).state == .inProgress, "nobody has looked")
         let settings: (inout SupervisorSettings) -> Void = {
             $0.dataBasePoolPeriodSec = 3_600
             $0.leaseSec = 3_600
@@ -163,8 +163,8 @@ import Darwin
                 WHERE application_name LIKE '%listen%' AND query ILIKE 'listen%'
                 """
             try await site.wait(for: "true", from: listening)
-            // Long enough for the first look of every duty.
-            try await Task.sleep(for: .seconds(2))
+            // The first look has been; what comes after it comes of the notification.
+            try await site.wait(for: .finished, of: ended.deliveryID)
             try await site.finish(part)
             try await site.store.resumeDelivery(delivery)
             try await site.wait(for: .finished, of: delivery)

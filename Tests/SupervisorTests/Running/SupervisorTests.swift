@@ -144,7 +144,12 @@ import Testing
         _ = try await site.startDelivery()
         try await site.running(site.supervisor()) {
             try await site.wait(for: "settings", from: "SELECT exit_reason FROM pushmta_engine.mta_child")
-            let alarm = "SELECT alarm LIKE 'Children for application%' FROM pushmta_engine.mta_host"
+            let alarm = """
+                SELECT h.alarm LIKE format('Children for application %s through account %s (%%', a.name, e.name)
+                    AND h.alarm_remedy LIKE format('%%`pushmta app resume %s`%%', a.name)
+                FROM pushmta.alarm x, pushmta_engine.mta_host h, pushmta_engine.application a, pushmta_engine.external_account e
+                WHERE x.code = 'host_alarm' AND x.text = h.alarm AND x.remedy = h.alarm_remedy
+                """
             try await site.wait(for: "true", from: alarm)
         }
         #expect(try await site.value("SELECT stderr_tail FROM pushmta_engine.mta_child") == "no such certificate")
