@@ -51,6 +51,8 @@ struct DeliveryBench: Sendable {
             if let quota { try await audience.limitProject(to: Double(quota) / 60) }
             tell("registering \(messages) simulated devices")
             try await audience.seed(applications, count: messages)
+            // A database of somebody else's may not allow it.
+            if database == nil { try await store.checkpoint() }
             if let errorEvery {
                 let faults = #"{"gateway":"\#(route.gateway)","error_packets":{"every":\#(errorEvery),"status":8}}"#
                 try await SimulatorControl(simulator).post("/faults", faults)

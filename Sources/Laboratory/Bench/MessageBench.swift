@@ -53,6 +53,7 @@ struct MessageBench: Sendable {
             let audience = TestAudience(store: store, settings: settings, simulator: simulator)
             let applications = try await audience.create([.ios])
             try await audience.seed(applications, count: max(Self.fewest, bulk))
+            try await store.checkpoint()
             return try await send(store, applications, settings)
         }
     }

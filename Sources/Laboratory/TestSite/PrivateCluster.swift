@@ -252,6 +252,7 @@ enum PrivateClusterSettings {
         shared_buffers = 256MB
         wal_buffers = 16MB
         max_wal_size = 4GB
+        min_wal_size = 1GB
         checkpoint_timeout = 15min
         jit = off
 

@@ -18,6 +18,12 @@ extension Store {
         try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint").int64(0, 0)
     }
 
+    /// Writes what was changed to the files, so that what was loaded before a bench is no part of it; the log's files are used again then, as
+    /// they are on a server that has run for a while. Needs a superuser.
+    public func checkpoint() async throws {
+        _ = try await query("CHECKPOINT")
+    }
+
     /// Seconds from a delivery's start to the transaction that stored its last outcome; nil while a part is open or before any
     /// was closed. It is what a bench measures: the delivery itself is ended a moment later, by a supervisor.
     public func secondsToLastOutcome(delivery id: Int64) async throws -> Double? {
