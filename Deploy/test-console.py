@@ -791,6 +791,14 @@ def test_change(site, browser):
     row = "SELECT label, variables->0->>'name', sounds->0->>'name', icon IS NOT NULL FROM pushmta_engine.application WHERE id = " + own
     check(site.sql(row).strip() == "The bank, for iOS|price|chime.caf|t", f"there is {site.sql(row)}")
 
+    # On a narrow screen the menu shows where one is, and the form again what there is.
+    browser.look(360, "light")
+    browser.open(path + "/change")
+    here = "const r = document.querySelector('.top nav [aria-current]').getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth"
+    check(browser.driver.execute_script(here), "the menu does not show the page that is open")
+    browser.look(1440, "light")
+    browser.judge("application-change-declared", path + "/change")
+
     # Somebody else was faster.
     browser.open(path + "/change")
     site.command("app", "set", "bank-ios", "--label", "Faster")

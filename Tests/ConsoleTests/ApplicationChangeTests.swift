@@ -123,9 +123,9 @@ import Testing
                 "whole number"
             ),
             (["sound.0.name": "a/b"], "sound.0", "without a folder"),
-            (["sound.0.name": "a", "sound.1.name": "a"], "sound.1", "declared twice"),
+            (["sound.0.name": "a", "sound.1.name": "a"], "sound.1", "It is declared twice"),
             (["parameter.0.name": "a", "parameter.0.column": "b"], "parameter.0", "no column"),
-            (["parameter.0.name": "", "parameter.0.column": "locale"], "parameter.0", "its name is empty"),
+            (["parameter.0.name": "", "parameter.0.column": "locale"], "parameter.0", "Its name is empty"),
         ]
         for (change, field, words) in cases {
             let answer = try await admin.post(path, form: form.merging(change) { $1 })

@@ -173,7 +173,7 @@ extension ApplicationChangePage {
         do throws(DeclarationError) {
             change.icon = try icon(text(Name.icon))
         } catch {
-            problems[Name.icon] = "\(error.cause); \(error.remedy)"
+            problems[Name.icon] = error.sentence
         }
         // A new one takes the place of the one that goes.
         change.removesIcon = typed[Name.noIcon] == FormField.yes && change.icon == nil

@@ -99,7 +99,7 @@ struct DeclarationRows: Sendable {
                 do throws(DeclarationError) {
                     try Self.declare(row, kind, earlier, platform, &declared)
                 } catch {
-                    problems[Self.key(kind, place)] = "\(error.cause); \(error.remedy)"
+                    problems[Self.key(kind, place)] = error.sentence
                 }
             }
         }
@@ -250,4 +250,12 @@ extension DeclarationRows {
 
     /// Columns of the subscriber that a form offers; the last two stand before a name.
     static let columns = ["user_key", "locale", "time_zone", "recipient.", "parameters."]
+}
+
+extension DeclarationError {
+    /// What is wrong and what to do, as it stands at a field, which says of what.
+    var sentence: String {
+        let text = "\(cause); \(remedy)"
+        return text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
 }

@@ -208,7 +208,7 @@ extension English {
         .formStale:
             "Somebody else has changed it since this page was loaded, so nothing is saved. Note what you have typed, then",
         .formLoadAgain: "load it as it is now.",
-        .changeGeneral: "In general",
+        .changeGeneral: "General",
         .changeBuiltIn: "What the app has built in",
         .changeBuiltInNote: "Change these only together with the app itself.",
         .labelHint: "Its name for people.",

@@ -217,21 +217,21 @@ extension French {
             "Quelqu’un d’autre l’a modifié depuis que cette page a été chargée ; rien n’est donc enregistré. Notez "
             + "ce que vous avez saisi, puis",
         .formLoadAgain: "chargez son état actuel.",
-        .changeGeneral: "En général",
-        .changeBuiltIn: "Ce que l’application contient",
-        .changeBuiltInNote: "À ne modifier qu’avec l’application elle-même.",
+        .changeGeneral: "Général",
+        .changeBuiltIn: "Ce que l’app contient",
+        .changeBuiltInNote: "À ne modifier qu’avec l’app elle-même.",
         .labelHint: "Son nom pour les personnes.",
-        .accountChangeHint: "Les envois existants gardent le compte avec lequel ils ont été créés.",
+        .accountChangeHint: "Les diffusions existantes gardent le compte avec lequel elles ont été créées.",
         .fieldRate: "Messages par seconde",
         .rateHint: "Au plus, sur tous les hôtes ensemble. Vide : pas de limite propre.",
         .rateWrong: "Ce n’est pas un débit. Donnez un nombre de 0.001 à 1000000, ou laissez le champ vide.",
-        .bundleChangeHint: "Vaut aussitôt, y compris pour ce que les envois en cours n’ont pas encore envoyé.",
-        .keyChangeHint: "Les applications qui en ont une autre ne peuvent plus s’enregistrer.",
+        .bundleChangeHint: "Vaut aussitôt, y compris pour ce que les diffusions en cours n’ont pas encore envoyé.",
+        .keyChangeHint: "Les apps qui en ont une autre ne peuvent plus s’enregistrer.",
         .formatChangeHint:
-            "Ne change pas pendant qu’un envoi est en cours. Le mauvais perd des accusés ou fait planter l’application.",
+            "Ne change pas pendant qu’une diffusion est en cours. Le mauvais perd des accusés ou fait planter l’app.",
         .formatUnderWay:
-            "Un envoi de cette application est en cours, et ses identifiants de message ont le format actuel. Modifiez-le "
-            + "quand tous seront terminés.",
+            "Une diffusion de cette application est en cours, et ses identifiants de message ont le format actuel. "
+            + "Modifiez-le quand toutes seront terminées.",
         .keyTaken: "Une autre application a déjà cette clé d’intégration.",
         .accountMissing: "Ce compte n’existe pas pour cette plateforme. Choisissez-en un dans la liste.",
         .accountUnfit:
@@ -245,20 +245,20 @@ extension French {
         .iconNoBase64Remedy: "choisissez le fichier PNG, ou collez ce que base64 FICHIER affiche",
         .variablesTitle: "Variables",
         .variablesHint:
-            "Ce que le code de l’application comprend dans un message, outre les champs habituels. Sans déclaration, un "
-            + "envoi peut tout employer ; sinon, un envoi qui en emploie une autre est refusé.",
+            "Ce que le code de l’app comprend dans un message, outre les champs habituels. Sans déclaration, une "
+            + "diffusion peut tout employer ; sinon, celle qui en emploie une autre est refusée.",
         .variableAdd: "Ajouter une variable",
         .soundsTitle: "Sons",
         .soundsHint:
-            "Ce que l’application peut jouer : un de ses fichiers, tel que chime.caf, ou un son du système. Même "
-            + "règle que pour les variables.",
+            "Ce que l’app peut jouer : un de ses fichiers, tel que chime.caf, ou un son du système. Même règle que pour "
+            + "les variables.",
         .soundAdd: "Ajouter un son",
-        .soundOfApplication: "l’application",
+        .soundOfApplication: "l’app",
         .columnOrigin: "Vient avec",
-        .parametersTitle: "Paramètres de l’abonnement",
+        .parametersTitle: "Paramètres d’abonnement",
         .parametersHint:
-            "Ce que l’application donne à l’enregistrement, et où c’est conservé : user_key, locale, time_zone, "
-            + "recipient.NOM ou parameters.NOM. Les autres restent des paramètres sous leur propre nom.",
+            "Ce que l’app donne à l’enregistrement, et où c’est conservé : user_key, locale, time_zone, recipient.NOM ou "
+            + "parameters.NOM. Les autres restent des paramètres sous leur propre nom.",
         .parameterAdd: "Ajouter un paramètre",
         .applicationChanged: "L’application est modifiée. Les processus enfants l’appliquent en quelques secondes.",
         .serviceChanged: "Le service est modifié.",
@@ -266,11 +266,11 @@ extension French {
         .accountChanged:
             "Le compte est modifié. Ses processus enfants sont remplacés l’un après l’autre, en quelques secondes.",
         .changeAccountText:
-            "Ce que les envois en cours n’ont pas encore envoyé part selon ce qui est réglé ici, dès que les processus "
-            + "enfants sont remplacés : en quelques secondes.",
-        .hostChangeHint: "La passerelle elle-même : {0}. Un autre est un mandataire ou un remplaçant.",
+            "Ce que les diffusions en cours n’ont pas encore envoyé part selon ce qui est réglé ici, dès que les "
+            + "processus enfants sont remplacés : en quelques secondes.",
+        .hostChangeHint: "La passerelle elle-même : {0}. Un autre est un proxy ou un remplaçant.",
         .hostOfOthers:
-            "{0} est de l’autre environnement que ces applications, dont chaque jeton y est invalide : {1}.",
+            "{0} est de l’autre environnement que ces applications, dont chaque jeton push y est mauvais : {1}.",
         .hostWrong: "Ce n’est pas un hôte. Donnez un nom ou une adresse IP, sans https:// et sans port.",
         .fieldConnections: "Connexions d’un processus enfant",
         .connectionsHint: "De 1 à 100. Vide : comme dans les réglages.",

@@ -64,3 +64,9 @@ for (const picker of document.querySelectorAll(".picker")) {
     });
     picker.hidden = false;
 }
+// On a narrow screen the menu is wider than the window: it begins with the page that is open.
+{
+    const link = document.querySelector(".top nav [aria-current]");
+    const menu = link?.closest("nav");
+    if (menu) menu.scrollLeft = link.offsetLeft + link.offsetWidth / 2 - menu.offsetLeft - menu.clientWidth / 2;
+}
