@@ -846,6 +846,12 @@ def test_change(site, browser):
     for place in (path, account):
         browser.open(place + "/change")
         browser.has("Your role may not do this")
+    # SIGHUP has it read its certificate again, and ends nothing.
+    site.console.send_signal(signal.SIGHUP)
+    log = site.folder / "log/console.log"
+    until("the signal is taken", lambda: "the certificate is read again" in log.read_text(errors="replace"))
+    browser.open(path)
+    browser.has("chime.caf")
 
 
 def test_live(site, browser):
