@@ -36,7 +36,6 @@ extension Target.Dependency {
     static let collections = product(name: "Collections", package: "swift-collections")
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
-    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -133,7 +132,7 @@ let targets: [Target] = [
         [
             "ConsoleFiles", "ProcessEvents", "Content", "Gateways", "Store", "PostgresClient", "PushCore", .hummingbird,
             .hummingbirdCore,
-            .hummingbirdTLS, .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
+            .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
             .serviceLifecycle, .logging,
         ]
     ),

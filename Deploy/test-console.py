@@ -2,7 +2,8 @@
 
 Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
 looks somebody up, and finds all of it in the audit log. Marketing writes a delivery, sees it on two phones, sends a proof and starts it.
-An administrator declares a pair of applications for iOS and uploads its key, an operator sends a test push and closes a circuit.
+An administrator declares a pair of applications for iOS and uploads its key, an operator sends a test push and closes a circuit; an
+administrator changes an application with what it declares, an external account and a service.
 Of every page: each control has a role and a name and is reached with the keyboard in the order of the page, each text has a contrast of
 4.5, and nothing is wider than the window; so it is in German and French, too. With a second folder it keeps a picture of each page there.
 """
@@ -190,6 +191,7 @@ class Site:
             "--content", '{"ios": {"title": "Bonjour {{name|vous}}"}, "android": {"title": "Bonjour {{name|vous}}"}}',
             "--settings", '{"priority": 10, "validity_seconds": 86400}',
         )
+        self.service = self.sql("SELECT name FROM pushmta.service ORDER BY id LIMIT 1").strip()
         self.template = self.sql("SELECT id FROM pushmta.delivery_template WHERE NOT ready_made").strip()
         for role in ("read", "marketing", "operate", "admin"):
             self.passwords[role] = self.command("console", "user", "add", role, "--role", role).strip()
@@ -310,6 +312,7 @@ def pages(site):
     host = site.sql("SELECT id FROM pushmta.mta_host WHERE state = 'running' LIMIT 1").strip()
     child = site.sql("SELECT min(id) FROM pushmta.mta_child WHERE exited_at IS NULL").strip()
     application = site.sql("SELECT min(id) FROM pushmta_engine.application").strip()
+    account = site.sql("SELECT min(id) FROM pushmta_engine.external_account").strip()
     return {
         "now": "/",
         "deliveries": "/deliveries",
@@ -330,15 +333,19 @@ def pages(site):
         "audit": "/audit",
         "services": "/services",
         "service-new": "/services/new",
+        "service-change": f"/services/change?service={site.service}",
         "ios-pair": "/services/ios-pair",
         "android-new": "/services/android",
         "application": f"/services/applications/{application}",
+        "application-change": f"/services/applications/{application}/change",
         "application-copy": f"/services/applications/{application}/copy",
         "application-test": f"/services/applications/{application}/test",
         "application-resume": f"/services/applications/{application}/resume",
         "credential": f"/services/applications/{application}/credential",
         "accounts": "/services/accounts",
         "account-new": "/services/accounts/new",
+        "account": f"/services/accounts/{account}",
+        "account-change": f"/services/accounts/{account}/change",
         "not-found": "/nothing",
     }
 
@@ -662,7 +669,7 @@ def test_services(site, browser):
     browser.find("a[href$='/credential']").click()
     key = site.folder / "AuthKey_ABC123DEFG.p8"
     run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key)
-    browser.find("#picker-file").send_keys(str(key))
+    browser.find("#file-material").send_keys(str(key))
     until("the file is read", lambda: "PRIVATE KEY" in browser.find("#field-material").get_attribute("value"))
     check(browser.find("#field-key_id").get_attribute("value") == "ABC123DEFG", "the key's id is not that of the file's name")
     browser.find("#field-team_id").send_keys("TEAM123456")
@@ -728,6 +735,125 @@ def test_services(site, browser):
     browser.has("Your role may not do this")
 
 
+# A PNG file of 48 by 48 pixels of one colour.
+ICON = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAADAAAAAwCAYAAABXAvmHAAAARElEQVR42u3PQREAAAQAMGFkEl0dKvi622MBFlk9n4WAgICAgICAgICAgICAgICAgICAgICAgICAgI"
+    "CAgICAgICAwNUCB0fILWrnUyIAAAAASUVORK5CYII="
+)
+
+
+def fill(browser, name, text):
+    field = browser.find(f"[name='{name}']")
+    field.clear()
+    field.send_keys(text)
+
+
+def test_change(site, browser):
+    """An application, an account and a service are changed in the browser; what is wrong stands at its field, and who is late is told so."""
+    own = site.sql("SELECT id FROM pushmta_engine.application WHERE name = 'bank-ios'").strip()
+    path = f"/services/applications/{own}"
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.open(path)
+    browser.find(f".actions a[href='{path}/change']").click()
+    fill(browser, "label", "The bank, for iOS")
+    fill(browser, "rate", "fast")
+    for kind, first in (("variable", "aps"), ("sound", "chime.caf"), ("parameter", "lang")):
+        browser.find(f"button[value='add.{kind}']").click()
+        until("the new row has the focus", lambda: browser.driver.switch_to.active_element.get_attribute("name") == f"{kind}.0.name")
+        browser.driver.switch_to.active_element.send_keys(first)
+    fill(browser, "parameter.0.column", "locale")
+    fill(browser, "variable.0.default", "home")
+    browser.find("button[value='add.variable']").click()
+    fill(browser, "variable.1.name", "price")
+    browser.find("select[name='variable.1.type'] option[value=number]").click()
+    fill(browser, "variable.1.default", "9.90")
+    icon = site.folder / "icon.png"
+    icon.write_bytes(ICON)
+    browser.find("#file-icon").send_keys(str(icon))
+    until("the file is read", lambda: browser.find("#field-icon").get_attribute("value").startswith("iVBOR"))
+    browser.find("main button.main").click()
+    browser.has("Nothing is saved")
+    check("no rate" in browser.find(".wrong:has([name=rate]) .field-problem").text, "the problem is not at its field")
+    check("Apple" in browser.find(".row.wrong .field-problem").text, "the problem is not at its row")
+    check(len(browser.driver.find_elements(By.CSS_SELECTOR, ".wrong")) == 2, "another field is called wrong")
+    browser.judge_here("application-change-wrong")
+    fill(browser, "rate", "250")
+    browser.find("button[value='remove.variable.0']").click()
+    until("the row is gone", lambda: browser.find("[name='variable.0.name']").get_attribute("value") == "price")
+    # Return in a field saves.
+    browser.find("[name=label]").send_keys(Keys.RETURN)
+    browser.has("The application is changed")
+    for words in ("The bank, for iOS", "price", "9.90", "chime.caf", "lang", "locale"):
+        browser.has(words)
+    browser.find("img.logo")
+    browser.judge("application-declared", path)
+    row = "SELECT label, variables->0->>'name', sounds->0->>'name', icon IS NOT NULL FROM pushmta_engine.application WHERE id = " + own
+    check(site.sql(row).strip() == "The bank, for iOS|price|chime.caf|t", f"there is {site.sql(row)}")
+
+    # On a narrow screen the menu shows where one is, and the form again what there is.
+    browser.look(360, "light")
+    browser.open(path + "/change")
+    here = "const r = document.querySelector('.top nav [aria-current]').getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth"
+    check(browser.driver.execute_script(here), "the menu does not show the page that is open")
+    browser.look(1440, "light")
+    browser.judge("application-change-declared", path + "/change")
+
+    # Somebody else was faster.
+    browser.open(path + "/change")
+    site.command("app", "set", "bank-ios", "--label", "Faster")
+    fill(browser, "label", "Slower")
+    browser.find("main button.main").click()
+    browser.has("Somebody else has changed it")
+    browser.judge_here("application-change-stale")
+    browser.find("p[role=alert] a").click()
+    check(browser.find("[name=label]").get_attribute("value") == "Faster", "the page is not loaded anew")
+
+    browser.open("/services/accounts")
+    browser.find("tbody th a").click()
+    browser.find("a[href$='/change']").click()
+    before = [browser.find(f"[name={name}]").get_attribute("value") for name in ("host", "port")]
+    fill(browser, "host", "https://proxy.example.com")
+    browser.find("main button.main").click()
+    browser.find(".wrong:has([name=host]) .field-problem")
+    browser.judge_here("account-change-wrong")
+    fill(browser, "host", before[0])
+    fill(browser, "connections", "3")
+    choose(browser, "state", "paused")
+    browser.find("main button.main").click()
+    browser.has("The account is changed")
+    browser.has("It is paused")
+    account = browser.driver.current_url.removeprefix(site.base).split("?")[0]
+    browser.judge("account-paused", account)
+    browser.open(account + "/change")
+    check(browser.find("[name=connections]").get_attribute("value") == "3", "the connections are not kept")
+    choose(browser, "state", "")
+    fill(browser, "connections", "")
+    browser.find("main button.main").click()
+    browser.has("in use")
+
+    browser.open("/services")
+    browser.find("a[href='/services/change?service=bank']").click()
+    fill(browser, "label", "Our bank")
+    browser.find("main button.main").click()
+    browser.has("Our bank")
+
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open(path)
+    browser.has("chime.caf")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, "a[href*='/change']"), "an operator may change an application")
+    for place in (path, account):
+        browser.open(place + "/change")
+        browser.has("Your role may not do this")
+    # SIGHUP has it read its certificate again, and ends nothing.
+    site.console.send_signal(signal.SIGHUP)
+    log = site.folder / "log/console.log"
+    until("the signal is taken", lambda: "the certificate is read again" in log.read_text(errors="replace"))
+    browser.open(path)
+    browser.has("chime.caf")
+
+
 def test_live(site, browser):
     """The live part follows what happens, until it is paused."""
     browser.open("/")
@@ -760,7 +886,7 @@ def test_languages(site, browser):
         check(browser.find("html").get_attribute("lang") == code, "the page does not say its language")
         for name in (
             "now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template", "services", "application",
-            "ios-pair", "credential",
+            "ios-pair", "credential", "application-change", "account-change",
         ):
             browser.judge(f"{name}-{code}", pages(site)[name])
         browser.open("/hosts")
@@ -801,7 +927,7 @@ def test_end(site, browser):
     for words in (
         "paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user",
         "had a child recycled", "began a draft", "sent a proof", "started a delivery", "declared an application", "uploaded a credential",
-        "let an application send again", "sent a test push",
+        "let an application send again", "sent a test push", "changed an application", "changed an external account", "changed a service",
     ):
         check(words in log, f"the audit log does not say {words!r}")
     browser.find("form.who button").click()
@@ -834,7 +960,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates,
-            test_services, test_live, test_people, test_end,
+            test_services, test_change, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -137,8 +137,17 @@ static const char application[] = {
 static const char accounts[] = {
 #embed "templates/accounts.mustache" suffix(, 0)
 };
+static const char account[] = {
+#embed "templates/account.mustache" suffix(, 0)
+};
+static const char application_change[] = {
+#embed "templates/application-change.mustache" suffix(, 0)
+};
 static const char form[] = {
 #embed "templates/form.mustache" suffix(, 0)
+};
+static const char form_field[] = {
+#embed "templates/form-field.mustache" suffix(, 0)
 };
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
@@ -189,7 +198,10 @@ static const struct console_file files[] = {
     {"services.mustache", services},
     {"application.mustache", application},
     {"accounts.mustache", accounts},
+    {"account.mustache", account},
+    {"application-change.mustache", application_change},
     {"form.mustache", form},
+    {"form-field.mustache", form_field},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

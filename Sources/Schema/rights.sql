@@ -76,8 +76,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.filter_time '
             -- Services and applications.
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
+            'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
-            'pushmta_engine.console_seeds pushmta_engine.console_test_push'),
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.version_of'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '

@@ -111,7 +111,7 @@ struct ApplicationChangeTests {
         var key = ApplicationChange()
         key.integrationKey = "android-key"
         await #expect { try await store.setApplication(name: "shop-ios", key) } throws: {
-            ($0 as? PostgresError)?.sqlState == "23505"
+            ($0 as? StoreError)?.sqlState == "PM134"
         }
     }
 

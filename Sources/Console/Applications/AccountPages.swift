@@ -1,15 +1,18 @@
+import Foundation
 import Gateways
 import HTTPTypes
 import PushCore
 import Store
 
-/// External accounts: the list, and declaring one.
+/// External accounts: the list, one of them, declaring and changing one.
 struct AccountPages: Sendable {
     let responder: ConsoleResponder
 
     static let path = ServiceListPage.path + "/accounts"
     /// Rows of a page.
     private static let most = 50
+    /// Applications of an account that its page names.
+    private static let mostApplications = 100
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -20,13 +23,28 @@ struct AccountPages: Sendable {
         static let environment = "environment"
         static let host = "host"
         static let port = "port"
+        static let connections = "connections"
+        static let feedbackHost = "feedback_host"
+        static let feedbackPort = "feedback_port"
+        static let rate = "rate"
+        static let state = "state"
+        static let version = "version"
     }
+
+    /// What stands in the field of the state for an account that is not used.
+    private static let paused = "paused"
 
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, Self.path, .role(.read)) { try await list($0) },
             ConsoleRoute(.get, Self.path + "/new", .role(.admin)) { _ in form.reply() },
             ConsoleRoute(.post, Self.path + "/new", .role(.admin)) { try await add($0) },
+            ConsoleRoute(.get, Self.path + "/{id}", .role(.read)) { try await show($0) },
+            ConsoleRoute(.get, Self.path + "/{id}/change", .role(.admin)) { call in
+                let (account, version) = try await changeable(call)
+                return changeForm(account, version).reply()
+            },
+            ConsoleRoute(.post, Self.path + "/{id}/change", .role(.admin)) { try await change($0) },
         ]
     }
 
@@ -38,7 +56,8 @@ struct AccountPages: Sendable {
         }
         let rows = accounts.prefix(Self.most).map { account -> PageValues in
             [
-                "name": .text(account.name), "connector": .text(account.connector.rawValue),
+                "id": .text("\(account.id)"), "name": .text(account.name),
+                "connector": .text(account.connector.rawValue),
                 "meaning": .text(meaning(account.connector)),
                 "gateway": .text(GatewayAddress(host: account.host, port: Int(account.port)).description),
                 "state": .text(catalogue[account.active ? .accountActive : .accountPaused]),
@@ -123,23 +142,246 @@ struct AccountPages: Sendable {
     }
 
     /// The connector, and the address that was typed or else the gateway's own.
-    private func address(_ call: ConsoleCall) throws -> (Connector, GatewayAddress) {
+    private func address(_ call: ConsoleCall) throws(FormRefusal) -> (Connector, GatewayAddress) {
         let environment = ApplicationEnvironment(rawValue: call.typed(Name.environment)) ?? .production
         guard let connector = Connector(rawValue: call.typed(Name.connector)),
             var address = GatewayAddress.standard(
                 connector,
                 connector.platform == .android ? .production : environment
             )
-        else { throw FormRefusal(words: catalogue[.connectorMissing]) }
+        else { throw FormRefusal([Name.connector: catalogue[.connectorMissing]]) }
         if !call.typed(Name.host).isEmpty { address.host = call.typed(Name.host) }
-        if !call.typed(Name.port).isEmpty {
-            guard let port = Int(call.typed(Name.port)), (1...65_535).contains(port) else {
-                throw FormRefusal(words: catalogue[.portWrong])
-            }
-            address.port = port
-        }
-        if let problem = address.problem(connector) { throw FormRefusal(words: problem + ".") }
-        if address.isClosed(connector) { throw FormRefusal(words: catalogue[.binaryClosed]) }
+        if !call.typed(Name.port).isEmpty { address.port = try port(call, Name.port) }
+        try check(address, connector)
         return (connector, address)
+    }
+
+    private func port(_ call: ConsoleCall, _ name: String) throws(FormRefusal) -> Int {
+        guard let port = Int(call.typed(name)), (1...65_535).contains(port) else {
+            throw FormRefusal([name: catalogue[.portWrong]])
+        }
+        return port
+    }
+
+    /// Refuses an address at which no gateway of the connector listens.
+    private func check(_ address: GatewayAddress, _ connector: Connector) throws(FormRefusal) {
+        do throws(GatewayHostError) {
+            _ = try GatewayHost(address.host)
+        } catch {
+            throw FormRefusal([Name.host: "\(catalogue[.fieldHost]): \(error)."])
+        }
+        if let problem = address.problem(connector) { throw FormRefusal([Name.host: problem + "."]) }
+        if address.isClosed(connector) { throw FormRefusal([Name.host: catalogue[.binaryClosed]]) }
+    }
+}
+
+/// One account, and changing it.
+extension AccountPages {
+    private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.smallID()
+        let (account, rate, applications) = try await responder.database.run { store in
+            (
+                try await store.account(id), try await store.accountVersion(id).messagesPerSecond,
+                try await store.applications(account: id, most: Self.mostApplications)
+            )
+        }
+        let options = AccountOptionValues(account)
+        var facts: [(Phrase, String)] = [
+            (.factConnector, "\(account.connector.rawValue): \(meaning(account.connector))"),
+            (.factGateway, GatewayAddress(host: account.host, port: Int(account.port)).description),
+            (.columnState, catalogue[account.active ? .accountActive : .accountPaused]),
+        ]
+        if AccountOption.connections.isKnown(to: account.connector) {
+            facts.append((.fieldConnections, options.connections.map(String.init) ?? catalogue[.bySetting]))
+        }
+        if let host = options.feedbackHost { facts.append((.fieldFeedbackHost, host)) }
+        if let port = options.feedbackPort { facts.append((.fieldFeedbackPort, "\(port)")) }
+        facts.append((.fieldRate, rate.map { RateField.text($0) } ?? catalogue[.noLimit]))
+        if let file = options.authorities { facts.append((.factAuthorities, file)) }
+        var values: PageValues = [
+            "id": .text("\(id)"), "mayDeclare": .flag(call.mayDeclare), "isPaused": .flag(!account.active),
+            "facts": .list(facts.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),
+            "applications": .list(
+                applications.map { row in
+                    ["name": .text(row.name), "path": .text(ApplicationPage.path("\(row.id)"))]
+                }
+            ),
+            "hasApplications": .flag(!applications.isEmpty),
+        ]
+        if options.authorities != nil {
+            values["authorities"] = .text(catalogue.text(.authoritiesNote, account.name))
+        }
+        if call.query["done"] == "changed" { values["done"] = .text(catalogue[.accountChanged]) }
+        return .page(ConsolePage("account", title: account.name, values))
+    }
+
+    private typealias Version = (version: Int64, messagesPerSecond: Double?)
+
+    private func changeable(_ call: ConsoleCall) async throws -> (AccountRow, Version) {
+        let id = try call.smallID()
+        // The version first, so that what is changed while this is read is found out when it is saved.
+        return try await responder.database.run { store in
+            let version = try await store.accountVersion(id)
+            return (try await store.account(id), version)
+        }
+    }
+
+    private func changeForm(_ account: AccountRow, _ version: Version) -> FormPage {
+        let options = AccountOptionValues(account)
+        func line(_ name: String, _ label: Phrase, _ hint: Phrase, _ value: String, most: Int = 5) -> FormField {
+            FormField(name: name, label: catalogue[label], kind: .text, hint: catalogue[hint], value: value, most: most)
+        }
+        let own = ApplicationEnvironment.allCases.reversed().compactMap {
+            GatewayAddress.standard(account.connector, $0)?.description
+        }
+        var fields = [
+            FormField(
+                name: Name.host,
+                label: catalogue[.fieldHost],
+                kind: .text,
+                hint: catalogue.text(
+                    .hostChangeHint,
+                    own.reduce(into: []) { $0 += $0.contains($1) ? [] : [$1] }.joined(separator: ", ")
+                ),
+                isRequired: true,
+                value: account.host,
+                most: 253
+            ),
+            FormField(
+                name: Name.port,
+                label: catalogue[.fieldPort],
+                kind: .text,
+                isRequired: true,
+                value: "\(account.port)",
+                most: 5
+            ),
+        ]
+        if AccountOption.connections.isKnown(to: account.connector) {
+            let value = options.connections.map(String.init) ?? ""
+            fields.append(line(Name.connections, .fieldConnections, .connectionsHint, value, most: 3))
+        }
+        if AccountOption.feedbackHost.isKnown(to: account.connector) {
+            let port = options.feedbackPort.map(String.init) ?? ""
+            fields.append(
+                line(Name.feedbackHost, .fieldFeedbackHost, .feedbackHint, options.feedbackHost ?? "", most: 253)
+            )
+            fields.append(line(Name.feedbackPort, .fieldFeedbackPort, .feedbackHint, port))
+        }
+        fields.append(RateField.field(Name.rate, catalogue, version.messagesPerSecond))
+        fields.append(
+            FormField(
+                name: Name.state,
+                label: catalogue[.columnState],
+                kind: .choice([
+                    FormOption("", catalogue[.accountActive]), FormOption(Self.paused, catalogue[.accountPaused]),
+                ]),
+                hint: catalogue[.stateHint],
+                value: account.active ? "" : Self.paused
+            )
+        )
+        let path = "\(Self.path)/\(account.id)"
+        return FormPage(
+            title: catalogue.text(.changeTitle, account.name),
+            action: path + "/change",
+            back: (path, account.name),
+            intro: catalogue[.changeAccountText],
+            fields: fields,
+            hidden: [Name.version: "\(version.version)"],
+            button: catalogue[.save]
+        )
+    }
+
+    private func change(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let (account, version) = try await changeable(call)
+        return try await changeForm(account, version).reply(to: call) {
+            let (wanted, rate) = try wanted(call, account)
+            let names = try await responder.database.run { store in
+                try await store.applications().filter { application in
+                    application.accountID == account.id && RouteCheck.problem(application, wanted) != nil
+                        && RouteCheck.problem(application, account) == nil
+                }.map(\.name)
+            }
+            if !names.isEmpty {
+                let list = names.prefix(5).joined(separator: ", ")
+                throw FormRefusal([Name.host: catalogue.text(.hostOfOthers, wanted.host, list)])
+            }
+            try await responder.database.run {
+                try await $0.changeAccount(
+                    wanted,
+                    version: Int64(call.typed(Name.version)) ?? 0,
+                    messagesPerSecond: rate,
+                    by: call.actor
+                )
+            }
+            return .redirect("\(Self.path)/\(account.id)?done=changed")
+        }
+    }
+
+    /// The account as it was typed, and its rate.
+    private func wanted(_ call: ConsoleCall, _ account: AccountRow) throws(FormRefusal) -> (AccountRow, Double?) {
+        let address = GatewayAddress(
+            host: GatewayHost.comparable(call.typed(Name.host)),
+            port: try port(call, Name.port)
+        )
+        // What is wrong with what was there before is not this form's.
+        if address != GatewayAddress(host: account.host, port: Int(account.port)) {
+            try check(address, account.connector)
+        }
+        var options = AccountOptionValues(account)
+        if !call.typed(Name.connections).isEmpty {
+            guard let count = Int(call.typed(Name.connections)), AccountOption.connectionLimit.contains(count) else {
+                throw FormRefusal([Name.connections: catalogue[.connectionsWrong]])
+            }
+            options.connections = count
+        } else {
+            options.connections = nil
+        }
+        let feedback = call.typed(Name.feedbackHost)
+        if !feedback.isEmpty, (try? GatewayHost(feedback)) == nil {
+            throw FormRefusal([Name.feedbackHost: catalogue[.hostWrong]])
+        }
+        options.feedbackHost = feedback.isEmpty ? nil : GatewayHost.comparable(feedback)
+        options.feedbackPort = call.typed(Name.feedbackPort).isEmpty ? nil : try port(call, Name.feedbackPort)
+        let rate = RateField.value(call.typed(Name.rate))
+        if rate == .wrong { throw FormRefusal([Name.rate: catalogue[.rateWrong]]) }
+        let wanted = AccountRow(
+            id: account.id,
+            name: account.name,
+            connector: account.connector,
+            host: address.host,
+            port: Int32(address.port),
+            options: options.json(account.connector),
+            active: call.typed(Name.state) != Self.paused
+        )
+        return (wanted, rate.messagesPerSecond)
+    }
+}
+
+/// The options of an external account, as forms have them.
+private struct AccountOptionValues: Codable {
+    /// A path on the hosts of its children, which is set there.
+    var authorities: String?
+    var connections: Int?
+    var feedbackHost: String?
+    var feedbackPort: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case authorities = "ca_file"
+        case connections
+        case feedbackHost = "feedback_host"
+        case feedbackPort = "feedback_port"
+    }
+
+    private init() {}
+
+    /// Those of an account; none if they are stored in a form that this program does not know.
+    init(_ account: AccountRow) {
+        self = (try? JSONBody.decode(Self.self, from: account.options.utf8)) ?? Self()
+    }
+
+    /// As the database keeps them, those that the connector has.
+    func json(_ connector: Connector) -> String {
+        let text = (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return AccountOption.fitting(json: text, connector: connector)
     }
 }

@@ -59,7 +59,7 @@ struct ApplicationPage: Sendable {
     static func path(_ id: String) -> String { "\(ServiceListPage.path)/applications/\(id)" }
 
     private func icon(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         let png = try await responder.database.run { store in
             try await store.icon(application: try await store.application(id).name)
         }
@@ -68,7 +68,7 @@ struct ApplicationPage: Sendable {
     }
 
     private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         let facts = try await responder.database.run { try await ApplicationFacts.read($0, id) }
         let row = facts.application
         var values: PageValues = [
@@ -88,6 +88,7 @@ struct ApplicationPage: Sendable {
         let done: Phrase? =
             switch call.query["done"] {
             case "made": .applicationDone
+            case "changed": .applicationChanged
             case "resumed": .resumeDone
             case "credential": .credentialDone
             default: nil
@@ -153,7 +154,7 @@ struct ApplicationPage: Sendable {
             }
             if !account.active { add(catalogue.text(.accountInactive, account.name), "", isBad: false) }
         } else {
-            add(catalogue[.noAccountText], catalogue.text(.noAccountRemedy, facts.application.name), isBad: false)
+            add(catalogue[.noAccountText], catalogue[.noAccountRemedy], isBad: false)
         }
         return ["problems": .list(problems), "hasProblems": .flag(!problems.isEmpty)]
     }
@@ -187,7 +188,7 @@ struct ApplicationPage: Sendable {
         let sounds = declared.sounds.map { sound -> PageValues in
             [
                 "name": .text(sound.name), "label": .text(sound.label),
-                "system": .text(sound.isSystem ? catalogue[.soundOfSystem] : ""),
+                "system": .text(catalogue[sound.isSystem ? .soundOfSystem : .soundOfApplication]),
             ]
         }
         let parameters = declared.parameters.map { parameter -> PageValues in
@@ -206,7 +207,7 @@ extension ApplicationPage {
     private static let believe = "believe"
 
     private func resumable(_ call: ConsoleCall) async throws -> (ApplicationRow, ApplicationHealthRow?) {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         return try await responder.database.run { store in
             (try await store.application(id), try await store.applicationHealth(id))
         }
@@ -232,7 +233,7 @@ extension ApplicationPage {
     }
 
     private func resume(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         let believes = call.isTicked(Self.believe)
         try await responder.database.run {
             try await $0.resumeApplication(id, believingRefusals: believes, by: call.actor)

@@ -74,7 +74,7 @@ struct CredentialPage: Sendable {
     }
 
     private func application(_ call: ConsoleCall) async throws -> ApplicationRow {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         return try await responder.database.run { try await $0.application(id) }
     }
 

@@ -43,6 +43,7 @@ struct DeclarationPages: Sendable {
         static let sandboxAccount = "sandbox_account"
         static let key = "key"
         static let sandboxKey = "sandbox_key"
+        static let expected = "expected"
         static let environment = "environment"
     }
 
@@ -55,6 +56,8 @@ struct DeclarationPages: Sendable {
         return [
             ConsoleRoute(.get, base + "/new", .role(.admin)) { _ in serviceForm.reply() },
             ConsoleRoute(.post, base + "/new", .role(.admin)) { try await addService($0) },
+            ConsoleRoute(.get, base + "/change", .role(.admin)) { try await labelForm($0).reply() },
+            ConsoleRoute(.post, base + "/change", .role(.admin)) { try await changeService($0) },
             ConsoleRoute(.get, base + "/ios-pair", .role(.admin)) { try await pairForm($0).reply() },
             ConsoleRoute(.post, base + "/ios-pair", .role(.admin)) { try await addPair($0) },
             ConsoleRoute(.get, base + "/android", .role(.admin)) { try await androidForm($0).reply() },
@@ -88,6 +91,46 @@ struct DeclarationPages: Sendable {
                 try await $0.declareService(name: name, label: label.isEmpty ? name : label, by: call.actor)
             }
             return .redirect(ServiceListPage.path + "?done=service")
+        }
+    }
+
+    private func labelForm(_ call: ConsoleCall) async throws -> FormPage {
+        let name = call.query[Name.service] ?? ""
+        let label = try await responder.database.run { try await $0.serviceLabel(name) }
+        return FormPage(
+            title: catalogue.text(.changeTitle, name),
+            action: "\(ServiceListPage.path)/change?service=\(SignIn.encoded(name))",
+            back: toServices,
+            fields: [
+                FormField(
+                    name: Name.label,
+                    label: catalogue[.fieldLabel],
+                    kind: .text,
+                    hint: catalogue[.serviceLabelHint],
+                    value: label,
+                    most: NameRule.longestLabel
+                )
+            ],
+            hidden: [Name.expected: label],
+            button: catalogue[.save]
+        )
+    }
+
+    private func changeService(_ call: ConsoleCall) async throws -> ConsoleReply {
+        try await labelForm(call).reply(to: call) {
+            let label = call.typed(Name.label)
+            if let problem = NameRule.problem(label: label) {
+                throw FormRefusal([Name.label: "\(catalogue[.fieldLabel]): \(problem); \(NameRule.labelWords)"])
+            }
+            try await responder.database.run {
+                try await $0.changeService(
+                    name: call.query[Name.service] ?? "",
+                    label: label,
+                    expected: call.form[Name.expected] ?? "",
+                    by: call.actor
+                )
+            }
+            return .redirect(ServiceListPage.path + "?done=changed")
         }
     }
 
@@ -162,7 +205,7 @@ struct DeclarationPages: Sendable {
     // A copy.
 
     private func copyForm(_ call: ConsoleCall) async throws -> (form: FormPage, original: ApplicationRow) {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         let (original, service, choices) = try await responder.database.run { store in
             let original = try await store.application(id)
             let service = try await store.serviceName(original.serviceID)
@@ -220,7 +263,7 @@ extension DeclarationPages {
     {
         // Nothing is assumed: an app that reads a uuid with Integer.valueOf crashes or loses its receipts.
         guard let format = MessageIDFormat(rawValue: call.typed(Name.format)) else {
-            throw FormRefusal(words: catalogue[.formatMissing])
+            throw FormRefusal([Name.format: catalogue[.formatMissing]])
         }
         return NewApplication(
             service: call.typed(Name.service),

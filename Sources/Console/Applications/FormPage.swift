@@ -54,12 +54,15 @@ struct FormField: Sendable {
     }
 
     /// What a template shows; what a person typed before takes the place of the first value.
-    func values(_ typed: FormParameters?) -> PageValues {
+    ///
+    /// - Parameter problem: what is wrong with it, to stand at it.
+    func values(_ typed: [String: String]?, problem: String? = nil) -> PageValues {
         let shown = typed.map { $0[name] ?? "" } ?? value
         var values: PageValues = [
             "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(most)"),
             "value": .text(shown), "isLine": .flag(false), "isFile": .flag(false), "isChoice": .flag(false),
-            "isTick": .flag(false),
+            "isTick": .flag(false), "isWrong": .flag(problem != nil), "fieldProblem": .text(problem ?? ""),
+            "isDescribed": .flag(problem != nil || !hint.isEmpty),
         ]
         if !hint.isEmpty { values["hint"] = .text(hint) }
         switch kind {
@@ -103,23 +106,28 @@ struct FormPage: Sendable {
     let back: (path: String, name: String)
     var intro = ""
     let fields: [FormField]
+    /// What is sent along and not shown, such as what the thing was like when the form was made.
+    var hidden: [String: String] = [:]
     let button: String
     /// Why there is no form now; "" if there is one.
     var obstacle = ""
 
     /// The form before somebody types.
-    func reply() -> ConsoleReply { reply(typed: nil, problem: "") }
+    func reply() -> ConsoleReply { reply(typed: nil, refusal: nil) }
 
     /// The form again, with what is wrong.
-    func reply(typed: FormParameters?, problem: String) -> ConsoleReply {
+    private func reply(typed: [String: String]?, refusal: FormRefusal?) -> ConsoleReply {
+        let kept = hidden.map { name, value in (name: name, value: typed?[name] ?? value) }
         var values: PageValues = [
             "action": .text(action), "back": .text(back.path), "backName": .text(back.name), "button": .text(button),
-            "fields": .list(fields.map { $0.values(typed) }), "hasForm": .flag(obstacle.isEmpty),
+            "fields": .list(fields.map { $0.values(typed, problem: refusal?.problems[$0.name]) }),
+            "hidden": .list(kept.map { ["name": .text($0.name), "value": .text($0.value)] }),
+            "hasForm": .flag(obstacle.isEmpty), "isStale": .flag(refusal?.isStale ?? false),
         ]
         if !intro.isEmpty { values["intro"] = .text(intro) }
         if !obstacle.isEmpty { values["obstacle"] = .text(obstacle) }
-        if !problem.isEmpty { values["problem"] = .text(problem) }
-        return .page(ConsolePage("form", title: title, values, status: problem.isEmpty ? .ok : .unprocessableContent))
+        if let refusal { values["problem"] = .text(refusal.words) }
+        return .page(ConsolePage("form", title: title, values, status: refusal == nil ? .ok : .unprocessableContent))
     }
 
     /// Does what the form is for; what the store refuses because of what was typed comes back as the form with its words.
@@ -127,23 +135,45 @@ struct FormPage: Sendable {
         do {
             return try await work()
         } catch let error as FormRefusal {
-            return reply(typed: call.form, problem: error.words)
+            return reply(typed: call.form.values, refusal: error)
         } catch let error as CredentialRefusal {
-            return reply(typed: call.form, problem: error.description)
-        } catch let error as StoreError where Self.isOfForm(error) {
-            return reply(typed: call.form, problem: error.sqlState == nil ? error.description : error.message)
+            return reply(typed: call.form.values, refusal: FormRefusal(words: error.description))
+        } catch let error as StoreError {
+            guard let refusal = FormRefusal(error) else { throw error }
+            return reply(typed: call.form.values, refusal: refusal)
         }
-    }
-
-    // A session that is over, and a role that may not, have pages of their own.
-    private static func isOfForm(_ error: StoreError) -> Bool {
-        [.invalid, .conflict, .notFound].contains(error.code) && error.sqlState != "PM090" && error.sqlState != "PM091"
     }
 }
 
 /// What was typed cannot be taken, in words for the person who typed it.
 struct FormRefusal: Error {
     let words: String
+    /// What is wrong with single fields, by their names.
+    var problems: [String: String] = [:]
+    /// Whether somebody else has changed the thing since the form was made.
+    var isStale = false
+
+    init(words: String) { self.words = words }
+
+    /// Something is wrong with single fields.
+    init(_ problems: [String: String]) {
+        words = Catalogue.current[.formWrong]
+        self.problems = problems
+    }
+
+    /// What the store refuses because of what was typed; nil for all else, such as a session that is over and a role that may not, which
+    /// have pages of their own.
+    init?(_ error: StoreError) {
+        switch error.sqlState {
+        case "PM090", "PM091": return nil
+        case "PM132":
+            words = Catalogue.current[.formStale]
+            isStale = true
+        default:
+            guard [.invalid, .conflict, .notFound].contains(error.code) else { return nil }
+            words = error.sqlState == nil ? error.description : error.message
+        }
+    }
 }
 
 extension ConsoleCall {
@@ -154,4 +184,39 @@ extension ConsoleCall {
 
     /// Whether a field is ticked.
     func isTicked(_ name: String) -> Bool { form[name] == FormField.yes }
+}
+
+/// Messages a second as a field of a form: empty where there is no limit.
+enum RateField: Equatable {
+    case none
+    case messagesPerSecond(Double)
+    case wrong
+
+    static func field(_ name: String, _ catalogue: Catalogue, _ value: Double? = nil) -> FormField {
+        FormField(
+            name: name,
+            label: catalogue[.fieldRate],
+            kind: .text,
+            hint: catalogue[.rateHint],
+            value: text(value),
+            most: 20
+        )
+    }
+
+    /// A rate as it stands in the field.
+    static func text(_ rate: Double?) -> String {
+        rate.map { rate in rate == rate.rounded() ? String(Int64(rate)) : String(rate) } ?? ""
+    }
+
+    /// What was typed.
+    static func value(_ text: String) -> RateField {
+        if text.isEmpty { return .none }
+        guard let rate = Double(text), DeliveryLimits.rates.contains(rate) else { return .wrong }
+        return .messagesPerSecond(rate)
+    }
+
+    /// The rate; nil for none.
+    var messagesPerSecond: Double? {
+        if case .messagesPerSecond(let rate) = self { rate } else { nil }
+    }
 }

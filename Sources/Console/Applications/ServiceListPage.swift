@@ -37,6 +37,7 @@ struct ServiceListPage: Sendable {
             switch call.query["done"] {
             case "service": .serviceDone
             case "pair": .pairDone
+            case "changed": .serviceChanged
             default: nil
             }
         if let done { values["done"] = .text(catalogue[done]) }

@@ -42,7 +42,7 @@ struct TestPushPage: Sendable {
     }
 
     private func form(_ call: ConsoleCall) async throws -> Prepared {
-        let id = try call.applicationID()
+        let id = try call.smallID()
         let (application, account, seeds) = try await responder.database.run { store in
             let application = try await store.application(id)
             var account: AccountRow?
@@ -53,7 +53,7 @@ struct TestPushPage: Sendable {
         let path = ApplicationPage.path("\(id)")
         let obstacle: String =
             if application.accountID == nil {
-                catalogue[.noAccountText] + " " + catalogue.text(.noAccountRemedy, application.name)
+                catalogue[.noAccountText] + " " + catalogue[.noAccountRemedy]
             } else if application.credentialID == nil {
                 catalogue[.noCredentialText]
             } else {

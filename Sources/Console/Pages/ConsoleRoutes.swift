@@ -55,6 +55,7 @@ struct ConsoleRoutes: Sendable {
             TemplatesPage(responder: responder).routes,
             ServiceListPage(responder: responder).routes,
             ApplicationPage(responder: responder).routes,
+            ApplicationChangePage(responder: responder).routes,
             DeclarationPages(responder: responder).routes,
             AccountPages(responder: responder).routes,
             CredentialPage(responder: responder).routes,

@@ -127,7 +127,7 @@ final class ConsoleResponder: Sendable {
         _ cookies: ConsoleCookies
     ) async throws -> ConsoleCall {
         var query = FormParameters()
-        var form = FormParameters()
+        var form = FormParameters(most: route.mostFields)
         do {
             try query.read(Array((request.uri.query ?? "").utf8))
             if route.method == .post {

@@ -21,6 +21,8 @@ struct ConsoleRoute: Sendable {
     let access: Access
     /// The longest body that it takes.
     let mostBytes: Int
+    /// The most fields of a form that it takes.
+    let mostFields: Int
     let handle: @Sendable (ConsoleCall) async throws -> ConsoleReply
 
     /// Most forms have a few fields.
@@ -31,12 +33,14 @@ struct ConsoleRoute: Sendable {
         _ path: String,
         _ access: Access,
         mostBytes: Int = ConsoleRoute.usualBytes,
+        mostFields: Int = FormParameters.maximumCount,
         _ handle: @escaping @Sendable (ConsoleCall) async throws -> ConsoleReply
     ) {
         self.method = method
         self.path = path
         self.access = access
         self.mostBytes = mostBytes
+        self.mostFields = mostFields
         self.handle = handle
     }
 }
@@ -66,8 +70,8 @@ struct ConsoleCall: Sendable {
         return number
     }
 
-    /// The id of an application in the path.
-    func applicationID() throws(ConsoleProblem) -> Int32 {
+    /// The id of an application or of an external account in the path.
+    func smallID() throws(ConsoleProblem) -> Int32 {
         guard let number = Int32(exactly: try number("id")) else { throw .notFound }
         return number
     }

@@ -4,16 +4,17 @@
 //   Shows what happens now, deliveries, templates, services with their applications, alarms, hosts, and the settings in force with
 //   what each came from, to those who have signed in; pauses, resumes and stops deliveries, lets applications send again, drains
 //   hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and started;
-//   lets administrators declare services, applications and accounts, upload credentials, and see who did what. Looks subscribers
-//   up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on record. Everything is HTML that is
-//   made here; scripts exchange the live part and read files into forms, and without them all works by reloading and pasting.
+//   lets administrators declare and change services, applications and accounts, upload credentials, and see who did what. Looks
+//   subscribers up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on record. Everything is
+//   HTML that is made here; scripts exchange the live part and read files into forms, and without them all works by reloading
+//   and pasting.
 //
 // HOW IT IS USED
-//   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(). It is a
-//   process of its own, and not part of `pushmta web`, which faces the devices of the world: another role in the database,
-//   another address, and neither falls with the other. Each page is a ConsoleRoute in ConsoleRoutes.all, which says what
-//   method, path and role it has; ConsoleResponder looks at session, role and form token before the route's handler is called.
-//   Templates, style and script are those of ConsoleFiles, words those of Phrase.
+//   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(), SIGHUP
+//   calls reloadCertificate(). It is a process of its own, and not part of `pushmta web`, which faces the devices of the world:
+//   another role in the database, another address, and neither falls with the other. Each page is a ConsoleRoute in
+//   ConsoleRoutes.all, which says what method, path and role it has; ConsoleResponder looks at session, role and form token
+//   before the route's handler is called. Templates, style and script are those of ConsoleFiles, words those of Phrase.
 //
 // THREADS AND TASKS
 //   Two event loops; a task a request, on the general pool. Passwords are hashed on one thread of their own, one after the
@@ -40,7 +41,6 @@
 
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOPosix
@@ -102,6 +102,8 @@ public final class ConsoleServer: Sendable {
     private let group = MultiThreadedEventLoopGroup.singleton
     private let running = Mutex<ServiceGroup?>(nil)
     private let isDraining = Mutex(false)
+    /// What HTTPS is served with; nil without.
+    private let certificate: ConsoleCertificate?
 
     /// Connections at once: a few hundred people with live pages.
     private static let connections = 1_000
@@ -120,6 +122,7 @@ public final class ConsoleServer: Sendable {
             throw ConsoleError(code: .setting, description: problem + ".")
         }
         self.setup = setup
+        certificate = setup.settings.console.hasTLS ? try ConsoleCertificate(setup.settings.console) : nil
         database = ConsoleDatabase(setup)
         responder = try ConsoleResponder(setup: setup, database: database)
     }
@@ -162,11 +165,22 @@ public final class ConsoleServer: Sendable {
         if let group = running.withLock({ $0 }) { Task { await group.triggerGracefulShutdown() } }
     }
 
+    /// Reads the certificate and its key again, for the connections that come from now on; files that cannot be used change nothing.
+    public func reloadCertificate() {
+        guard let certificate else { return }
+        do {
+            try certificate.reload()
+            setup.logger.notice("The certificate of console.certificateFile was read again.")
+        } catch {
+            setup.logger.failure("The certificate stays the one that was read before", of: error, level: .error)
+        }
+    }
+
     private func serve(_ onOpen: @escaping @Sendable (Int) -> Void) async throws {
         let settings = setup.settings.console
         let application = Application(
             responder: responder.router(),
-            server: try builder(),
+            server: builder(),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.address, port: settings.port),
                 backlog: 256,
@@ -188,46 +202,66 @@ public final class ConsoleServer: Sendable {
         try await services.run()
     }
 
-    private func builder() throws -> HTTPServerBuilder {
-        let plain = HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                idleTimeout: Self.idle,
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: Self.headerBytes,
-                    maxHeaderListSize: Self.headerBytes,
-                    maxHeaderFieldCount: 100
-                )
+    private func builder() -> HTTPServerBuilder {
+        let configuration = HTTP1Channel.Configuration(
+            idleTimeout: Self.idle,
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: Self.headerBytes,
+                maxHeaderListSize: Self.headerBytes,
+                maxHeaderFieldCount: 100
             )
         )
-        guard setup.settings.console.hasTLS else { return plain }
-        return try .tls(plain, tlsConfiguration: ConsoleCertificate.configuration(setup.settings.console))
+        guard let certificate else { return .http1(configuration: configuration) }
+        return HTTPServerBuilder { responder in
+            ConsoleTLSChannel(
+                base: HTTP1Channel(responder: responder, configuration: configuration),
+                certificate: certificate
+            )
+        }
     }
 }
 
-/// The certificate of the console.
-public enum ConsoleCertificate {
+/// The certificate of the console: it can be read again while connections are open, which keep the one that they have.
+public final class ConsoleCertificate: Sendable {
+    private let settings: ConsoleSettings
+    private let current: Mutex<NIOSSLContext>
+
+    /// Reads the files of the settings.
+    ///
+    /// - Throws: ``ConsoleError`` of code `setting` if they cannot be used.
+    init(_ settings: ConsoleSettings) throws(ConsoleError) {
+        self.settings = settings
+        current = Mutex(try Self.read(settings))
+    }
+
+    /// Reads the files again; what cannot be used changes nothing.
+    func reload() throws(ConsoleError) {
+        let read = try Self.read(settings)
+        current.withLock { $0 = read }
+    }
+
+    /// What new connections are served with.
+    var context: NIOSSLContext { current.withLock(\.self) }
+
     /// Why the files of the settings cannot be used; nil if they can, or if there are none.
     public static func problem(_ settings: ConsoleSettings) -> String? {
         guard settings.hasTLS else { return nil }
         do {
-            _ = try configuration(settings)
+            _ = try read(settings)
             return nil
-        } catch let error as ConsoleError {
-            return error.description
         } catch {
-            return "\(error)"
+            return error.description
         }
     }
 
-    static func configuration(_ settings: ConsoleSettings) throws -> TLSConfiguration {
+    private static func read(_ settings: ConsoleSettings) throws(ConsoleError) -> NIOSSLContext {
         do {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMFile(settings.certificateFile).map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: settings.privateKeyFile, format: .pem))
             )
             configuration.minimumTLSVersion = .tlsv12
-            _ = try NIOSSLContext(configuration: configuration)
-            return configuration
+            return try NIOSSLContext(configuration: configuration)
         } catch {
             throw ConsoleError(
                 code: .setting,
@@ -235,6 +269,25 @@ public enum ConsoleCertificate {
                     "console.certificateFile “\(settings.certificateFile)” and console.privateKeyFile “\(settings.privateKeyFile)” cannot be used: \(error). Give PEM files that belong together."
             )
         }
+    }
+}
+
+/// Puts TLS under the connections of HTTP, with the certificate of the moment in which each begins.
+private struct ConsoleTLSChannel: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
+
+    let base: HTTP1Channel
+    let certificate: ConsoleCertificate
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let context = certificate.context
+        return channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        }.flatMap { base.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await base.handle(value: value, logger: logger)
     }
 }
 

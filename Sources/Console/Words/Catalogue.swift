@@ -173,6 +173,9 @@ extension Catalogue {
             case "application.add": .auditApplicationAdd
             case "application.copy": .auditApplicationCopy
             case "application.resume": .auditApplicationResume
+            case "application.change": .auditApplicationChange
+            case "account.change": .auditAccountChange
+            case "service.change": .auditServiceChange
             case "application.test": .auditTest
             case "credential.set": .auditCredentialSet
             default: nil

@@ -45,11 +45,10 @@ extension English {
         .gatewayRemedy: "Wait: sending goes on by itself when a probe is taken. “Send again now” tries at once.",
         .routeIsWrong: "Every message would be refused: {0}.",
         .credentialUnfit: "Its account speaks {0}, which does not take {1}.",
-        .credentialUnfitRemedy:
-            "Upload another credential, or give it another account: pushmta app set NAME --account.",
+        .credentialUnfitRemedy: "Upload another credential, or choose another account with “Change”.",
         .accountInactive: "Account {0} is paused: nothing is sent through it.",
         .noAccountText: "It has no external account: a delivery has to name one.",
-        .noAccountRemedy: "pushmta app set {0} --account NAME",
+        .noAccountRemedy: "An administrator chooses one with “Change”.",
         .applicationDone: "The application is declared. Next: upload its credential.",
         .resumeDone:
             "Nothing holds it back any more: its messages are sent again. If the cause is still there, the "
@@ -80,7 +79,6 @@ extension English {
             + "place of",
         .declaredTitle: "What it declares",
         .declaresNothing: "Nothing: deliveries may use any variable and any sound.",
-        .declareHint: "Variables, sounds, subscription parameters and the icon are declared with pushmta app set.",
         .columnVariable: "Variable",
         .columnType: "Type",
         .columnDefault: "Default",
@@ -203,6 +201,85 @@ extension English {
         .binaryClosed:
             "Apple closed its binary gateway on 31 March 2021. Name the host of a gateway that stands in for it, "
             + "or choose ios-http2.",
+        // Changing what there is.
+        .changeButton: "Change",
+        .changeTitle: "Change {0}",
+        .formWrong: "Nothing is saved: what is wrong stands at its field.",
+        .formStale:
+            "Somebody else has changed it since this page was loaded, so nothing is saved. Note what you have typed, then",
+        .formLoadAgain: "load it as it is now.",
+        .changeGeneral: "General",
+        .changeBuiltIn: "What the app has built in",
+        .changeBuiltInNote: "Change these only together with the app itself.",
+        .labelHint: "Its name for people.",
+        .accountChangeHint: "Deliveries that exist already keep the account that they were made with.",
+        .fieldRate: "Messages a second",
+        .rateHint: "At most, on all hosts together. Empty: no limit of its own.",
+        .rateWrong: "This is no rate. Give a number from 0.001 to 1000000, or leave it empty.",
+        .bundleChangeHint: "Counts at once, also for what deliveries under way have not sent yet.",
+        .keyChangeHint: "Apps that have another one cannot register any more.",
+        .formatChangeHint:
+            "Cannot be changed while a delivery is under way. The wrong one loses receipts or crashes the app.",
+        .formatUnderWay:
+            "A delivery of this application is under way, and its message ids are in the present format. Change it when "
+            + "all of them are finished.",
+        .keyTaken: "Another application has this integration key already.",
+        .accountMissing: "There is no such account for this platform. Choose one of the list.",
+        .accountUnfit:
+            "This account speaks {0}, which does not take the application’s credential ({1}). Choose another account, or "
+            + "upload another credential first.",
+        .iconRemove: "Take the icon away",
+        .iconChoose: "Choose another icon",
+        .iconPaste: "Or paste it as Base64",
+        .iconHint: "A PNG file of 48×48 pixels, for previews.",
+        .iconNoBase64: "what was pasted is no Base64",
+        .iconNoBase64Remedy: "choose the PNG file, or paste what base64 FILE prints",
+        .variablesTitle: "Variables",
+        .variablesHint:
+            "What the app’s code understands in a message beside the usual fields. With none declared, deliveries may use "
+            + "any; with some, a delivery with another one is refused.",
+        .variableAdd: "Add a variable",
+        .soundsTitle: "Sounds",
+        .soundsHint:
+            "What the app can play: a file in it, such as chime.caf, or a sound of the system. The same rule as for "
+            + "variables.",
+        .soundAdd: "Add a sound",
+        .soundOfApplication: "the app",
+        .columnOrigin: "Comes with",
+        .parametersTitle: "Subscription parameters",
+        .parametersHint:
+            "What the app gives with a registration, and where it is kept: user_key, locale, time_zone, recipient.NAME or "
+            + "parameters.NAME. Others are kept as parameters under their own names.",
+        .parameterAdd: "Add a parameter",
+        .applicationChanged: "The application is changed. Children take it up within seconds.",
+        .serviceChanged: "The service is changed.",
+        .serviceLabelHint: "Its name for people. The name in commands stays.",
+        .accountChanged: "The account is changed. Its children are replaced one by one, within seconds.",
+        .changeAccountText:
+            "What deliveries under way have not sent yet goes as it is set here, as soon as children are replaced: within "
+            + "seconds.",
+        .hostChangeHint: "The gateway’s own: {0}. Another one is a proxy or a stand-in.",
+        .hostOfOthers:
+            "{0} is of the other environment than these applications, whose every push token is a bad one there: {1}.",
+        .hostWrong: "This is no host. Give a name or an IP address, without https:// and without a port.",
+        .fieldConnections: "Connections of a child",
+        .connectionsHint: "From 1 to 100. Empty: as the settings say.",
+        .connectionsWrong: "This is no number from 1 to 100.",
+        .fieldFeedbackHost: "Host of the feedback service",
+        .fieldFeedbackPort: "Port of the feedback service",
+        .feedbackHint: "Empty: the one that belongs to the gateway.",
+        .stateHint: "While it is paused nothing is sent through it, and messages wait.",
+        .bySetting: "as the settings say",
+        .noLimit: "no limit of its own",
+        .factAuthorities: "Certificate authorities",
+        .authoritiesNote:
+            "This file lies on each host that sends, so it is named there: pushmta account set {0} --ca-file FILE",
+        .accountPausedText: "It is paused: nothing is sent through it, and messages wait.",
+        .accountApplications: "Applications that go through it",
+        .accountUnused: "None has chosen it.",
+        .auditServiceChange: "changed a service",
+        .auditAccountChange: "changed an external account",
+        .auditApplicationChange: "changed an application",
         // What the audit log tells of them.
         .auditServiceAdd: "declared a service",
         .auditAccountAdd: "declared an external account",

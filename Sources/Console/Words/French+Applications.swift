@@ -48,10 +48,10 @@ extension French {
         .routeIsWrong: "Chaque message serait refusé : {0}.",
         .credentialUnfit: "Son compte parle {0}, qui n’accepte pas : {1}.",
         .credentialUnfitRemedy:
-            "Téléversez d’autres identifiants, ou donnez-lui un autre compte : pushmta app set NOM --account.",
+            "Téléversez d’autres identifiants, ou choisissez un autre compte avec « Modifier ».",
         .accountInactive: "Le compte {0} est en pause : rien n’est envoyé par lui.",
         .noAccountText: "Elle n’a pas de compte externe : une diffusion doit en nommer un.",
-        .noAccountRemedy: "pushmta app set {0} --account NOM",
+        .noAccountRemedy: "Un administrateur en choisit un avec « Modifier ».",
         .applicationDone: "L’application est déclarée. Ensuite : téléverser ses identifiants.",
         .resumeDone:
             "Plus rien ne la retient : ses messages sont de nouveau envoyés. Si la cause est toujours là, le circuit se rouvre.",
@@ -83,7 +83,6 @@ extension French {
             + "la place de",
         .declaredTitle: "Ce qu’elle déclare",
         .declaresNothing: "Rien : les diffusions peuvent utiliser toute variable et tout son.",
-        .declareHint: "Les variables, sons, paramètres d’abonnement et l’icône se déclarent avec pushmta app set.",
         .columnVariable: "Variable",
         .columnType: "Type",
         .columnDefault: "Valeur par défaut",
@@ -210,6 +209,88 @@ extension French {
         .binaryClosed:
             "Apple a fermé sa passerelle binaire le 31 mars 2021. Nommez l’hôte d’une passerelle qui la remplace, ou choisissez "
             + "ios-http2.",
+        // Changing what there is.
+        .changeButton: "Modifier",
+        .changeTitle: "Modifier {0}",
+        .formWrong: "Rien n’est enregistré : ce qui ne va pas figure à son champ.",
+        .formStale:
+            "Quelqu’un d’autre l’a modifié depuis que cette page a été chargée ; rien n’est donc enregistré. Notez "
+            + "ce que vous avez saisi, puis",
+        .formLoadAgain: "chargez son état actuel.",
+        .changeGeneral: "Général",
+        .changeBuiltIn: "Ce que l’app contient",
+        .changeBuiltInNote: "À ne modifier qu’avec l’app elle-même.",
+        .labelHint: "Son nom pour les personnes.",
+        .accountChangeHint: "Les diffusions existantes gardent le compte avec lequel elles ont été créées.",
+        .fieldRate: "Messages par seconde",
+        .rateHint: "Au plus, sur tous les hôtes ensemble. Vide : pas de limite propre.",
+        .rateWrong: "Ce n’est pas un débit. Donnez un nombre de 0.001 à 1000000, ou laissez le champ vide.",
+        .bundleChangeHint: "Vaut aussitôt, y compris pour ce que les diffusions en cours n’ont pas encore envoyé.",
+        .keyChangeHint: "Les apps qui en ont une autre ne peuvent plus s’enregistrer.",
+        .formatChangeHint:
+            "Ne change pas pendant qu’une diffusion est en cours. Le mauvais perd des accusés ou fait planter l’app.",
+        .formatUnderWay:
+            "Une diffusion de cette application est en cours, et ses identifiants de message ont le format actuel. "
+            + "Modifiez-le quand toutes seront terminées.",
+        .keyTaken: "Une autre application a déjà cette clé d’intégration.",
+        .accountMissing: "Ce compte n’existe pas pour cette plateforme. Choisissez-en un dans la liste.",
+        .accountUnfit:
+            "Ce compte parle {0}, qui n’accepte pas les identifiants de l’application ({1}). Choisissez un autre compte, "
+            + "ou téléversez d’abord d’autres identifiants.",
+        .iconRemove: "Retirer l’icône",
+        .iconChoose: "Choisir une autre icône",
+        .iconPaste: "Ou la coller en Base64",
+        .iconHint: "Un fichier PNG de 48×48 pixels, pour les aperçus.",
+        .iconNoBase64: "ce qui a été collé n’est pas du Base64",
+        .iconNoBase64Remedy: "choisissez le fichier PNG, ou collez ce que base64 FICHIER affiche",
+        .variablesTitle: "Variables",
+        .variablesHint:
+            "Ce que le code de l’app comprend dans un message, outre les champs habituels. Sans déclaration, une "
+            + "diffusion peut tout employer ; sinon, celle qui en emploie une autre est refusée.",
+        .variableAdd: "Ajouter une variable",
+        .soundsTitle: "Sons",
+        .soundsHint:
+            "Ce que l’app peut jouer : un de ses fichiers, tel que chime.caf, ou un son du système. Même règle que pour "
+            + "les variables.",
+        .soundAdd: "Ajouter un son",
+        .soundOfApplication: "l’app",
+        .columnOrigin: "Vient avec",
+        .parametersTitle: "Paramètres d’abonnement",
+        .parametersHint:
+            "Ce que l’app donne à l’enregistrement, et où c’est conservé : user_key, locale, time_zone, recipient.NOM ou "
+            + "parameters.NOM. Les autres restent des paramètres sous leur propre nom.",
+        .parameterAdd: "Ajouter un paramètre",
+        .applicationChanged: "L’application est modifiée. Les processus enfants l’appliquent en quelques secondes.",
+        .serviceChanged: "Le service est modifié.",
+        .serviceLabelHint: "Son nom pour les personnes. Le nom dans les commandes reste.",
+        .accountChanged:
+            "Le compte est modifié. Ses processus enfants sont remplacés l’un après l’autre, en quelques secondes.",
+        .changeAccountText:
+            "Ce que les diffusions en cours n’ont pas encore envoyé part selon ce qui est réglé ici, dès que les "
+            + "processus enfants sont remplacés : en quelques secondes.",
+        .hostChangeHint: "La passerelle elle-même : {0}. Un autre est un proxy ou un remplaçant.",
+        .hostOfOthers:
+            "{0} est de l’autre environnement que ces applications, dont chaque jeton push y est mauvais : {1}.",
+        .hostWrong: "Ce n’est pas un hôte. Donnez un nom ou une adresse IP, sans https:// et sans port.",
+        .fieldConnections: "Connexions d’un processus enfant",
+        .connectionsHint: "De 1 à 100. Vide : comme dans les réglages.",
+        .connectionsWrong: "Ce n’est pas un nombre de 1 à 100.",
+        .fieldFeedbackHost: "Hôte du service de retour",
+        .fieldFeedbackPort: "Port du service de retour",
+        .feedbackHint: "Vide : celui de la passerelle.",
+        .stateHint: "Tant qu’il est en pause, rien n’est envoyé par lui, et les messages attendent.",
+        .bySetting: "comme dans les réglages",
+        .noLimit: "pas de limite propre",
+        .factAuthorities: "Autorités de certification",
+        .authoritiesNote:
+            "Ce fichier se trouve sur chaque hôte qui envoie ; c’est là qu’on le nomme : pushmta account "
+            + "set {0} --ca-file FICHIER",
+        .accountPausedText: "Il est en pause : rien n’est envoyé par lui, et les messages attendent.",
+        .accountApplications: "Applications qui passent par lui",
+        .accountUnused: "Aucune ne l’a choisi.",
+        .auditServiceChange: "a modifié un service",
+        .auditAccountChange: "a modifié un compte externe",
+        .auditApplicationChange: "a modifié une application",
         // What the audit log tells of them.
         .auditServiceAdd: "a déclaré un service",
         .auditAccountAdd: "a déclaré un compte externe",

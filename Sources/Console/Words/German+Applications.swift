@@ -47,11 +47,10 @@ extension German {
             "Warten Sie: Es geht von selbst weiter, sobald eine Probe angenommen wird. „Wieder senden“ versucht es sofort.",
         .routeIsWrong: "Jede Nachricht würde abgelehnt: {0}.",
         .credentialUnfit: "Ihr Konto spricht {0}, und das nimmt nicht an: {1}.",
-        .credentialUnfitRemedy:
-            "Laden Sie andere Zugangsdaten hoch, oder geben Sie ihr ein anderes Konto: pushmta app set NAME --account.",
+        .credentialUnfitRemedy: "Laden Sie andere Zugangsdaten hoch, oder wählen Sie mit „Ändern“ ein anderes Konto.",
         .accountInactive: "Das Konto {0} ist angehalten: Nichts wird darüber gesendet.",
         .noAccountText: "Sie hat kein externes Konto: Ein Versand muss eines nennen.",
-        .noAccountRemedy: "pushmta app set {0} --account NAME",
+        .noAccountRemedy: "Die Administration wählt eines mit „Ändern“.",
         .applicationDone: "Die Anwendung ist angelegt. Als Nächstes: ihre Zugangsdaten hochladen.",
         .resumeDone:
             "Nichts hält sie mehr zurück: Ihre Nachrichten werden wieder gesendet. Besteht die Ursache noch, öffnet sich die "
@@ -83,7 +82,6 @@ extension German {
             + "statt",
         .declaredTitle: "Was sie deklariert",
         .declaresNothing: "Nichts: Ein Versand darf jede Variable und jeden Ton verwenden.",
-        .declareHint: "Variablen, Töne, Abonnementparameter und das Symbol werden mit pushmta app set deklariert.",
         .columnVariable: "Variable",
         .columnType: "Typ",
         .columnDefault: "Vorgabe",
@@ -209,6 +207,87 @@ extension German {
         .binaryClosed:
             "Apple hat sein Binär-Gateway am 31. März 2021 geschlossen. Nennen Sie den Host eines Gateways, das dafür einsteht, oder "
             + "wählen Sie ios-http2.",
+        // Changing what there is.
+        .changeButton: "Ändern",
+        .changeTitle: "{0} ändern",
+        .formWrong: "Nichts ist gespeichert: Was falsch ist, steht bei seinem Feld.",
+        .formStale:
+            "Jemand anderes hat es geändert, seit diese Seite geladen wurde; darum ist nichts gespeichert. Merken Sie "
+            + "sich, was Sie eingegeben haben, und",
+        .formLoadAgain: "laden Sie es, wie es jetzt ist.",
+        .changeGeneral: "Allgemein",
+        .changeBuiltIn: "Was in der App steckt",
+        .changeBuiltInNote: "Ändern Sie das nur zusammen mit der App selbst.",
+        .labelHint: "Der Name für Menschen.",
+        .accountChangeHint: "Bestehende Sendungen behalten das Konto, mit dem sie angelegt wurden.",
+        .fieldRate: "Nachrichten je Sekunde",
+        .rateHint: "Höchstens, auf allen Hosts zusammen. Leer: ohne eigene Grenze.",
+        .rateWrong: "Das ist keine Rate. Geben Sie eine Zahl von 0.001 bis 1000000 an, oder lassen Sie das Feld leer.",
+        .bundleChangeHint: "Gilt sofort, auch für das, was laufende Sendungen noch nicht gesendet haben.",
+        .keyChangeHint: "Apps mit einem anderen können sich nicht mehr anmelden.",
+        .formatChangeHint:
+            "Nicht zu ändern, während eine Sendung läuft. Das falsche verliert Empfangsmeldungen oder lässt die App "
+            + "abstürzen.",
+        .formatUnderWay:
+            "Eine Sendung dieser Anwendung läuft, und ihre Nachrichten-IDs sind im jetzigen Format. Ändern Sie es, wenn "
+            + "alle fertig sind.",
+        .keyTaken: "Eine andere Anwendung hat diesen Integrationsschlüssel schon.",
+        .accountMissing: "Ein solches Konto gibt es für diese Plattform nicht. Wählen Sie eines aus der Liste.",
+        .accountUnfit:
+            "Dieses Konto spricht {0}, und das nimmt die Zugangsdaten der Anwendung nicht an ({1}). Wählen Sie ein "
+            + "anderes, oder laden Sie zuerst andere Zugangsdaten hoch.",
+        .iconRemove: "Symbol entfernen",
+        .iconChoose: "Anderes Symbol wählen",
+        .iconPaste: "Oder als Base64 einfügen",
+        .iconHint: "Eine PNG-Datei von 48×48 Pixeln, für Vorschauen.",
+        .iconNoBase64: "das Eingefügte ist kein Base64",
+        .iconNoBase64Remedy: "wählen Sie die PNG-Datei, oder fügen Sie ein, was base64 DATEI ausgibt",
+        .variablesTitle: "Variablen",
+        .variablesHint:
+            "Was der Code der App in einer Nachricht neben den üblichen Feldern versteht. Ist keine deklariert, darf ein "
+            + "Versand jede verwenden; sonst wird einer mit einer anderen abgelehnt.",
+        .variableAdd: "Variable hinzufügen",
+        .soundsTitle: "Töne",
+        .soundsHint:
+            "Was die App abspielen kann: eine Datei in ihr, etwa chime.caf, oder ein Ton des Systems. Es gilt dieselbe "
+            + "Regel wie für Variablen.",
+        .soundAdd: "Ton hinzufügen",
+        .soundOfApplication: "die App",
+        .columnOrigin: "Gehört zu",
+        .parametersTitle: "Parameter des Abonnements",
+        .parametersHint:
+            "Was die App bei der Anmeldung angibt, und wo es bleibt: user_key, locale, time_zone, recipient.NAME oder "
+            + "parameters.NAME. Andere bleiben Parameter unter ihrem eigenen Namen.",
+        .parameterAdd: "Parameter hinzufügen",
+        .applicationChanged: "Die Anwendung ist geändert. Kindprozesse übernehmen es in Sekunden.",
+        .serviceChanged: "Der Dienst ist geändert.",
+        .serviceLabelHint: "Der Name für Menschen. Der Name in Befehlen bleibt.",
+        .accountChanged: "Das Konto ist geändert. Seine Kindprozesse werden nacheinander ersetzt, in Sekunden.",
+        .changeAccountText:
+            "Was laufende Sendungen noch nicht gesendet haben, geht so, wie es hier steht, sobald die Kindprozesse "
+            + "ersetzt sind: in Sekunden.",
+        .hostChangeHint: "Das Gateway selbst: {0}. Ein anderer ist ein Proxy oder ein Ersatz.",
+        .hostOfOthers:
+            "{0} gehört zur anderen Umgebung als diese Anwendungen, von denen dort jedes Push-Token ungültig ist: {1}.",
+        .hostWrong: "Das ist kein Host. Geben Sie einen Namen oder eine IP-Adresse an, ohne https:// und ohne Port.",
+        .fieldConnections: "Verbindungen eines Kindprozesses",
+        .connectionsHint: "Von 1 bis 100. Leer: wie in den Einstellungen.",
+        .connectionsWrong: "Das ist keine Zahl von 1 bis 100.",
+        .fieldFeedbackHost: "Host des Feedback-Dienstes",
+        .fieldFeedbackPort: "Port des Feedback-Dienstes",
+        .feedbackHint: "Leer: der zum Gateway gehört.",
+        .stateHint: "Solange es angehalten ist, wird nichts darüber gesendet, und Nachrichten warten.",
+        .bySetting: "wie in den Einstellungen",
+        .noLimit: "ohne eigene Grenze",
+        .factAuthorities: "Zertifizierungsstellen",
+        .authoritiesNote:
+            "Diese Datei liegt auf jedem Host, der sendet, und wird dort genannt: pushmta account set {0} --ca-file DATEI",
+        .accountPausedText: "Es ist angehalten: Nichts wird darüber gesendet, und Nachrichten warten.",
+        .accountApplications: "Anwendungen, die darüber senden",
+        .accountUnused: "Keine hat es gewählt.",
+        .auditServiceChange: "hat einen Dienst geändert",
+        .auditAccountChange: "hat ein externes Konto geändert",
+        .auditApplicationChange: "hat eine Anwendung geändert",
         // What the audit log tells of them.
         .auditServiceAdd: "hat einen Dienst angelegt",
         .auditAccountAdd: "hat ein externes Konto angelegt",

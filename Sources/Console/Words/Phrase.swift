@@ -150,12 +150,23 @@ enum Phrase: String, Sendable, CaseIterable {
     // Uploading a credential.
     case credentialFormTitle, credentialFormText, credentialFormButton, chooseFile, materialIOS, materialIOSHint,
         materialAndroid, materialAndroidHint, keyIDHint, teamIDHint, fieldPassphrase, passphraseHint, fieldBoth,
-        fieldBothHint, materialMissing, declareHint, keyIDsMissing, noSealingKey
+        fieldBothHint, materialMissing, keyIDsMissing, noSealingKey
     // External accounts.
     case accountsTitle, accountsText, noAccounts, firstAccounts, moreAccounts, accountActive, accountPaused,
         accountDone, connectorIOSHTTP2, connectorIOSBinary, connectorAndroidV1, connectorAndroidV2, newAccountTitle,
         newAccountText, newAccountButton, accountEnvironmentHint, fieldHost, fieldHostHint, fieldPort,
         connectorMissing, portWrong, binaryClosed
+    // Changing what there is.
+    case changeButton, changeTitle, formWrong, formStale, formLoadAgain, changeGeneral, changeBuiltIn,
+        changeBuiltInNote, labelHint, accountChangeHint, fieldRate, rateHint, rateWrong, bundleChangeHint,
+        keyChangeHint, formatChangeHint, formatUnderWay, keyTaken, accountMissing, accountUnfit, iconRemove,
+        iconChoose, iconPaste, iconHint, iconNoBase64, iconNoBase64Remedy, variablesTitle, variablesHint,
+        variableAdd, soundsTitle, soundsHint, soundAdd, soundOfApplication, columnOrigin, parametersTitle,
+        parametersHint, parameterAdd, applicationChanged, serviceChanged, serviceLabelHint, accountChanged,
+        changeAccountText, hostChangeHint, hostOfOthers, hostWrong, fieldConnections, connectionsHint,
+        connectionsWrong, fieldFeedbackHost, fieldFeedbackPort, feedbackHint, stateHint, bySetting, noLimit,
+        factAuthorities, authoritiesNote, accountPausedText, accountApplications, accountUnused, auditServiceChange,
+        auditAccountChange, auditApplicationChange
     // What the audit log tells of them.
     case auditServiceAdd, auditAccountAdd, auditApplicationAdd, auditApplicationCopy, auditApplicationResume,
         auditCredentialSet

@@ -46,23 +46,27 @@
     control.hidden = false;
     open();
 })();
-// A credential's file is read into the field that is sent: a certificate as Base64, as it is no text. Without this script it is pasted.
-(() => {
-    const picker = document.getElementById("picker");
-    const file = document.getElementById("picker-file");
-    const material = document.getElementById("field-material");
-    if (!picker || !file || !material) return;
+// A file is read into the field that is sent: a certificate and an icon as Base64, as they are no text. Without this script it is pasted.
+for (const picker of document.querySelectorAll(".picker")) {
+    const file = picker.querySelector("input");
+    const field = document.getElementById(picker.dataset.into);
     const keyID = document.getElementById("field-key_id");
-    const most = 65536;
+    const most = 262145;
     file.addEventListener("change", async () => {
         const chosen = file.files[0];
         if (!chosen) return;
         const bytes = new Uint8Array(await chosen.slice(0, most).arrayBuffer());
-        material.value = bytes[0] === 0x30
+        field.value = bytes[0] === 0x30 || picker.dataset.binary
             ? btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) : new TextDecoder().decode(bytes);
         // Apple names the file AuthKey_KEYID.p8.
         const name = /^AuthKey_(\w{10})\.p8$/.exec(chosen.name);
         if (name && keyID) keyID.value = name[1];
     });
     picker.hidden = false;
-})();
+}
+// On a narrow screen the menu is wider than the window: it begins with the page that is open.
+{
+    const link = document.querySelector(".top nav [aria-current]");
+    const menu = link?.closest("nav");
+    if (menu) menu.scrollLeft = link.offsetLeft + link.offsetWidth / 2 - menu.offsetLeft - menu.clientWidth / 2;
+}

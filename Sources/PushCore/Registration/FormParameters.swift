@@ -10,9 +10,10 @@ public struct FormParameters: Sendable, Equatable {
     public private(set) var values: [String: String] = [:]
     /// Pairs that were read, repeated names included.
     private var count = 0
+    private let most: Int
 
-    /// No parameters.
-    public init() {}
+    /// No parameters, of which so many are taken.
+    public init(most: Int = Self.maximumCount) { self.most = most }
 
     /// Reads pairs `name=value`, separated with `&`; what is read later wins over what was there.
     public mutating func read(_ bytes: [UInt8]) throws(FormError) {
@@ -34,7 +35,7 @@ public struct FormParameters: Sendable, Equatable {
 
     private mutating func add(_ bytes: [UInt8], _ start: Int, _ equals: Int, _ end: Int) throws(FormError) {
         count += 1
-        guard count <= Self.maximumCount else { throw FormError(.tooManyParameters) }
+        guard count <= most else { throw FormError(.tooManyParameters) }
         let name = try Self.decode(bytes, start, equals, name: "")
         values[name] = equals < end ? try Self.decode(bytes, equals + 1, end, name: name) : ""
     }
@@ -77,7 +78,7 @@ public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         case notUTF8
         /// A value holds the character U+0000.
         case nulCharacter
-        /// There are more parameters than ``FormParameters/maximumCount``.
+        /// There are more parameters than are taken.
         case tooManyParameters
     }
 
@@ -98,7 +99,7 @@ public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         case .malformedEscape: "\(place) has a % without two hexadecimal digits."
         case .notUTF8: "\(place) is not UTF-8."
         case .nulCharacter: "\(place) holds the character U+0000."
-        case .tooManyParameters: "There are more than \(FormParameters.maximumCount) parameters."
+        case .tooManyParameters: "There are too many parameters."
         }
     }
 }

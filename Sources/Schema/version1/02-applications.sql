@@ -311,6 +311,62 @@ COMMENT ON FUNCTION pushmta_engine.bind_credential(text, bigint, text, text, tex
     'Stores a sealed credential and binds it to an application. One of the same name is replaced, as applications share one by name. A '
     'certificate that an application of the other environment has is most probably the wrong one, and refused unless it is for both.';
 
+CREATE FUNCTION pushmta_engine.change_application(application integer, label text, integration_key text, bundle_id text,
+    message_id_format text, account integer, variables jsonb, sounds jsonb, subscription_parameters jsonb, icon bytea, removes_icon boolean)
+    RETURNS text LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    earlier pushmta_engine.application;
+    later pushmta_engine.application;
+BEGIN
+    SELECT a.* INTO earlier FROM pushmta_engine.application a WHERE a.id = application FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no application %.', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    IF account IS NOT NULL AND NOT EXISTS (SELECT FROM external_account e
+        WHERE e.id = account AND (e.connector LIKE 'ios%') = (earlier.platform = 'ios'))
+    THEN
+        RAISE EXCEPTION 'There is no external account % for platform %.', account, earlier.platform
+            USING ERRCODE = 'PM005', HINT = 'Choose an account of the same platform.';
+    END IF;
+    -- What has its numbers from the one format cannot be written in the other.
+    IF message_id_format <> earlier.message_id_format AND EXISTS (
+        SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
+        WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
+            OR d.state IN ('stopped', 'failed') AND d.finished_at IS NULL))
+    THEN
+        RAISE EXCEPTION 'A delivery to application "%" is under way, whose message ids are in the present format.', earlier.name
+            USING ERRCODE = 'PM133', HINT = 'Change the format when no delivery of the application is unfinished.';
+    END IF;
+    BEGIN
+        UPDATE pushmta_engine.application a SET label = coalesce(label, a.label),
+            integration_key = coalesce(integration_key, a.integration_key), bundle_id = coalesce(bundle_id, a.bundle_id),
+            message_id_format = coalesce(message_id_format, a.message_id_format),
+            external_account_id = coalesce(account, a.external_account_id), variables = coalesce(variables, a.variables),
+            sounds = coalesce(sounds, a.sounds), subscription_parameters = coalesce(subscription_parameters, a.subscription_parameters),
+            icon = CASE WHEN removes_icon THEN NULL ELSE coalesce(icon, a.icon) END, changed_at = now()
+        WHERE a.id = application RETURNING a.* INTO later;
+    EXCEPTION WHEN unique_violation THEN
+        RAISE EXCEPTION 'Another application has this integration key already.'
+            USING ERRCODE = 'PM134', HINT = 'An integration key belongs to one application.';
+    END;
+    RETURN concat_ws(', ',
+        CASE WHEN later.label <> earlier.label THEN 'label' END,
+        CASE WHEN later.external_account_id IS DISTINCT FROM earlier.external_account_id THEN format('account %s → %s',
+            coalesce((SELECT e.name FROM external_account e WHERE e.id = earlier.external_account_id), 'none'),
+            (SELECT e.name FROM external_account e WHERE e.id = later.external_account_id)) END,
+        CASE WHEN later.bundle_id <> earlier.bundle_id THEN format('bundle id %s → %s', earlier.bundle_id, later.bundle_id) END,
+        CASE WHEN later.integration_key <> earlier.integration_key THEN 'integration key' END,
+        CASE WHEN later.message_id_format <> earlier.message_id_format THEN 'message ids ' || later.message_id_format END,
+        CASE WHEN later.icon IS DISTINCT FROM earlier.icon THEN 'icon' END,
+        CASE WHEN later.variables <> earlier.variables THEN 'variables' END,
+        CASE WHEN later.sounds <> earlier.sounds THEN 'sounds' END,
+        CASE WHEN later.subscription_parameters <> earlier.subscription_parameters THEN 'subscription parameters' END);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.change_application(integer, text, text, text, text, integer, jsonb, jsonb, jsonb, bytea, boolean) IS
+    'Changes an application, null leaves a value as it is; returns what is another one now, in words for the audit log.';
+
 -- What administrators declare by the console. Its role may read no credential and write no table.
 
 CREATE FUNCTION pushmta_engine.console_add_service(token bytea, moment timestamptz, idle interval, address text, name text, label text)
@@ -398,6 +454,126 @@ COMMENT ON FUNCTION pushmta_engine.console_add_application(bytea, timestamptz, i
     text, text, integer) IS
     'Declares an application for an administrator who has signed in, with what another one declares and its icon if that one is named. '
     'Returns its id.';
+
+CREATE FUNCTION pushmta_engine.version_of(changed_at timestamptz) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path = pushmta_engine, pg_temp AS $$ SELECT (extract(epoch FROM changed_at) * 1000000)::bigint $$;
+COMMENT ON FUNCTION pushmta_engine.version_of(timestamptz) IS
+    'By what the form of something knows whether it was changed since: its last change, in microseconds of Unix time.';
+
+CREATE FUNCTION pushmta_engine.require_version(subject text, changed_at timestamptz, expected bigint) RETURNS void LANGUAGE plpgsql
+    STABLE SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF version_of(changed_at) IS DISTINCT FROM expected THEN
+        RAISE EXCEPTION '% was changed by somebody else meanwhile.', subject
+            USING ERRCODE = 'PM132', HINT = 'Load the page again, and repeat what you changed.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_version(text, timestamptz, bigint) IS
+    'An error if something was changed since the form of it was made.';
+
+CREATE FUNCTION pushmta_engine.change_rate(scope text, name text, rate double precision) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    earlier double precision := (SELECT l.messages_per_second FROM pushmta.rate_limit l WHERE l.scope = scope AND l.name = name);
+BEGIN
+    IF rate IS NOT DISTINCT FROM earlier THEN
+        RETURN NULL;
+    END IF;
+    PERFORM pushmta.set_rate(scope, name, rate);
+    RETURN format('messages a second %s → %s', coalesce(earlier::text, 'no limit'), coalesce(rate::text, 'no limit'));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.change_rate(text, text, double precision) IS
+    'Sets a rate if it is another one; returns the change in words for the audit log, null if there is none.';
+
+CREATE FUNCTION pushmta_engine.console_change_service(token bytea, moment timestamptz, idle interval, address text, name text,
+    expected text, label text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+    earlier text;
+BEGIN
+    PERFORM require_label('service', label, 'PM052');
+    SELECT v.label INTO earlier FROM pushmta_engine.service v WHERE v.name = name FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no service "%".', name USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
+    ELSIF earlier <> expected THEN
+        RAISE EXCEPTION 'Service "%" was changed by somebody else meanwhile.', name
+            USING ERRCODE = 'PM132', HINT = 'Load the page again, and repeat what you changed.';
+    ELSIF earlier <> label THEN
+        UPDATE pushmta_engine.service v SET label = label, changed_at = now() WHERE v.name = name;
+        PERFORM note_audit(who, 'service.change', name, format('label %s → %s', earlier, label), address);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_change_service(bytea, timestamptz, interval, text, text, text, text) IS
+    'Gives a service another label for an administrator who has signed in, if it has the expected one still.';
+
+CREATE FUNCTION pushmta_engine.console_change_account(token bytea, moment timestamptz, idle interval, address text, account integer,
+    expected bigint, host text, port integer, options jsonb, active boolean, rate double precision) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+    earlier pushmta_engine.external_account;
+    kept jsonb;
+    changes text;
+BEGIN
+    SELECT e.* INTO earlier FROM external_account e WHERE e.id = account FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no external account %.', account
+            USING ERRCODE = 'PM005', HINT = 'pushmta account list shows them.';
+    END IF;
+    PERFORM require_version(format('External account "%s"', earlier.name), earlier.changed_at, expected);
+    -- The file of certificate authorities lies on hosts: who may work there says which it is.
+    kept := (options - 'ca_file') || jsonb_strip_nulls(jsonb_build_object('ca_file', earlier.options -> 'ca_file'));
+    changes := concat_ws(', ',
+        CASE WHEN (host, port) <> (earlier.host, earlier.port) THEN
+            format('%s:%s → %s:%s', earlier.host, earlier.port, host, port) END,
+        (SELECT string_agg(format('%s %s → %s', replace(k.name, '_', ' '), coalesce(earlier.options ->> k.name, 'default'),
+            coalesce(kept ->> k.name, 'default')), ', ' ORDER BY k.name)
+        FROM (SELECT jsonb_object_keys(earlier.options || kept) AS name) k
+        WHERE earlier.options -> k.name IS DISTINCT FROM kept -> k.name),
+        CASE WHEN active <> earlier.active THEN CASE WHEN active THEN 'in use' ELSE 'paused' END END);
+    IF changes <> '' THEN
+        UPDATE external_account e SET host = host, port = port, options = kept, active = active, changed_at = now()
+        WHERE e.id = account;
+    END IF;
+    changes := concat_ws(', ', nullif(changes, ''), change_rate('account', earlier.name, rate));
+    IF changes <> '' THEN
+        PERFORM note_audit(who, 'account.change', earlier.name, changes, address);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_change_account(bytea, timestamptz, interval, text, integer, bigint, text, integer, jsonb,
+    boolean, double precision) IS
+    'Changes an external account for an administrator who has signed in, if nobody has changed it since; the file of certificate '
+    'authorities stays.';
+
+CREATE FUNCTION pushmta_engine.console_change_application(token bytea, moment timestamptz, idle interval, address text,
+    application integer, expected bigint, rate double precision, label text, integration_key text, bundle_id text,
+    message_id_format text, account integer, variables jsonb, sounds jsonb, subscription_parameters jsonb, icon bytea,
+    removes_icon boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, ARRAY['admin']);
+    found_name text;
+    last_change timestamptz;
+    changes text;
+BEGIN
+    SELECT a.name, a.changed_at INTO found_name, last_change FROM pushmta_engine.application a WHERE a.id = application
+    FOR NO KEY UPDATE;
+    PERFORM require_version(format('Application "%s"', found_name), last_change, expected) WHERE found_name IS NOT NULL;
+    PERFORM require_label('application', label, 'PM052') WHERE label IS NOT NULL;
+    changes := change_application(application, label, integration_key, bundle_id, message_id_format, account, variables, sounds,
+        subscription_parameters, icon, removes_icon);
+    changes := concat_ws(', ', nullif(changes, ''), change_rate('application', found_name, rate));
+    IF changes <> '' THEN
+        PERFORM note_audit(who, 'application.change', found_name, changes, address);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_change_application(bytea, timestamptz, interval, text, integer, bigint, double precision, text,
+    text, text, text, integer, jsonb, jsonb, jsonb, bytea, boolean) IS
+    'Changes an application and its rate for an administrator who has signed in, if nobody has changed the application since.';
 
 CREATE FUNCTION pushmta_engine.console_credential_id(token bytea, moment timestamptz, idle interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -57,41 +57,84 @@ extension Store {
         }
     }
 
+    /// Changes an application as ``setApplication(name:_:declaring:)`` does, and its rate, for somebody who has signed in to the console.
+    ///
+    /// Throws `conflict` with `sqlState` `PM132` if somebody has changed it since, and what the session may not as all of the console's do.
+    ///
+    /// - Parameters:
+    ///   - version: what ``applicationVersion(_:)`` said when the form was made.
+    ///   - messagesPerSecond: its rate, from 0.001 to 1,000,000; nil for none of its own.
+    public func changeApplication(
+        _ id: Int32,
+        _ change: ApplicationChange,
+        version: Int64,
+        messagesPerSecond: Double?,
+        by actor: ConsoleActor
+    ) async throws {
+        try await transaction { transaction in
+            let found = try await transaction.execute(
+                PostgresStatement(
+                    "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1",
+                    [.int32(id)]
+                )
+            )
+            let before = try self.first(found, orThrow: "There is no application \(id).", ApplicationRow.init)
+            _ = try await Self.change(before, change, transaction) { values in
+                PostgresStatement(
+                    """
+                    SELECT pushmta_engine.console_change_application($1, \(Self.momentAndIdle), $4, $5, $6, $7::double precision,
+                        $8::text, $9::text, $10::text, $11::text, $12::integer, $13::text::jsonb, $14::text::jsonb, $15::text::jsonb,
+                        $16::bytea, $17)
+                    """,
+                    actor.values + [
+                        .text(actor.address), .int32(id), .int64(version),
+                        messagesPerSecond.map(PostgresValue.double) ?? .null,
+                    ] + values
+                )
+            }
+        }
+    }
+
     /// The same as a part of a transaction that does more.
-    static func change(_ before: ApplicationRow, _ change: ApplicationChange, _ transaction: PostgresTransaction)
-        async throws -> ApplicationRow
-    {
+    ///
+    /// - Parameter statement: makes what writes it of the new values, of which null is as it was; what a program may by itself if
+    ///   nothing else is said.
+    static func change(
+        _ before: ApplicationRow,
+        _ change: ApplicationChange,
+        _ transaction: PostgresTransaction,
+        statement: ([PostgresValue]) -> PostgresStatement? = { _ in nil }
+    ) async throws -> ApplicationRow {
         try NameCheck.label(change.label, of: "application")
         try NameCheck.integrationKey(change.integrationKey)
         if let text = change.bundleID, let problem = BundleID.problem(text, before.platform) {
             throw StoreError(.invalid, "Application \"\(before.name)\": \(problem).")
         }
         let account = try await account(change.account, platform: before.platform, transaction)
-        let result = try await transaction.execute(
-            PostgresStatement(
-                changeSQL,
-                [
-                    .text(before.name), .textOrNull(change.label), .textOrNull(change.integrationKey),
-                    .textOrNull(change.bundleID), .textOrNull(change.messageIDFormat?.rawValue),
-                    account.map { .int32($0.id) } ?? .null, .textOrNull(change.declarations?.variablesJSON),
-                    .textOrNull(change.declarations?.soundsJSON), .textOrNull(change.declarations?.parametersJSON),
-                    change.icon.map { .bytes($0.png) } ?? .null, .bool(change.removesIcon),
-                ]
-            )
+        let values: [PostgresValue] = [
+            .textOrNull(change.label), .textOrNull(change.integrationKey), .textOrNull(change.bundleID),
+            .textOrNull(change.messageIDFormat?.rawValue), account.map { .int32($0.id) } ?? .null,
+            .textOrNull(change.declarations?.variablesJSON), .textOrNull(change.declarations?.soundsJSON),
+            .textOrNull(change.declarations?.parametersJSON), change.icon.map { .bytes($0.png) } ?? .null,
+            .bool(change.removesIcon),
+        ]
+        let own = PostgresStatement(changeSQL, [.int32(before.id)] + values)
+        _ = try await transaction.execute(statement(values) ?? own)
+        let after = try ApplicationRow(
+            try await transaction.execute(
+                PostgresStatement(
+                    "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1",
+                    [.int32(before.id)]
+                )
+            ),
+            0
         )
-        guard result.rowCount > 0 else {
-            throw StoreError(
-                .conflict,
-                "A delivery to application \"\(before.name)\" is under way, whose message ids are in the present format.",
-                hint: "change the format when pushmta delivery list shows no unfinished delivery of the application"
-            )
-        }
-        let after = try ApplicationRow(result, 0)
         if let account { try refuse(RouteCheck.problem(after, account), of: after) }
         guard change.bundleID != nil, let id = after.credentialID else { return after }
+        // The view has all but the name, and is for the console's role, too.
         let credential = try await transaction.execute(
             PostgresStatement(
-                "SELECT \(CredentialNotice.columns) FROM pushmta_engine.credential c WHERE c.id = $1",
+                "SELECT \(CredentialNotice.columns) FROM (SELECT v.*, '' AS name FROM pushmta.credential v WHERE v.id = $1) c",
                 [.int64(id)]
             )
         )
@@ -105,19 +148,23 @@ extension Store {
     }
 
     private static let changeSQL = """
-        UPDATE pushmta_engine.application a SET label = coalesce($2::text, label),
-            integration_key = coalesce($3::text, integration_key), bundle_id = coalesce($4::text, bundle_id),
-            message_id_format = coalesce($5::text, message_id_format),
-            external_account_id = coalesce($6::integer, external_account_id),
-            variables = coalesce($7::text::jsonb, variables), sounds = coalesce($8::text::jsonb, sounds),
-            subscription_parameters = coalesce($9::text::jsonb, subscription_parameters),
-            icon = CASE WHEN $11 THEN NULL ELSE coalesce($10::bytea, icon) END, changed_at = now()
-        WHERE a.name = $1 AND ($5::text IS NULL OR $5 = a.message_id_format OR NOT EXISTS (
-            SELECT FROM pushmta_engine.delivery_application x JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
-            WHERE x.application_id = a.id AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-                OR d.state IN ('stopped', 'failed') AND d.finished_at IS NULL)))
-        RETURNING \(ApplicationRow.columns)
+        SELECT pushmta_engine.change_application($1, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::text::jsonb,
+            $8::text::jsonb, $9::text::jsonb, $10::bytea, $11)
         """
+
+    /// By what a form knows whether an application was changed since it was made, and its rate in messages a second; nil without one.
+    public func applicationVersion(_ id: Int32) async throws -> (version: Int64, messagesPerSecond: Double?) {
+        let result = try await query(
+            """
+            SELECT pushmta_engine.version_of(a.changed_at), l.messages_per_second FROM pushmta_engine.application a
+            LEFT JOIN pushmta.rate_limit l ON l.scope = 'application' AND l.name = a.name WHERE a.id = $1
+            """,
+            [.int32(id)]
+        )
+        return try first(result, orThrow: "There is no application \(id).") { rows, row in
+            (try rows.int64(row, 0), try rows.doubleOrNil(row, 1))
+        }
+    }
 
     /// What an application declares.
     ///

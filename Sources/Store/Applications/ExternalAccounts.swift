@@ -104,6 +104,45 @@ extension Store {
         return try first(result, orThrow: Self.noAccount(name), hint: Self.accountHint, AccountRow.init)
     }
 
+    /// By what a form knows whether an external account was changed since it was made, and its rate in messages a second; nil without
+    /// one.
+    public func accountVersion(_ id: Int32) async throws -> (version: Int64, messagesPerSecond: Double?) {
+        let result = try await query(
+            """
+            SELECT pushmta_engine.version_of(e.changed_at), l.messages_per_second FROM pushmta_engine.external_account e
+            LEFT JOIN pushmta.rate_limit l ON l.scope = 'account' AND l.name = e.name WHERE e.id = $1
+            """,
+            [.int32(id)]
+        )
+        return try first(result, orThrow: "There is no external account \(id).") { rows, row in
+            (try rows.int64(row, 0), try rows.doubleOrNil(row, 1))
+        }
+    }
+
+    /// Changes an external account as ``setAccount(name:connector:host:port:options:active:)`` does, and its rate, for somebody who has
+    /// signed in to the console. Its file of certificate authorities stays, whatever the options say of one.
+    ///
+    /// Throws `conflict` with `sqlState` `PM132` if somebody has changed it since, and what the session may not as all of the console's do.
+    ///
+    /// - Parameter version: what ``accountVersion(_:)`` said when the form was made.
+    public func changeAccount(_ account: AccountRow, version: Int64, messagesPerSecond: Double?, by actor: ConsoleActor)
+        async throws
+    {
+        try Self.check(account.options, account.name, account.connector)
+        let host = try Self.checked(account.host, account.name)
+        // What was wrong before is not made worse by another port.
+        if host != (try await self.account(account.id)).host { try await refuse(account.moved(to: host)) }
+        try await query(
+            """
+            SELECT pushmta_engine.console_change_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11::double precision)
+            """,
+            actor.values + [
+                .text(actor.address), .int32(account.id), .int64(version), .text(host), .int32(account.port),
+                .json(account.options), .bool(account.active), messagesPerSecond.map(PostgresValue.double) ?? .null,
+            ]
+        )
+    }
+
     /// Refuses an account that is not for all of the applications which have it.
     private func refuse(_ account: AccountRow) async throws {
         for application in try await applications() where application.accountID == account.id {

@@ -125,6 +125,21 @@ extension Store {
         return try all(result) { rows, row in try rows.text(row, 0) }
     }
 
+    /// The label of a service, by its name.
+    public func serviceLabel(_ name: String) async throws -> String {
+        let result = try await query("SELECT v.label FROM pushmta.service v WHERE v.name = $1", [.text(name)])
+        return try first(result, orThrow: "There is no service \"\(name)\".") { rows, row in try rows.text(row, 0) }
+    }
+
+    /// The applications, by name, whose deliveries go over an external account unless they say otherwise.
+    public func applications(account id: Int32, most: Int) async throws -> [(id: Int32, name: String)] {
+        let result = try await query(
+            "SELECT a.id, a.name FROM pushmta_engine.application a WHERE a.external_account_id = $1 ORDER BY a.name LIMIT $2",
+            [.int32(id), .int64(Int64(most))]
+        )
+        return try all(result) { rows, row in (try rows.int32(row, 0), try rows.text(row, 1)) }
+    }
+
     /// External accounts by name, those behind one of them.
     ///
     /// - Parameter platform: those of one platform; nil for all.

@@ -16,6 +16,19 @@ extension Store {
         )
     }
 
+    /// Gives a service another label.
+    ///
+    /// Throws `notFound`, and `conflict` with `sqlState` `PM132` if it has another one than this by now.
+    ///
+    /// - Parameter expected: the label that it had when the form was made.
+    public func changeService(name: String, label: String, expected: String, by actor: ConsoleActor) async throws {
+        try NameCheck.label(label, of: "service")
+        try await query(
+            "SELECT pushmta_engine.console_change_service($1, \(Self.momentAndIdle), $4, $5, $6, $7)",
+            actor.values + [.text(actor.address), .text(name), .text(expected), .text(label)]
+        )
+    }
+
     /// Declares an external account.
     ///
     /// Throws `conflict` if there is one of that name, `invalid` for what is no host.

@@ -31,9 +31,10 @@ struct ConsoleServeCommand: PushMTACommand {
         commandName: "serve",
         abstract: "Run the console.",
         discussion: """
-            SIGTERM or SIGINT: take no new connections, answer what is under way, end. It listens on console.address, 127.0.0.1 until \
-            told otherwise; on an address that other machines reach it needs a certificate, and does not start without one (exit \
-            status 78). `pushmta console user add` makes the first user.
+            SIGTERM or SIGINT: take no new connections, answer what is under way, end. SIGHUP: read the certificate again, for the \
+            connections that come from then on. It listens on console.address, 127.0.0.1 until told otherwise; on an address that other \
+            machines reach it needs a certificate, and does not start without one (exit status 78). `pushmta console user add` makes \
+            the first user.
             """
     )
 
@@ -59,9 +60,16 @@ struct ConsoleServeCommand: PushMTACommand {
             )
         )
         let service = ServiceManager(environment: ProcessInfo.processInfo.environment)
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         let watcher = Task {
             for await signal in signals {
+                guard signal != .sighup else {
+                    logger.notice("\(signal): the certificate is read again.")
+                    service?.reloading()
+                    server.reloadCertificate()
+                    service?.ready("Serving, certificate read again")
+                    continue
+                }
                 logger.notice("\(signal): draining.")
                 service?.stopping("Draining: answering what is under way")
                 server.drain()

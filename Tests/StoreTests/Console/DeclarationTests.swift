@@ -31,14 +31,19 @@ struct DeclarationTests {
         )
     }
 
-    private func credential(_ id: Int64, _ fingerprint: String, _ kind: CredentialKind = .apnsKey) -> CredentialRow {
+    private func credential(
+        _ id: Int64,
+        _ fingerprint: String,
+        _ kind: CredentialKind = .apnsKey,
+        _ attributes: String = #"{"key_id": "ABC"}"#
+    ) -> CredentialRow {
         CredentialRow(
             id: id,
             kind: kind,
             name: "unused",
             sealKeyID: "k",
             sealed: [1, 2, 3],
-            attributes: #"{"key_id": "ABC"}"#,
+            attributes: attributes,
             fingerprint: fingerprint,
             expiresAt: nil
         )
@@ -60,6 +65,20 @@ struct DeclarationTests {
                 try await store.declareAccount(name: "a", connector: .iosHTTP2, host: "localhost", port: 1, by: who)
             }
             await expect(.invalid, state) { try await store.declareApplications([application("a", "a")], by: who) }
+            await expect(.invalid, state) {
+                try await store.changeService(name: "shop", label: "a", expected: "shop", by: who)
+            }
+            let account = try await store.account(named: "apns")
+            let version = try await store.accountVersion(account.id).version
+            await expect(.invalid, state) {
+                try await store.changeAccount(account, version: version, messagesPerSecond: 1, by: who)
+            }
+            var change = ApplicationChange()
+            change.label = "a"
+            let other = try await store.applicationVersion(1).version
+            await expect(.invalid, state) { [change] in
+                try await store.changeApplication(1, change, version: other, messagesPerSecond: 1, by: who)
+            }
             await expect(.invalid, state) { _ = try await store.nextCredentialID(by: who) }
             await expect(.invalid, state) {
                 try await store.saveCredential(
@@ -118,6 +137,56 @@ struct DeclarationTests {
         #expect(first.account == "apns" && !first.hasCredential && first.circuit == .closed && !first.isInTrouble)
         #expect(try await store.accounts(after: "apns", platform: .ios, most: 9).map(\.name) == ["own"])
         #expect(try await count(fixture, "audit_log", "action = 'application.add' AND who = 'admin'") == 2)
+    }
+
+    @Test(
+        "Changed: only what nobody has changed meanwhile, with the checks of the command line; a certificate keeps its bundle id"
+    )
+    func changed() async throws {
+        let fixture = try await StoreFixture.make()
+        let ada = try await fixture.actor(.admin)
+        let store = fixture.store
+        let version = try await store.applicationVersion(1).version
+        var change = ApplicationChange()
+        change.label = "One"
+        try await store.changeApplication(1, change, version: version, messagesPerSecond: nil, by: ada)
+        await expect(.conflict, "PM132") { [change] in
+            try await store.changeApplication(1, change, version: version, messagesPerSecond: nil, by: ada)
+        }
+        // A credential that somebody else has uploaded meanwhile is a change, too.
+        let id = try await store.nextCredentialID(by: ada)
+        let certificate = credential(id, "f", .apnsCertificate, #"{"topics": "com.shop"}"#)
+        let before = try await store.applicationVersion(1).version
+        try await store.saveCredential(certificate, application: "shop-ios", allowsBothEnvironments: true, by: ada)
+        await expect(.conflict, "PM132") { [change] in
+            try await store.changeApplication(1, change, version: before, messagesPerSecond: nil, by: ada)
+        }
+        let now = try await store.applicationVersion(1).version
+        for bad in ["com.other", "not a bundle"] {
+            change.bundleID = bad
+            await expect(.invalid) { [change] in
+                try await store.changeApplication(1, change, version: now, messagesPerSecond: nil, by: ada)
+            }
+        }
+        change = ApplicationChange()
+        change.account = "fcm"
+        await expect(.invalid) { [change] in
+            try await store.changeApplication(1, change, version: now, messagesPerSecond: nil, by: ada)
+        }
+        await expect(.invalid, "PM007") {
+            try await store.changeApplication(1, ApplicationChange(), version: now, messagesPerSecond: -1, by: ada)
+        }
+        #expect(try await store.application(1).bundleID == "com.shop")
+        #expect(try await count(fixture, "audit_log", "action = 'application.change'") == 1)
+        await expect(.notFound) {
+            try await store.changeApplication(99, ApplicationChange(), version: 1, messagesPerSecond: nil, by: ada)
+        }
+        await expect(.conflict, "PM132") {
+            try await store.changeService(name: "shop", label: "a", expected: "another", by: ada)
+        }
+        await expect(.notFound, "PM071") {
+            try await store.changeService(name: "none", label: "a", expected: "a", by: ada)
+        }
     }
 
     @Test("A credential is replaced, shown without what is sealed, and not shared between environments by mistake")
