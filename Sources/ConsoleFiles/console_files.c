@@ -149,6 +149,24 @@ static const char form[] = {
 static const char form_field[] = {
 #embed "templates/form-field.mustache" suffix(, 0)
 };
+static const char seeds[] = {
+#embed "templates/audience/seeds.mustache" suffix(, 0)
+};
+static const char exclusions[] = {
+#embed "templates/audience/exclusions.mustache" suffix(, 0)
+};
+static const char exclusion[] = {
+#embed "templates/audience/exclusion.mustache" suffix(, 0)
+};
+static const char messages[] = {
+#embed "templates/messages.mustache" suffix(, 0)
+};
+static const char delivery_live[] = {
+#embed "templates/delivery-live.mustache" suffix(, 0)
+};
+static const char live_control[] = {
+#embed "templates/live-control.mustache" suffix(, 0)
+};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -202,6 +220,12 @@ static const struct console_file files[] = {
     {"application-change.mustache", application_change},
     {"form.mustache", form},
     {"form-field.mustache", form_field},
+    {"seeds.mustache", seeds},
+    {"exclusions.mustache", exclusions},
+    {"exclusion.mustache", exclusion},
+    {"messages.mustache", messages},
+    {"delivery-live.mustache", delivery_live},
+    {"live-control.mustache", live_control},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

@@ -26,7 +26,7 @@
 //   metrics.address, metrics.supervisorPort, metrics.feedbackPort, metrics.webPort, metrics.consolePort; 0 is off.
 //
 // SEE ALSO
-//   Metric.swift, MetricDefinition.swift, MetricsPage.swift, MetricsDocument.swift,
+//   Metric.swift, MetricDefinition.swift, MetricsPage.swift,
 //   Deploy/guide/metrics.md, Deploy/guide/runbooks.md
 
 import Logging

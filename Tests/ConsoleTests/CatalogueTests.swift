@@ -1,3 +1,5 @@
+import Content
+import PushCore
 import Testing
 
 @testable import Console
@@ -13,6 +15,22 @@ import Testing
             #expect(text?.isEmpty == false, "\(language) has no \(phrase)")
             #expect(places(text) == places(English.texts[phrase]), "\(language) \(phrase)")
         }
+    }
+
+    /// A key of the content that gets another hint, or a new key, needs it in all languages; a hint that no key has is dead.
+    @Test func everyKeyOfAContentHasItsHintInAllLanguages() {
+        let fields = Platform.allCases.flatMap { ContentField.fields($0).map(\.summary) }
+        let hints = Set(fields + ApplicationVariable.Kind.allCases.map(\.words))
+        #expect(hints.count > 50)
+        for hint in hints {
+            for language in [Language.german, .french] {
+                let text = ContentHints.text(hint, in: language)
+                #expect(!text.isEmpty && text != hint, "\(language) has no hint for: \(hint)")
+            }
+            #expect(ContentHints.text(hint, in: .english) == hint)
+        }
+        #expect(Set(ContentHints.all.keys) == hints)
+        #expect(!ContentHints.all.values.contains { French.spaced($0.french).contains(" :") })
     }
 
     @Test func frenchSignsKeepTheirSpace() {

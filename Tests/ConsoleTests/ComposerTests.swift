@@ -62,7 +62,7 @@ import Testing
         let preview = try await mia.get("\(draft)/preview?who=seed:me").text
         #expect(preview.contains("class=\"phone iphone\"") && preview.contains("Hello"))
         let send = try await mia.get("\(draft)/send").text
-        #expect(send.contains("seed.me") && send.contains("\(draft)/start"))
+        #expect(send.contains("seed.me") && send.contains(#"name="go" value="start""#))
         let confirm = try await mia.get("\(draft)/start?when=now").text
         #expect(confirm.contains("Start this delivery?") && confirm.contains(">3</strong> subscriptions of <bdi>"))
         let version = send.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
@@ -79,6 +79,92 @@ import Testing
         for words in ["began a draft", "changed a draft", "sent a proof", "started a delivery"] {
             #expect(audit.contains(words), "\(words)")
         }
+        await site.close()
+    }
+
+    @Test func howItIsSentIsKeptShownAndHolds() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        let mia = try await site.session(.marketing, name: "mia")
+        let draft = try await begin(mia)
+        _ = try await save(mia, draft, "applications", ["label": "Sale", "application.shop-ios": "on"])
+        _ = try await save(mia, draft, "content", ["ios.title": "Hello"])
+        // What is usual is shown where nothing is typed.
+        let usual = try await mia.get("\(draft)/send").text
+        #expect(usual.contains(#"name="settings.priority" value="" placeholder="0""#) && usual.contains("no limit"))
+        let wrong = [
+            "settings.messages_per_second": "10,000", "settings.validity_seconds": "3601",
+            "settings.priority": "101", "settings.weight": "11", "settings.max_retries": "-1",
+            "settings.retry_period_seconds": "0",
+        ]
+        let answer = try await save(mia, draft, "send", wrong.merging(["go": "start"]) { own, _ in own })
+        #expect(answer.headers[.location] == "\(draft)/send?saved=1")
+        let page = try await mia.get("\(draft)/send?saved=1").text
+        for (field, text) in wrong {
+            #expect(page.contains("name=\"\(field)\" value=\"\(text)\""), "\(field)")
+            #expect(page.contains("“\(text)” is no number"), "\(field)")
+        }
+        #expect(page.contains("Something in how it is sent is wrong.") && !page.contains("/proof"))
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains("Something in how it is sent is wrong."))
+        let right = [
+            "settings.messages_per_second": "0,5", "settings.validity_seconds": "36", "settings.validity_unit": "hours",
+            "settings.priority": "-7", "settings.weight": "3", "settings.max_retries": "2",
+            "settings.retry_schedule": "exponential", "settings.retry_period_seconds": "30",
+            "settings.ambiguity_policy": "report", "settings.one_per_user": "true", "when": "now", "go": "start",
+        ]
+        let saved = try await save(mia, draft, "send", right)
+        let confirm = try await mia.get(try #require(saved.headers[.location])).text
+        for words in [
+            "<bdi>0,5</bdi>", "36 hours", "<bdi>-7</bdi>", "growing pauses", "count it as unknown", "one only",
+        ] {
+            #expect(confirm.contains(words), "\(words)")
+        }
+        let version = confirm.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        // A template is kept with them, and a draft that begins with it has them.
+        let kept = try await mia.post("\(draft)/template", form: ["version": version, "keep": "slow"])
+        #expect(kept.headers[.location]?.hasSuffix("?done=add") == true, "\(kept.text)")
+        let other = try await mia.post("/compose", form: ["label": "Again", "template": "slow"])
+        let again = try #require(other.headers[.location]).replacing("/applications", with: "/send")
+        let copy = try await mia.get(again).text
+        #expect(copy.contains(#"name="settings.validity_seconds" value="36""#) && copy.contains(#"value="0.5""#))
+        #expect(
+            copy.contains(#"<option value="hours" selected>"#) && copy.contains(#"<option value="report" selected>"#)
+        )
+        let started = try await mia.post("\(draft)/start", form: ["version": version])
+        let path = started.headers[.location] ?? ""
+        let delivery = try #require(path.firstMatch(of: /^\/deliveries\/(\d+)/).flatMap { Int64($0.1) })
+        let row = try await site.value(
+            """
+            SELECT concat_ws(' ', d.priority, d.weight, d.validity, d.max_retries, d.retry_schedule, d.retry_period_seconds,
+                d.ambiguity_policy, d.one_per_user, r.messages_per_second)
+            FROM pushmta_engine.delivery d JOIN pushmta_engine.rate_limit r ON r.delivery_id = d.id WHERE d.id = \(delivery)
+            """
+        )
+        #expect(row == "-7 3 36:00:00 2 exponential 30 report t 0.5")
+        await site.close()
+    }
+
+    @Test func aPreviewHasTheValuesOfAUserAndTheLookIsOnRecord() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await site.sql("UPDATE pushmta_engine.subscription SET user_key = 'customer-4711' WHERE id IN (2, 3)")
+        let mia = try await site.session(.marketing, name: "mia")
+        let draft = try await begin(mia)
+        _ = try await save(mia, draft, "applications", ["label": "Sale", "application.shop-ios": "on"])
+        _ = try await save(mia, draft, "content", ["ios.title": "Hello {{name}}"])
+        let found = try await mia.post("\(draft)/reader", form: ["key": " customer-4711 ", "locale": ""])
+        // The key is in no address.
+        #expect(found.headers[.location] == "\(draft)/preview?number=3")
+        let page = try await mia.get("\(draft)/preview?number=3").text
+        #expect(page.contains("Hello Ada") && !page.contains("customer-4711"))
+        let nobody = try await mia.post("\(draft)/reader", form: ["key": "nobody", "who": "seed:me"])
+        #expect(nobody.headers[.location] == "\(draft)/preview?nobody=1")
+        #expect(try await mia.get("\(draft)/preview?nobody=1").text.contains("Nobody with this user key"))
+        let seed = try await mia.post("\(draft)/reader", form: ["key": "", "who": "seed:me", "number": ""])
+        #expect(seed.headers[.location] == "\(draft)/preview?who=seed%3Ame")
+        let audit = try await site.session(.admin).get("/audit").text
+        #expect(audit.contains("looked somebody up") && audit.contains("looked at a subscription’s values"))
+        #expect(!audit.contains("customer-4711"))
         await site.close()
     }
 
@@ -99,7 +185,7 @@ import Testing
         #expect(try await mia.get("\(draft)/target?saved=1").text.contains("field-problem"))
         let send = try await mia.get("\(draft)/send").text
         #expect(send.contains("The filter of the target is wrong.") && send.contains("cannot be sent yet"))
-        #expect(!send.contains("\(draft)/start"))
+        #expect(!send.contains(#"name="go" value="start""#))
         await site.close()
     }
 

@@ -106,4 +106,99 @@ import Testing
         #expect(try await site.session(.admin).get("/audit").text.contains("took outcomes away"))
         await site.close()
     }
+
+    /// A finished delivery of so many messages: each second one is sent, each thousandth of the others failed for a rare reason.
+    private func finished(_ site: ConsoleSite, _ messages: Int) async throws -> Int64 {
+        let delivery = try await site.delivery()
+        try await site.sql(
+            """
+            DO $$ BEGIN PERFORM pushmta_engine.ensure_partitions(d, d) FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS d) x; END $$;
+            UPDATE pushmta_engine.delivery SET log_day = (now() AT TIME ZONE 'UTC')::date, target = \(messages), state = 'finished',
+                prepared = true, started_at = now(), finished_at = now() WHERE id = \(delivery);
+            INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, http_status, reason)
+            SELECT \(delivery), 1 + n % 30, 1, n, (now() AT TIME ZONE 'UTC')::date, CASE WHEN n % 2 = 0 THEN 1 ELSE 2 END,
+                CASE WHEN n % 2 = 0 THEN 200 ELSE 400 END,
+                CASE WHEN n % 2 = 0 THEN NULL WHEN n % 1000 = 1 THEN 'Rare: <b>' ELSE 'BadDeviceToken' END
+            FROM generate_series(1, \(messages)) n;
+            """
+        )
+        return delivery
+    }
+
+    @Test func messagesAreListedByKeysAndByHowTheyEnded() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(30)
+        let delivery = try await finished(site, 12_000)
+        let reader = try await site.session(.read)
+        let path = "/deliveries/\(delivery)/messages"
+        func numbers(_ text: String) -> [Int] {
+            text.matches(of: /<th scope="row" class="right number">([\d,]+)</).compactMap {
+                Int($0.1.replacing(",", with: ""))
+            }
+        }
+        func next(_ text: String) -> String? {
+            text.firstMatch(of: /<a class="button" href="([^"]+)"/).map { String($0.1).replacing("&amp;", with: "&") }
+        }
+        #expect(try await reader.get("/deliveries/\(delivery)").text.contains("href=\"\(path)\""))
+        let first = try await reader.get(path).text
+        #expect(numbers(first) == Array((11_976...12_000).reversed()))
+        #expect(first.contains("/subscribers/1\"") && first.contains("the token is none of this app"))
+        #expect(numbers(try await reader.get(try #require(next(first))).text) == Array((11_951...11_975).reversed()))
+        // Of what failed there are more than are sorted: numbers are looked through.
+        let failed = try await reader.get(path + "?what=failed").text
+        #expect(numbers(failed) == (0..<25).map { 11_999 - 2 * $0 })
+        #expect(numbers(try await reader.get(try #require(next(failed))).text).first == 11_949)
+        #expect(numbers(try await reader.get(path + "?what=sent&below=100").text).first == 98)
+        // A rare reason is found at once, whatever signs it has.
+        let rare = try await reader.get(path + "?what=failed%3A" + SignIn.encoded("Rare: <b>")).text
+        #expect(numbers(rare) == (0..<12).map { 11_001 - 1_000 * $0 } && next(rare) == nil)
+        #expect(rare.contains("Rare: &lt;b&gt;") && !rare.contains("Rare: <b>"))
+        #expect(try await reader.get(path + "?what=canceled").text.contains("There is no such message."))
+        #expect(try await reader.get("/deliveries/99/messages").status == .notFound)
+        for query in ["?below=0", "?below=-1", "?below=2147483647", "?below=x&what=x:y", "?what=failed:"] {
+            #expect(try await reader.get(path + query).status == .ok, "\(query)")
+        }
+        await site.close()
+    }
+
+    /// Messages without a row of their own: those of parts that are open or were stopped.
+    @Test func messagesThatHaveNoRowAreListedToo() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(60)
+        let host = "6f9619ff-8b86-4011-b42d-00cf4fc964ff"
+        let report = HostReport(
+            id: host,
+            name: "one",
+            pid: 1,
+            version: "1",
+            schemaVersion: Store.schemaVersion,
+            state: .running,
+            journalFolder: "/"
+        )
+        try await site.admin.registerHost(report)
+        let delivery = try await site.delivery()
+        let job = try #require(try await site.admin.claimDeliveryToPrepare(host: host))
+        while try await !site.admin.prepareChunk(job, partSize: 10, partsPerChunk: 50).done {}
+        let oda = try await site.session(.operate)
+        let path = "/deliveries/\(delivery)/messages"
+        func count(_ text: String) -> Int { text.matches(of: /<th scope="row" class="right number">/).count }
+        #expect(count(try await oda.get(path).text) == 25)
+        #expect(count(try await oda.get(path + "?what=pending&below=11").text) == 10)
+        // A delivery that is under way goes on by itself; of another state the page is loaded again.
+        let open = try await oda.get("/deliveries/\(delivery)").text
+        let state = try await site.admin.deliveryProgress(delivery).state.rawValue
+        let live = "/deliveries/\(delivery)/live?state=\(state)"
+        #expect(open.contains("data-path=\"\(live)&amp;since=") && open.contains("id=\"live-button\""))
+        #expect(try await oda.get(live).headers[.contentType] == "text/event-stream")
+        #expect(try await site.ask(.get, live).status == .unauthorized)
+        let part = try await site.responder.deliveries.part(delivery)
+        #expect(part.progress.state.rawValue == state && part.part.html.contains("funnel-title"))
+        #expect(!part.part.html.contains("<form") && !part.part.html.contains("name=\"token\""))
+        try await site.admin.stopDelivery(delivery)
+        let canceled = try await oda.get(path + "?what=canceled").text
+        #expect(count(canceled) == 25 && canceled.contains("below=36"))
+        #expect(count(try await oda.get(path + "?what=pending").text) == 0)
+        #expect(try await !oda.get("/deliveries/\(delivery)").text.contains("id=\"live-button\""))
+        await site.close()
+    }
 }

@@ -286,9 +286,34 @@ import Testing
         #expect(Sparkline(rates: history.rates(of: .child(1)), catalogue: .english).words == "no values yet")
     }
 
+    /// What binds a delivery is said where deliveries under way are listed, from what its children say.
+    @Test func aSlowGatewayIsSaidInAWord() {
+        func child(_ delivery: Int64, _ limit: SendingLimit, _ milliseconds: Double) -> ChildOverview {
+            var beat = ChildHeartbeat(childID: delivery, pid: 1, state: .working, deliveryID: delivery)
+            beat.connections = ChildConnections(limitedBy: limit)
+            beat.latencyP50Milliseconds = milliseconds
+            return ChildOverview(
+                heartbeat: beat,
+                row: ChildRow(hostID: "a", generation: 1, applicationID: 1, accountID: 1, connector: .iosHTTP2),
+                startedAt: DatabaseTime(microsecondsSince1970: 0),
+                heartbeatAgeSeconds: 0,
+                exitReason: nil,
+                exitDetail: "",
+                stderrTail: "",
+                applicationName: "shop-ios"
+            )
+        }
+        let children = [
+            child(1, .connections, 1_500), child(1, .connections, 2_000), child(2, .connections, 900),
+            child(3, .work, 3_000),
+        ]
+        #expect(children.slowGateways == [1: ["shop-ios"]])
+    }
+
     @Test func eventsHaveALineForEachLine() {
         #expect(LiveEvent.html("a\nb").text == "data: a\ndata: b\n\n")
         #expect(LiveEvent.alive.text == ":\n\n")
+        #expect(LiveEvent.changed.text == "event: changed\ndata: -\n\n")
         #expect(LiveEvent.refused("why").text == "event: refused\ndata: why\n\n")
     }
 }

@@ -158,4 +158,117 @@ import Testing
         #expect(try await !reader.get("/quarantine").text.contains("/lift"))
         await site.close()
     }
+
+    @Test func seedAddressesAreAddedAndRemovedByWhoComposes() async throws {
+        let site = try await site()
+        let mia = try await site.session(.marketing, name: "mia")
+        let token = String(repeating: "AB", count: 32)
+        func add(_ name: String, _ kind: String, _ wanted: String, _ more: [String: String] = [:]) async throws
+            -> ConsoleAnswer
+        {
+            let form = ["name": name, "application": "shop-ios", "by": kind, "wanted": wanted]
+            return try await mia.post("/seeds/new", form: form.merging(more) { _, new in new })
+        }
+        #expect(try await mia.get("/seeds").text.contains("There is no seed address yet."))
+        let fields = ["label": "Ada <b>", "variables": #"{"name": "Ada"}"#, "locale": "fr-CA"]
+        #expect(try await add("ada-phone", "push_token", token, fields).headers[.location] == "/seeds?done=add")
+        #expect(try await add("bob", "user_key", "customer-4711").status == .seeOther)
+        #expect(try await add("carol", "subscription", "3").status == .seeOther)
+        let page = try await mia.get("/seeds?done=add").text
+        for words in [
+            "ada-phone", "Ada &lt;b&gt;", "name = Ada", "fr-CA", "/subscribers/2\"", "/subscribers/3\"", "proofs only",
+        ] {
+            #expect(page.contains(words), "\(words)")
+        }
+        #expect(!page.contains(token.lowercased()) && !page.contains("customer-4711"))
+        // What is refused comes back without what may be a push token.
+        let wrong = [
+            ("ada-phone", "push_token", token, "There is a seed address"),
+            ("d,e", "subscription", "1", "cannot be named"),
+            ("dan", "user_key", "nobody", "there is no such subscription"), ("dan", "subscription", "x", "digits only"),
+            ("dan", "push_token", "Zz9-secret", "cannot be one"),
+        ]
+        for (name, kind, wanted, words) in wrong {
+            let answer = try await add(name, kind, wanted)
+            #expect(answer.status == .unprocessableContent && answer.text.contains(words), "\(words): \(answer.text)")
+            #expect(wanted.count < 5 || !answer.text.contains(wanted), "\(wanted)")
+        }
+        #expect(try await add("dan", "subscription", "1", ["variables": "[1]"]).text.contains("no JSON object"))
+        #expect(try await mia.get("/seeds/remove?name=bob").text.contains("Remove this seed address?"))
+        #expect(try await mia.post("/seeds/remove?name=bob").headers[.location] == "/seeds?done=remove")
+        #expect(try await mia.post("/seeds/remove?name=bob").status == .notFound)
+        #expect(try await site.admin.seeds().map(\.name) == ["ada-phone", "carol"])
+        // Readers have neither the pages nor the ways to them.
+        let reader = try await site.session(.read)
+        for path in ["/seeds", "/seeds/new", "/seeds/remove?name=carol", "/exclusions", "/exclusions/new"] {
+            #expect(try await reader.get(path).status == .forbidden, "\(path)")
+        }
+        #expect(try await reader.post("/seeds/remove?name=carol").status == .forbidden)
+        #expect(try await !reader.get("/subscribers").text.contains("/seeds"))
+        #expect(try await mia.get("/subscribers").text.contains("/seeds"))
+        let audit = try await site.session(.admin).get("/audit").text
+        #expect(audit.contains("added a seed address") && audit.contains("removed a seed address"))
+        #expect(!audit.contains(token) && !audit.contains(token.lowercased()) && !audit.contains("customer-4711"))
+        await site.close()
+    }
+
+    @Test func exclusionListsAreFilledAndAskedAndNobodyIsListed() async throws {
+        let site = try await site()
+        let mia = try await site.session(.marketing, name: "mia")
+        let made = try await mia.post("/exclusions/new", form: ["name": "no-news", "label": "No newsletter"])
+        let path = try #require(made.headers[.location]?.split(separator: "?").first).description
+        #expect(path.hasPrefix("/exclusions/"))
+        #expect(try await mia.post("/exclusions/new", form: ["name": "no-news"]).status == .unprocessableContent)
+        func change(_ action: String, _ kind: String, _ people: String) async throws -> String {
+            let answer = try await mia.post(path, form: ["go": action, "by": kind, "people": people])
+            guard let location = answer.headers[.location] else { return answer.text }
+            return try await mia.get(location).text
+        }
+        let keys = "customer-4711\r\n\r\n customer-4712 \ncustomer-4711"
+        #expect(try await change("put", "user_key", keys).contains("2 of 2 are new on the list"))
+        #expect(try await change("put", "user_key", "customer-4711").contains("0 of 1 are new"))
+        #expect(try await change("put", "subscription", "1\n2").contains("2 of 2 are new"))
+        let token = String(repeating: "AB", count: 32)
+        #expect(try await change("put", "push_token", token).contains("1 of 1 are new"))
+        #expect(try await change("find", "push_token", token).contains("1 of 1 are on the list"))
+        let asked = try await change("find", "user_key", "customer-4711\ncustomer-1")
+        #expect(asked.contains("1 of 2 are on the list") && !asked.contains("customer-4711"))
+        #expect(try await change("take", "subscription", "2\n3").contains("1 of 2 were taken off"))
+        // What is wrong is told by its line, and changes nothing.
+        #expect(try await change("put", "subscription", "7\nx").contains("Line 2 cannot be one of these"))
+        #expect(try await !change("put", "push_token", "a b-secret").contains("a b-secret"))
+        #expect(try await change("put", "user_key", " \n").contains("Nobody is named"))
+        #expect(
+            try await change("put", "user_key", (0...5_000).map(String.init).joined(separator: "\n")).contains(
+                "more than 5,000"
+            )
+        )
+        let list = try #require(try await site.admin.exclusionLists().first)
+        #expect((list.userKeys, list.subscriptions, list.pushTokens) == (2, 1, 1))
+        let shown = try await mia.get(path).text
+        #expect(shown.contains("No newsletter") && shown.contains("/delete") && !shown.contains("customer-4711"))
+        #expect(try await mia.get("/exclusions").text.contains("href=\"\(path)\""))
+        // A list that a delivery has stays.
+        let used = try await site.admin.createDelivery(
+            NewDelivery(label: "a", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        try await site.admin.setTarget(ofDelivery: used, DeliveryTarget(excludedLists: ["no-news"]))
+        #expect(try await mia.post(path + "/delete").status == .conflict)
+        #expect(try await mia.get(path).text.contains("A delivery has used it"))
+        try await site.sql("DELETE FROM pushmta_engine.delivery_exclusion_list")
+        #expect(try await mia.get(path + "/delete").text.contains("Delete this exclusion list?"))
+        #expect(try await mia.post(path + "/delete").headers[.location] == "/exclusions?done=delete")
+        #expect(try await mia.get(path).status == .notFound)
+        let reader = try await site.session(.read)
+        #expect(try await reader.post(path, form: ["go": "put", "by": "user_key", "people": "x"]).status == .forbidden)
+        let audit = try await site.session(.admin).get("/audit").text
+        for words in [
+            "created an exclusion list", "put people on", "took people off", "asked who is on",
+            "deleted an exclusion list",
+        ] {
+            #expect(audit.contains(words), "\(words)")
+        }
+        #expect(!audit.contains("customer-4711"))
+        await site.close()
+    }
 }

@@ -23,6 +23,8 @@ struct FormField: Sendable {
         case text
         /// A line that is not shown while it is typed.
         case secret
+        /// A line that is not shown again when the form comes back, as it may be a push token.
+        case once
         /// Some lines that are never shown again, with a file that a script can read into them.
         case file
         /// One of these, the first of them being none where nothing must be chosen.
@@ -69,9 +71,9 @@ struct FormField: Sendable {
         case .text:
             values["isLine"] = .flag(true)
             values["type"] = "text"
-        case .secret:
+        case .secret, .once:
             values["isLine"] = .flag(true)
-            values["type"] = "password"
+            if case .secret = kind { values["type"] = "password" } else { values["type"] = "text" }
             values["value"] = ""
         case .file:
             values["isFile"] = .flag(true)

@@ -35,6 +35,7 @@ struct ComposedDraft: Sendable {
     /// What a draft that begins with a template says.
     static func fields(_ template: TemplateRow) -> [String: String] {
         var fields = ContentForm.values(json: template.content)
+        fields.merge(SettingsForm.values(json: template.settings)) { _, setting in setting }
         let target = template.target
         if !target.filter.isEmpty { fields[Name.filter] = target.filter }
         if !target.excludedLists.isEmpty { fields[Name.lists] = target.excludedLists.joined(separator: "\n") }

@@ -116,7 +116,6 @@ struct Composer: Sendable {
             let there = Set(try await store.applications().map(\.name))
             return try await store.addConsoleDraft(
                 label: label,
-                settings: source.settings,
                 applications: source.target.applications.filter(there.contains),
                 fields: ComposedDraft.fields(source),
                 by: call.actor

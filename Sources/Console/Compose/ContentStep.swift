@@ -173,7 +173,11 @@ struct ContentFormView {
     }
 
     private func value(_ field: ContentField, _ name: String, options: [String] = []) -> PageValues {
-        var values = common(name, label: Self.labels[field.key].map { catalogue[$0] } ?? field.key, hint: field.summary)
+        var values = common(
+            name,
+            label: Self.labels[field.key].map { catalogue[$0] } ?? field.key,
+            hint: hint(field.summary)
+        )
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)
         let words: [(String, String)]? =
@@ -183,9 +187,10 @@ struct ContentFormView {
             default: nil
             }
         if let words {
+            let all = [("", catalogue[.choiceNone])] + words
             values["choice"] = .group([
                 "words": .list(
-                    words.map { ["value": .text($0.0), "name": .text($0.1), "isChosen": .flag($0.0 == text)] }
+                    all.map { ["value": .text($0.0), "name": .text($0.1), "isChosen": .flag($0.0 == text)] }
                 )
             ])
         }
@@ -199,11 +204,13 @@ struct ContentFormView {
     private func variable(_ variable: ApplicationVariable, _ platform: Platform) -> PageValues {
         let name = "\(platform.rawValue).variables.\(variable.name)"
         let label = variable.label.isEmpty ? variable.name : "\(variable.label) (\(variable.name))"
-        var values = common(name, label: label, hint: variable.type.words)
+        var values = common(name, label: label, hint: hint(variable.type.words))
         values["placeholder"] = .text(variable.defaultValue ?? "")
         values["isLine"] = .flag(true)
         return values
     }
+
+    private func hint(_ english: String) -> String { ContentHints.text(english, in: catalogue.language) }
 
     private func common(_ name: String, label: String, hint: String) -> PageValues {
         let problems = own(name)

@@ -9,6 +9,8 @@ extension Composer {
         [
             route(.get, "preview") { try await previewPage($0, $1) },
             route(.post, "preview") { try await saveSamples($0, $1) },
+            // Not by GET: a user key would stand in logs of proxies and in the browser's history.
+            route(.post, "reader") { try await chooseReader($0, $1) },
         ]
     }
 
@@ -58,9 +60,29 @@ extension Composer {
         return page(.preview, composed, values, problem: refused)
     }
 
+    /// Leads to the preview with the values of whoever was chosen: a user by the number of the newest subscription.
+    private func chooseReader(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let key = (call.form["key"] ?? "").trimmed
+        var chosen = ["who", "number", "locale"].map { ($0, (call.form[$0] ?? "").trimmed) }
+        if !key.isEmpty {
+            let applications = composed.chosen.map(\.id)
+            var found: Int64?
+            // The index that finds it holds no longer one.
+            if key.utf8.count <= DeviceRegistration.longestKey {
+                found = try await responder.database.run {
+                    try await $0.findReader(userKey: key, applications: applications, by: call.actor)
+                }
+            }
+            chosen = [found.map { ("number", "\($0)") } ?? ("nobody", "1"), chosen[2]]
+        }
+        let query = chosen.filter { !$0.1.isEmpty }.map { "\($0.0)=\(SignIn.encoded($0.1))" }.joined(separator: "&")
+        return .redirect(path(composed.draft, .preview) + (query.isEmpty ? "" : "?" + query))
+    }
+
     /// Who was asked for; nil for the values that were typed.
     private func reader(_ call: ConsoleCall, _ composed: ComposedDraft, _ seeds: [ComposerSeed]) async throws -> Reader?
     {
+        if call.query["nobody"] != nil { throw StoreError(.notFound, catalogue[.noReader]) }
         if let number = call.query["number"]?.trimmed, !number.isEmpty {
             guard let id = Int64(number) else { throw StoreError(.notFound, catalogue.text(.noSubscription, number)) }
             let applications = composed.chosen.map(\.id)

@@ -15,6 +15,7 @@ extension Composer {
     var sendRoutes: [ConsoleRoute] {
         [
             route(.get, "send") { try await sendPage($0, $1) },
+            route(.post, "send") { try await saveSettings($0, $1) },
             route(.post, "proof") { try await prove($0, $1) },
             route(.post, "template") { try await keep($0, $1) },
             route(.get, "start") { try await confirmStart($0, $1) },
@@ -46,7 +47,8 @@ extension Composer {
                 facts.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
-            "isReady": .flag(missing.isEmpty),
+            "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields),
+            "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "isMissing": .flag(!missing.isEmpty), "at": .text(call.query[Self.momentField] ?? ""),
         ]
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
@@ -62,31 +64,71 @@ extension Composer {
         if composed.chosen.isEmpty { all.append((.missingApplications, .applications)) }
         if !filterProblem.isEmpty { all.append((.missingFilter, .target)) }
         if !composed.chosen.isEmpty, !composed.compiled().problems.isEmpty { all.append((.missingContent, .content)) }
-        return all.map { ["words": .text(catalogue[$0.0]), "path": .text(path(composed.draft, $0.1) + "?saved=1")] }
+        var rows: [PageValues] = all.map {
+            ["words": .text(catalogue[$0.0]), "path": .text(path(composed.draft, $0.1) + "?saved=1")]
+        }
+        if settings(composed).isWrong {
+            rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
+        }
+        return rows
     }
 
-    /// What the draft says as a delivery, if its form was that of the version that is still there.
-    private func delivery(_ call: ConsoleCall, _ composed: ComposedDraft) throws(ConsoleProblem) -> DraftDelivery {
+    private func settings(_ composed: ComposedDraft) -> SettingsForm {
+        SettingsForm(values: composed.draft.fields, catalogue: catalogue)
+    }
+
+    /// Keeps what the form of this step says of settings, whichever of its buttons was pressed; returns the draft as it is then.
+    private func keptSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ComposedDraft {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw .conflict(catalogue[.draftChanged])
+            throw ConsoleProblem.conflict(catalogue[.draftChanged])
         }
+        var draft = composed.draft
+        SettingsForm.take(call.form, into: &draft.fields)
+        guard draft.fields != composed.draft.fields else { return composed }
+        let changed = draft
+        return try await responder.database.run {
+            try await $0.saveConsoleDraft(changed, by: call.actor)
+            return try await ComposedDraft.read($0, changed.id, call.actor)
+        }
+    }
+
+    private func saveSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let composed = try await keptSettings(call, composed)
+        guard call.form[Field.go] == "start", !settings(composed).isWrong else {
+            return .redirect(path(composed.draft, .send) + "?saved=1")
+        }
+        let when = SignIn.encoded(call.form["when"] ?? "")
+        let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
+        return .redirect("\(Self.path)/\(composed.draft.id)/start?when=\(when)&\(Self.momentField)=\(moment)")
+    }
+
+    /// What the draft says as a delivery.
+    private func delivery(_ composed: ComposedDraft) throws(ConsoleProblem) -> DraftDelivery {
         let (json, _, problems) = composed.compiled()
         guard problems.isEmpty else { throw .conflict(catalogue[.missingContent]) }
-        return DraftDelivery(
+        guard !settings(composed).isWrong else { throw .conflict(catalogue[.missingSettings]) }
+        return delivery(composed, content: json)
+    }
+
+    private func delivery(_ composed: ComposedDraft, content: String) -> DraftDelivery {
+        DraftDelivery(
             draft: composed.draft.id,
             version: composed.draft.version,
-            content: json,
+            content: content,
             filter: composed.filterText,
-            excludedLists: composed.excludedLists
+            excludedLists: composed.excludedLists,
+            settings: settings(composed).json
         )
     }
 
     private func prove(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let composed = try await keptSettings(call, composed)
+        guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }
         let prefix = Field.seed
         let seeds = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             .sorted()
         guard !seeds.isEmpty else { return try await sendPage(call, composed, problem: catalogue[.proofToNobody]) }
-        let delivery = try delivery(call, composed)
+        let delivery = try delivery(composed)
         do {
             let proof = try await responder.database.run {
                 try await $0.proveConsoleDraft(delivery, to: seeds, by: call.actor)
@@ -100,16 +142,9 @@ extension Composer {
     /// Keeps what the draft says as a template. It need not be complete: each delivery says the rest.
     private func keep(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let name = (call.form[Field.keep] ?? "").trimmed
-        guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
-        }
-        let delivery = DraftDelivery(
-            draft: composed.draft.id,
-            version: composed.draft.version,
-            content: composed.form.content().json,
-            filter: composed.filterText,
-            excludedLists: composed.excludedLists
-        )
+        let composed = try await keptSettings(call, composed)
+        guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }
+        let delivery = delivery(composed, content: composed.form.content().json)
         do {
             let id = try await responder.database.run { try await $0.keepTemplate(delivery, as: name, by: call.actor) }
             return .redirect("\(TemplatesPage.path)/\(id)?done=add")
@@ -135,6 +170,9 @@ extension Composer {
                     "hasNote": .flag(!audience.note.isEmpty),
                     "when": .text(when), "moment": .text(moment == nil ? "" : text),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
+                    "settings": .list(
+                        settings(composed).facts.map { ["name": .text($0.name), "value": .text($0.value)] }
+                    ),
                 ]),
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
             ]
@@ -146,7 +184,10 @@ extension Composer {
         guard let moment = Self.moment(text, isNow: text.isEmpty) else {
             throw ConsoleProblem.conflict(catalogue[.noMoment])
         }
-        let delivery = try delivery(call, composed)
+        guard call.form[Field.version] == "\(composed.draft.version)" else {
+            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+        }
+        let delivery = try delivery(composed)
         do {
             let id = try await responder.database.run {
                 try await $0.startConsoleDraft(delivery, at: moment, by: call.actor)

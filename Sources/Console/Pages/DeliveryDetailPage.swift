@@ -3,64 +3,6 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// Everything that a delivery's page shows.
-private struct DeliveryFacts: Sendable {
-    let progress: DeliveryProgress
-    let applications: [String]
-    let funnel: DeliveryFunnel
-    let byApplication: [ApplicationOutcomes]
-    let failures: [FailureCount]
-    let exclusions: (counts: [BoundedCount], isPartial: Bool)
-    let limits: [LimitRow]
-    /// Those of a continuous delivery that the page is about, the newest first.
-    let days: [DeliveryDay]
-    /// Whether there are older ones.
-    let hasOlderDays: Bool
-
-    /// Messages of a status, those of its days included.
-    func count(_ status: MessageStatus) -> Int64 {
-        let own =
-            switch status {
-            case .sent: progress.sent
-            case .pending: progress.pending
-            case .failed: progress.failed
-            case .ignored: progress.ignored
-            case .notApplicable: progress.notApplicable
-            case .canceled: progress.canceled
-            case .unknown: progress.unknown
-            }
-        return days.reduce(own) { $0 + ($1.counts[status] ?? 0) }
-    }
-
-    /// All messages, those of its days included.
-    var target: Int64 { days.reduce(progress.target) { $0 + $1.target } }
-
-    /// Reasons that are shown; the rest is seldom.
-    private static let mostReasons = 30
-    static func read(_ store: Store, _ id: Int64, daysBelow: Int64) async throws -> DeliveryFacts {
-        let progress = try await store.deliveryProgress(id)
-        let isContinuous = progress.kind == .continuous && progress.parentID == nil
-        // One more tells whether there are more.
-        let days =
-            isContinuous
-            ? try await store.days(ofDelivery: id, below: daysBelow, most: DeliveryDetailPage.mostDays + 1) : []
-        let shown = Array(days.prefix(DeliveryDetailPage.mostDays))
-        let all = [id] + shown.map(\.id)
-        return DeliveryFacts(
-            progress: progress,
-            applications: try await store.applicationNames(ofDeliveries: [id])[id] ?? [],
-            funnel: try await store.funnel(deliveries: all),
-            byApplication: try await store.outcomesByApplication(deliveries: all),
-            failures: try await store.failureCounts(deliveries: all, most: mostReasons),
-            exclusions: try await store.boundedExclusions(delivery: id),
-            limits: progress.state.isFinal || progress.state == .editing
-                ? [] : try await store.limits(of: .delivery(id)),
-            days: shown,
-            hasOlderDays: days.count > DeliveryDetailPage.mostDays
-        )
-    }
-}
-
 /// One delivery: what became of it, what it waits for, and what may be done.
 struct DeliveryDetailPage: Sendable {
     let responder: ConsoleResponder
@@ -76,6 +18,19 @@ struct DeliveryDetailPage: Sendable {
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/deliveries/{id}", .role(.read)) { try await show($0) },
+            ConsoleRoute(.get, "/deliveries/{id}" + ConsoleRoutes.livePath, .role(.read)) { call in
+                let id = try call.number("id")
+                let state = call.query["state"] ?? ""
+                let since = call.query["since"].flatMap { Int64($0) } ?? 0
+                return responder.live(call) {
+                    let (part, now) = try await responder.deliveries.part(id)
+                    // What was read for others before the page was made is older than the page.
+                    guard now.now.microsecondsSince1970 > since else { return nil }
+                    // The page of another state has other buttons: it is loaded again.
+                    guard now.state.rawValue != state else { return part }
+                    return NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
+                }
+            },
             ConsoleRoute(.get, "/deliveries/{id}/stop", .role(.operate)) { try await confirm($0) },
         ]
             + DeliveryAction.allCases.map { action in
@@ -113,14 +68,26 @@ struct DeliveryDetailPage: Sendable {
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
         let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
-        var values = words.summary.merging(head(facts, words)) { _, new in new }
-        values.merge(outcomes(facts)) { _, new in new }
-        values.merge(days(facts, isLater: below != .max)) { _, new in new }
-        values.merge(reasons(facts)) { _, new in new }
-        values.merge(LimitTables.values(facts.limits)) { _, new in new }
+        let view = DeliveryView(
+            facts: facts,
+            isLater: below != .max,
+            catalogue: catalogue,
+            meanings: responder.setup.meanings
+        )
+        let state = facts.progress.state
+        var values = words.summary
+        values["live"] = .drawing(Markup(trusted: responder.pages.fragment("delivery-live", view.values)))
+        if !state.isFinal, state != .editing, below == .max {
+            let since = facts.progress.now.microsecondsSince1970
+            let path = "/deliveries/\(id)\(ConsoleRoutes.livePath)?state=\(state.rawValue)&since=\(since)"
+            values["follow"] = .group(["path": .text(path)])
+            values["hasBar"] = .flag(true)
+        }
+        if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
         if call.mayOperate, facts.progress.parentID == nil { values.merge(actions(facts.progress)) { _, new in new } }
         // A continuous delivery has no messages of its own; each of its days has.
-        values["mayTake"] = .flag(call.mayOperate && !words.isInDays && facts.progress.target > 0)
+        values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
+        values["mayTake"] = .flag(call.mayOperate)
         if let done = call.query["done"].flatMap({ DeliveryAction(rawValue: $0) }) {
             values["done"] = .text(catalogue.done(done))
             values["isDone"] = .flag(true)
@@ -131,7 +98,33 @@ struct DeliveryDetailPage: Sendable {
         return .page(ConsolePage("delivery", title: words.name, values))
     }
 
-    private func head(_ facts: DeliveryFacts, _ words: DeliveryWords) -> PageValues {
+    private func actions(_ row: DeliveryProgress) -> PageValues {
+        let isOpen = [.pending, .preparing, .inProgress].contains(row.state)
+        return [
+            "mayPause": .flag(isOpen), "mayResume": .flag(row.state == .paused),
+            "mayStop": .flag(isOpen || row.state == .paused),
+            "hasActions": .flag(isOpen || row.state == .paused),
+        ]
+    }
+}
+
+/// What the page of a delivery says of it, which goes on by itself while the delivery is under way.
+struct DeliveryView {
+    let facts: DeliveryFacts
+    /// Whether it is about days before the newest.
+    let isLater: Bool
+    let catalogue: Catalogue
+    let meanings: @Sendable (String) -> String?
+
+    var values: PageValues {
+        var values = DeliveryWords(row: facts.progress, catalogue: catalogue).summary
+        for part in [head, outcomes, days, reasons, LimitTables.values(facts.reasons.limits)] {
+            values.merge(part) { _, new in new }
+        }
+        return values
+    }
+
+    private var head: PageValues {
         let row = facts.progress
         var pairs: [(Phrase, String)] = [
             (.factNumber, "\(row.id)"), (.factApplications, facts.applications.joined(separator: ", ")),
@@ -144,20 +137,19 @@ struct DeliveryDetailPage: Sendable {
             let seconds = Double(end.microsecondsSince1970 - started.microsecondsSince1970) / 1e6
             pairs.append((.factDuration, Figures.duration(seconds)))
         }
-        var values: PageValues = [
+        return [
             "facts": .list(pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),
             "reason": .text(row.stateReason), "hasReason": .flag(!row.stateReason.isEmpty),
             "readAt": .text(Figures.time(row.now)),
         ]
-        if let parent = row.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
-        return values
     }
 
-    private func outcomes(_ facts: DeliveryFacts) -> PageValues {
+    private var outcomes: PageValues {
         let target = facts.target
         let steps: [(Phrase, Int64, String)] = [
             (.funnelTarget, target, "s-target"), (.funnelSent, facts.count(.sent), "s-sent"),
-            (.funnelReceived, facts.funnel.received, "s-received"), (.funnelClicked, facts.funnel.clicked, "s-clicked"),
+            (.funnelReceived, facts.counts.funnel.received, "s-received"),
+            (.funnelClicked, facts.counts.funnel.clicked, "s-clicked"),
         ]
         let funnel = steps.map { name, count, style -> PageValues in
             [
@@ -174,7 +166,7 @@ struct DeliveryDetailPage: Sendable {
                 "count": .text(Figures.count(count)), "share": .text(Figures.percent(count, of: target)),
             ]
         }
-        let applications = facts.byApplication.map { row -> PageValues in
+        let applications = facts.reasons.byApplication.map { row -> PageValues in
             [
                 "name": .text(row.application.isEmpty ? catalogue[.unknownApplication] : row.application),
                 "sent": .text(Figures.count(row.sent)), "failed": .text(Figures.count(row.failed)),
@@ -190,19 +182,20 @@ struct DeliveryDetailPage: Sendable {
         ]
     }
 
-    private func days(_ facts: DeliveryFacts, isLater: Bool) -> PageValues {
+    private var days: PageValues {
+        let counts = facts.counts
         var values: PageValues = [
-            "days": .list(facts.days.map(day)), "hasDays": .flag(!facts.days.isEmpty),
-            "isLater": .flag(isLater), "hasDayPages": .flag(isLater || facts.hasOlderDays),
+            "days": .list(counts.days.map(day)), "hasDays": .flag(!counts.days.isEmpty),
+            "isLater": .flag(isLater), "hasDayPages": .flag(isLater || counts.hasOlderDays),
             "daysNote": .text(
                 catalogue.text(
                     .daysNote,
-                    Figures.count(Int64(facts.days.count)),
-                    Figures.count(Int64(Self.mostDays))
+                    Figures.count(Int64(counts.days.count)),
+                    Figures.count(Int64(DeliveryDetailPage.mostDays))
                 )
             ),
         ]
-        if facts.hasOlderDays, let last = facts.days.last { values["next"] = .group(["below": .text("\(last.id)")]) }
+        if counts.hasOlderDays, let last = counts.days.last { values["next"] = .group(["below": .text("\(last.id)")]) }
         return values
     }
 
@@ -216,21 +209,25 @@ struct DeliveryDetailPage: Sendable {
         ]
     }
 
-    private func reasons(_ facts: DeliveryFacts) -> PageValues {
-        let failures = facts.failures.map { row -> PageValues in
-            let meaning = catalogue.reason(row.reason) ?? responder.setup.meanings(row.reason) ?? ""
+    private var reasons: PageValues {
+        // The messages of a continuous delivery are those of its days.
+        let hasMessages = facts.counts.days.isEmpty
+        let failures = facts.reasons.failures.map { row -> PageValues in
+            let meaning = catalogue.reason(row.reason) ?? meanings(row.reason) ?? ""
+            let path = DeliveryMessagesPage.path(facts.progress.id, status: row.status, reason: row.reason)
             return [
+                "path": .text(path), "hasPath": .flag(hasMessages),
                 "reason": .text(row.reason.isEmpty ? catalogue[.noReason] : row.reason), "meaning": .text(meaning),
                 "status": .text(catalogue.status(row.status)), "kind": .text(row.kind),
                 "application": .text(row.application),
                 "count": .text(Figures.count(row.count)),
             ]
         }
-        let exclusions = facts.exclusions.counts.map { row -> PageValues in
+        let exclusions = facts.reasons.exclusions.counts.map { row -> PageValues in
             [
                 "reason": .text(row.name), "meaning": .text(catalogue.reason(row.name) ?? ""),
                 "count": .text(
-                    facts.exclusions.isPartial
+                    facts.reasons.exclusions.isPartial
                         ? catalogue.text(.atLeast, Figures.count(row.count)) : Figures.count(row.count)
                 ),
             ]
@@ -240,13 +237,31 @@ struct DeliveryDetailPage: Sendable {
             "hasExclusions": .flag(!exclusions.isEmpty),
         ]
     }
+}
 
-    private func actions(_ row: DeliveryProgress) -> PageValues {
-        let isOpen = [.pending, .preparing, .inProgress].contains(row.state)
-        return [
-            "mayPause": .flag(isOpen), "mayResume": .flag(row.state == .paused),
-            "mayStop": .flag(isOpen || row.state == .paused),
-            "hasActions": .flag(isOpen || row.state == .paused),
-        ]
+/// What limits the speed of a delivery or of an application, as pages show it: what binds now, then the rest.
+enum LimitTables {
+    static func values(_ limits: [LimitRow]) -> PageValues {
+        // Most of them do not bind, and only say so.
+        let binding = limits.filter(\.binds)
+        let others = limits.filter { !$0.binds }
+        var values: PageValues = ["hasLimits": .flag(!limits.isEmpty)]
+        if !binding.isEmpty { values["binding"] = table(binding) }
+        if !others.isEmpty { values["others"] = table(others) }
+        return values
+    }
+
+    private static func table(_ limits: [LimitRow]) -> PageValue {
+        .group([
+            "limits": .list(
+                limits.map { row in
+                    [
+                        "subject": .text(row.subject), "limit": .text(row.limit), "now": .text(row.now),
+                        "most": .text(row.most), "setBy": .text(row.setBy), "why": .text(row.why),
+                        "binds": .flag(row.binds),
+                    ]
+                }
+            )
+        ])
     }
 }

@@ -16,7 +16,7 @@ struct NowSnapshot: Sendable {
     static let mostDeliveries = 8
 }
 
-/// The live part of *Now* in one language.
+/// The live part of a page in one language.
 struct NowPart: Sendable {
     /// What the page shows.
     let html: String
@@ -24,6 +24,8 @@ struct NowPart: Sendable {
     let event: LiveEvent
     /// When it was read.
     let readAt: Date
+    /// Whether nothing comes after it.
+    var isLast = false
 }
 
 /// A figure with what it has cost to read, so that what costs more is read more rarely.

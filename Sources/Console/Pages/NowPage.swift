@@ -8,9 +8,6 @@ import Store
 struct NowPage: Sendable {
     let responder: ConsoleResponder
 
-    /// So often a live page asks whether its session is still open, and tells that it is there.
-    private static let ticksPerCheck = 7
-
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/", .role(.read)) { _ in
@@ -24,36 +21,51 @@ struct NowPage: Sendable {
                 )
             },
             ConsoleRoute(.get, ConsoleRoutes.livePath, .role(.read)) { call in
-                .events { send in
-                    guard responder.streams.enter(call.actor.tokenHash) else {
-                        return try await send(.refused(responder.pages.catalogue[.liveFull]))
-                    }
-                    defer { responder.streams.leave(call.actor.tokenHash) }
-                    try await stream(call) { event in
-                        try await responder.ticks.sending(hangUp: call.hangUp) { try await send(event) }
-                    }
-                }
+                responder.live(call) { try await responder.feed.part() }
             },
         ]
     }
+}
 
-    private func stream(_ call: ConsoleCall, _ send: (LiveEvent) async throws -> Void) async throws {
+extension ConsoleResponder {
+    /// So often a live page asks whether its session is still open, and tells that it is there.
+    private static let ticksPerCheck = 7
+
+    /// The live part of a page (nil: none yet), as often as it is another one, until the session is over or nothing comes any more.
+    func live(_ call: ConsoleCall, _ part: @escaping @Sendable () async throws -> NowPart?) -> ConsoleReply {
+        .events { [self] send in
+            guard streams.enter(call.actor.tokenHash) else {
+                return try await send(.refused(pages.catalogue[.liveFull]))
+            }
+            defer { streams.leave(call.actor.tokenHash) }
+            try await stream(call, part) { event in
+                try await ticks.sending(hangUp: call.hangUp) { try await send(event) }
+            }
+        }
+    }
+
+    private func stream(
+        _ call: ConsoleCall,
+        _ part: @Sendable () async throws -> NowPart?,
+        _ send: (LiveEvent) async throws -> Void
+    ) async throws {
         var last: Date?
         var tick = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             tick += 1
             if tick.isMultiple(of: Self.ticksPerCheck) {
                 var actor = call.actor
-                actor.moment = responder.setup.moment()
-                guard await responder.sessions.isOpen(actor) else { return }
+                actor.moment = setup.moment()
+                guard await sessions.isOpen(actor) else { return }
                 try await send(.alive)
             }
             // A database that is away is told by the page that is loaded next.
-            if let part = try? await responder.feed.part(), part.readAt != last {
+            if let part = try? await part(), part.readAt != last {
                 try await send(part.event)
+                if part.isLast { return }
                 last = part.readAt
             }
-            await responder.ticks.next()
+            await ticks.next()
         }
     }
 }
@@ -63,6 +75,14 @@ struct NowView {
     let snapshot: NowSnapshot
     let history: RateHistory
     let catalogue: Catalogue
+    private let slowGateways: [Int64: [String]]
+
+    init(snapshot: NowSnapshot, history: RateHistory, catalogue: Catalogue) {
+        self.snapshot = snapshot
+        self.history = history
+        self.catalogue = catalogue
+        slowGateways = snapshot.children.slowGateways
+    }
 
     /// Children that are shown, those that send most: the page of hosts has all.
     private static let mostChildren = 12
@@ -89,7 +109,7 @@ struct NowView {
             "otherTotal": .text(Figures.count(other)), "isPartial": .flag(snapshot.hour.isPartial),
             "hasOutcomes": .flag(!minutes.isEmpty),
             "alarms": .list(AlarmsPage.rows(snapshot.alarms, catalogue)), "hasAlarms": .flag(!snapshot.alarms.isEmpty),
-            "deliveries": .list(snapshot.deliveries.map { DeliveryWords(row: $0, catalogue: catalogue).summary }),
+            "deliveries": .list(snapshot.deliveries.map(delivery)),
             "hasDeliveries": .flag(!snapshot.deliveries.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
             "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
@@ -103,6 +123,16 @@ struct NowView {
                 )
             ),
         ]
+    }
+
+    /// A delivery, with what binds it as far as the children say so.
+    private func delivery(_ row: DeliveryProgress) -> PageValues {
+        var values = DeliveryWords(row: row, catalogue: catalogue).summary
+        if let slow = slowGateways[row.id] {
+            let names = slow.joined(separator: ", ")
+            values["slow"] = .group(["words": .text(catalogue.text(.gatewaySlowHint, names))])
+        }
+        return values
     }
 
     private var children: [ChildOverview] {

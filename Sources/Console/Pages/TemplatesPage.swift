@@ -40,7 +40,7 @@ struct TemplatesPage: Sendable {
         }
         var values: PageValues = [
             "rows": .list(rows.prefix(Self.most).map(row)), "hasRows": .flag(!rows.isEmpty),
-            "isLater": .flag(!behind.isEmpty),
+            "isLater": .flag(!behind.isEmpty), "mayCompose": .flag(call.mayCompose),
         ]
         if call.query["done"] == "delete" { values["done"] = .text(catalogue[.doneTemplateDelete]) }
         if rows.count > Self.most {

@@ -23,7 +23,7 @@ struct SubscriberSearchPage: Sendable {
             ConsoleRoute(.get, Self.path, .role(.read)) { call in
                 var values: PageValues = [:]
                 if call.query["done"] == "forget" { values["done"] = .text(catalogue[.doneForget]) }
-                return page(.userKey, values)
+                return page(call, .userKey, values)
             },
             // Not by GET: what is looked for would stand in logs of proxies and in the browser's history, and each look is on record.
             ConsoleRoute(.post, Self.path, .role(.read)) { try await find($0) },
@@ -35,7 +35,7 @@ struct SubscriberSearchPage: Sendable {
             throw ConsoleProblem.malformed
         }
         let text = Self.trimmed(call.form[Self.textField] ?? "")
-        if let problem = Self.problem(key, text) { return page(key, ["problem": .text(catalogue[problem])]) }
+        if let problem = Self.problem(key, text) { return page(call, key, ["problem": .text(catalogue[problem])]) }
         let wanted = key == .tokenHash ? text.lowercased() : text
         let found = try await responder.database.run {
             try await $0.findSubscribers(key, wanted, most: Self.most + 1, by: call.actor)
@@ -47,7 +47,7 @@ struct SubscriberSearchPage: Sendable {
             "rows": .list(found.prefix(Self.most).map(row)),
         ]
         if found.count > Self.most { values["cut"] = .text(catalogue.text(.findCut, "\(Self.most)")) }
-        return page(key, values)
+        return page(call, key, values)
     }
 
     /// What is wrong with a text that is looked for. It is not shown again: it may be a push token that was pasted.
@@ -72,8 +72,9 @@ struct SubscriberSearchPage: Sendable {
         return String(rest)
     }
 
-    private func page(_ key: SubscriberKey, _ values: PageValues) -> ConsoleReply {
+    private func page(_ call: ConsoleCall, _ key: SubscriberKey, _ values: PageValues) -> ConsoleReply {
         var values = values
+        values["mayCompose"] = .flag(call.mayCompose)
         values["keys"] = .list(
             SubscriberKey.allCases.map { choice in
                 [

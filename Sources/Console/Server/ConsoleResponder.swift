@@ -15,6 +15,7 @@ final class ConsoleResponder: Sendable {
     let pages: PageRenderer
     let passwords: Passwords
     let feed: NowFeed
+    let deliveries: DeliveryFeed
     let streams = LiveStreams()
     let ticks = LiveTicks()
     let sessions: LiveSessions
@@ -26,6 +27,7 @@ final class ConsoleResponder: Sendable {
         pages = try PageRenderer(version: setup.version)
         passwords = Passwords()
         feed = NowFeed(database: database, pages: pages)
+        deliveries = DeliveryFeed(database: database, pages: pages, meanings: setup.meanings)
         sessions = LiveSessions(database: database, streams: streams)
         proxies = setup.settings.console.proxies ?? []
     }
@@ -114,7 +116,7 @@ final class ConsoleResponder: Sendable {
     // A script that reads the live part is no person who uses the page.
     private func session(_ route: ConsoleRoute, _ actor: ConsoleActor) async throws -> ConsoleSession? {
         guard route.access != .everybody, !actor.tokenHash.isEmpty else { return nil }
-        let isUse = route.path != ConsoleRoutes.livePath
+        let isUse = !route.isLive
         return try await database.run { try await $0.consoleSession(actor, isUse: isUse) }
     }
 
@@ -174,8 +176,8 @@ final class ConsoleResponder: Sendable {
 
     private func signInFirst(_ route: ConsoleRoute?, _ request: Request) -> Response {
         // Whoever was sent away from a page comes back to it; what a form wanted to change, its person looks at again.
-        let isPage = route?.method == .get && route?.path != ConsoleRoutes.livePath
-        if route?.path == ConsoleRoutes.livePath { return Response(status: .unauthorized) }
+        let isPage = route?.method == .get && route?.isLive == false
+        if route?.isLive == true { return Response(status: .unauthorized) }
         let next = isPage ? SignIn.encoded(request.uri.string) : "/"
         return Response(status: .seeOther, headers: [.location: "\(ConsoleRoutes.signInPath)?next=\(next)&over=1"])
     }

@@ -25,6 +25,9 @@ struct ConsoleRoute: Sendable {
     let mostFields: Int
     let handle: @Sendable (ConsoleCall) async throws -> ConsoleReply
 
+    /// Whether a page reads it by itself, which is no use of a session.
+    var isLive: Bool { path.hasSuffix(ConsoleRoutes.livePath) }
+
     /// Most forms have a few fields.
     static let usualBytes = 8 << 10
 

@@ -1,13 +1,13 @@
 // Console: pages in a browser for people who look after deliveries and hosts.
 //
 // WHAT IT DOES
-//   Shows what happens now, deliveries, templates, services with their applications, alarms, hosts, and the settings in force with
-//   what each came from, to those who have signed in; pauses, resumes and stops deliveries, lets applications send again, drains
-//   hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and started;
-//   lets administrators declare and change services, applications and accounts, upload credentials, and see who did what. Looks
-//   subscribers up, by key and never as a list, and hands outcomes of deliveries out as CSV; both are on record. Everything is
-//   HTML that is made here; scripts exchange the live part and read files into forms, and without them all works by reloading
-//   and pasting.
+//   Shows what happens now, deliveries, templates, services with their applications, alarms, hosts, and the settings in force
+//   with what each came from, to those who have signed in; pauses, resumes and stops deliveries, lets applications send again,
+//   drains hosts and recycles children for those whose role may; has drafts of deliveries written, proved, kept as templates and
+//   started, seed addresses and exclusion lists looked after; lets administrators declare and change services, applications and
+//   accounts, upload credentials, and see who did what. Looks subscribers up, by key and never as a list, and hands outcomes of
+//   deliveries out as CSV; both are on record. Everything is HTML that is made here; scripts exchange the live part and read
+//   files into forms, and without them all works by reloading and pasting.
 //
 // HOW IT IS USED
 //   `pushmta console` makes a ConsoleServer of a ConsoleSetup and awaits run(onOpen:); SIGTERM and SIGINT call drain(), SIGHUP
@@ -18,7 +18,8 @@
 //
 // THREADS AND TASKS
 //   Two event loops; a task a request, on the general pool. Passwords are hashed on one thread of their own, one after the
-//   other. NowFeed reads the database for all live pages together, every two seconds as long as one is open.
+//   other. NowFeed reads the database for all live pages together, every two seconds as long as one is open; DeliveryFeed does
+//   so for each delivery that somebody looks at.
 //
 // STATE AND FILES
 //   Users, sessions, failures to sign in and the audit log are in the database; cookies have random tokens of which it keeps
@@ -36,8 +37,8 @@
 //
 // SEE ALSO
 //   Server/ConsoleRoute.swift, Server/ConsoleResponder.swift, Sessions/SignIn.swift, Pages/ConsoleRoutes.swift,
-//   Pages/NowFeed.swift, Applications/ApplicationPage.swift, Words/Phrase.swift, Sources/ConsoleFiles/console_files.c,
-//   Sources/Schema/version1/11-console.sql, Deploy/guide/console.md
+//   Pages/NowFeed.swift, Pages/DeliveryFeed.swift, Applications/ApplicationPage.swift, Words/Phrase.swift,
+//   Sources/ConsoleFiles/console_files.c, Sources/Schema/version1/11-console.sql, Deploy/guide/console.md
 
 import Hummingbird
 import HummingbirdCore

@@ -7,6 +7,8 @@ import Synchronization
 enum LiveEvent: Sendable, Hashable {
     /// Bytes as they go on the wire, made once for all who are sent them.
     case made(ByteBuffer)
+    /// The page itself is another one by now, and is loaded again.
+    case changed
     /// Nothing new; it only shows that somebody is there.
     case alive
     /// Why there will be no events, for a person.
@@ -24,6 +26,8 @@ enum LiveEvent: Sendable, Hashable {
     var text: String {
         switch self {
         case .made(let bytes): String(buffer: bytes)
+        // An event without data is none.
+        case .changed: "event: changed\n" + Self.data("-")
         case .alive: ":\n\n"
         case .refused(let why): "event: refused\n" + Self.data(why)
         }

@@ -178,6 +178,13 @@ extension Catalogue {
             case "service.change": .auditServiceChange
             case "application.test": .auditTest
             case "credential.set": .auditCredentialSet
+            case "seed.add": .auditSeedAdd
+            case "seed.remove": .auditSeedRemove
+            case "list.add": .auditListAdd
+            case "list.remove": .auditListRemove
+            case "list.put": .auditListPut
+            case "list.take": .auditListTake
+            case "list.find": .auditListFind
             default: nil
             }
         return phrase.map { self[$0] } ?? name

@@ -1,6 +1,87 @@
 extension English {
-    /// The English texts about services, applications, external accounts and credentials.
+    /// The English texts about seed addresses, exclusion lists, services, applications, external accounts and credentials.
     static let applicationTexts: [Phrase: String] = [
+        // Seed addresses.
+        .seedsTitle: "Seed addresses",
+        .seedsNote:
+            "Who gets the proofs of deliveries. A push token that is no subscriber’s gets proofs and nothing "
+            + "else, until its device registers.",
+        .noSeedsYet: "There is no seed address yet.",
+        .newSeedTitle: "Add a seed address",
+        .newSeedText: "It names one subscription of an application. What you type is not shown again.",
+        .newSeedButton: "Add",
+        .seedNameHint: "No number, and without a comma, such as ada-phone.",
+        .seedLabel: "Whose it is",
+        .seedLabelHint: "For people.",
+        .seedBy: "Named by",
+        .seedPushToken: "Push token",
+        .seedWanted: "Push token, key or number",
+        .seedWantedHint: "Of a user the subscription that registered last.",
+        .seedLocaleHint: "Of a push token that is no subscriber’s, such as fr-CA.",
+        .seedVariables: "Values for fields",
+        .seedVariablesHint: "A JSON object, such as {\"firstName\": \"Ada\"}. Empty: those of the subscription.",
+        .seedVariablesWrong: "The values for fields are no JSON object. Write one, such as {\"firstName\": \"Ada\"}.",
+        .seedWell: "gets proofs",
+        .seedOnly: "proofs only",
+        .columnSeed: "Seed address",
+        .seedRemoveTitle: "Remove this seed address?",
+        .seedRemoveText: "It gets no more proofs. A subscriber stays a subscriber.",
+        .seedRemoveButton: "Remove",
+        .doneSeedAdd: "The seed address is added.",
+        .doneSeedRemove: "The seed address is removed.",
+        .manageSeeds: "Add and remove seed addresses",
+        .auditSeedAdd: "added a seed address",
+        .auditSeedRemove: "removed a seed address",
+        // Exclusion lists.
+        .listsNote:
+            "Whoever is on a list gets nothing of the deliveries that use it. A delivery chooses its lists "
+            + "in the step Target.",
+        .noLists: "There is no exclusion list yet.",
+        .newListTitle: "Create an exclusion list",
+        .newListText: "It is empty at first; people are added on its page.",
+        .newListButton: "Create",
+        .listNameHint: "As commands and SQL name it, such as no-newsletter.",
+        .listLabel: "What it is for",
+        .columnList: "Exclusion list",
+        .listStays:
+            "A delivery has used it, so it stays: what it excluded would not be known any more. Take people "
+            + "off it instead.",
+        .listDeleteTitle: "Delete this exclusion list?",
+        .listDeleteText:
+            "Deliveries to come go to those who are on it. Drafts and templates that name it have an error "
+            + "from then on. This cannot be undone.",
+        .listDeleteButton: "Delete the list",
+        .doneListAdd: "The exclusion list is created. Add people to it.",
+        .doneListDelete: "The exclusion list is deleted.",
+        .doneListPut: "{0} of {1} are new on the list; the others were on it already.",
+        .doneListTake: "{0} of {1} were taken off the list; the others were not on it.",
+        .doneListFind: "{0} of {1} are on the list.",
+        .listPut: "Add to the list",
+        .listTake: "Take off the list",
+        .listFind: "How many are on it?",
+        .peopleUserKeys: "User keys",
+        .peopleSubscriptions: "Subscription numbers",
+        .peoplePushTokens: "Push tokens",
+        .peopleTitle: "People",
+        .peopleNote:
+            "A user key stands for all subscriptions of the user. No page lists who is on a list; on record "
+            + "is how many were named, and not who.",
+        .peopleBy: "Named by",
+        .peopleWanted: "One a line",
+        .peopleHint: "5,000 at once; more come from a file with pushmta exclusion import.",
+        .peopleWrong:
+            "Line {0} cannot be one of these. Nothing was changed: correct the line, or choose what the lines are.",
+        .peopleNone: "Nobody is named. Type at least one line.",
+        .peopleTooMany: "These are more than {0}. Nothing was changed: use pushmta exclusion import for a file.",
+        .manageLists: "Create, fill and delete exclusion lists",
+        .relatedPages: "See also",
+        .firstRows: "Back to the first",
+        .moreRows: "More",
+        .auditListAdd: "created an exclusion list",
+        .auditListRemove: "deleted an exclusion list",
+        .auditListPut: "put people on an exclusion list",
+        .auditListTake: "took people off an exclusion list",
+        .auditListFind: "asked who is on an exclusion list",
         // What stands in the menu and in lists of services.
         .menuServices: "Services",
         .servicesTitle: "Services and applications",

@@ -1,6 +1,90 @@
 extension French {
-    /// The French texts about services, applications, external accounts and credentials.
+    /// The French texts about seed addresses, exclusion lists, services, applications, external accounts and credentials.
     static let applicationTexts: [Phrase: String] = [
+        // Seed addresses.
+        .seedsTitle: "Adresses de contrôle",
+        .seedsNote:
+            "Qui reçoit les BAT des diffusions. Un jeton push sans abonné ne reçoit que les BAT, jusqu’à "
+            + "l’enregistrement de l’appareil.",
+        .noSeedsYet: "Il n’y a pas encore d’adresse de contrôle.",
+        .newSeedTitle: "Ajouter une adresse de contrôle",
+        .newSeedText: "Elle désigne un abonnement d’une application. Ce que vous saisissez n’est plus affiché ensuite.",
+        .newSeedButton: "Ajouter",
+        .seedNameHint: "Pas un nombre, et sans virgule, par exemple ada-mobile.",
+        .seedLabel: "À qui elle est",
+        .seedLabelHint: "Pour les personnes.",
+        .seedBy: "Désignée par",
+        .seedPushToken: "Jeton push",
+        .seedWanted: "Jeton push, clé ou numéro",
+        .seedWantedHint: "D’un utilisateur, l’abonnement enregistré en dernier.",
+        .seedLocaleHint: "D’un jeton push sans abonné, par exemple fr-CA.",
+        .seedVariables: "Valeurs des champs",
+        .seedVariablesHint: "Un objet JSON, par exemple {\"firstName\": \"Ada\"}. Vide : celles de l’abonnement.",
+        .seedVariablesWrong:
+            "Les valeurs des champs ne sont pas un objet JSON. Écrivez-en un, par exemple {\"firstName\": \"Ada\"}.",
+        .seedWell: "reçoit les BAT",
+        .seedOnly: "BAT seulement",
+        .columnSeed: "Adresse de contrôle",
+        .seedRemoveTitle: "Supprimer cette adresse de contrôle ?",
+        .seedRemoveText: "Elle ne reçoit plus de BAT. Un abonné reste abonné.",
+        .seedRemoveButton: "Supprimer",
+        .doneSeedAdd: "L’adresse de contrôle est ajoutée.",
+        .doneSeedRemove: "L’adresse de contrôle est supprimée.",
+        .manageSeeds: "Ajouter et supprimer des adresses de contrôle",
+        .auditSeedAdd: "a ajouté une adresse de contrôle",
+        .auditSeedRemove: "a supprimé une adresse de contrôle",
+        // Exclusion lists.
+        .listsNote:
+            "Qui figure sur une liste ne reçoit rien des diffusions qui l’utilisent. Une diffusion choisit "
+            + "ses listes à l’étape « Cible ».",
+        .noLists: "Il n’y a pas encore de liste d’exclusion.",
+        .newListTitle: "Créer une liste d’exclusion",
+        .newListText: "Elle est d’abord vide ; les personnes s’ajoutent sur sa page.",
+        .newListButton: "Créer",
+        .listNameHint: "Comme les commandes et SQL la nomment, par exemple sans-newsletter.",
+        .listLabel: "À quoi elle sert",
+        .columnList: "Liste d’exclusion",
+        .listStays:
+            "Une diffusion l’a utilisée, elle reste donc : on ne saurait plus qui elle excluait. Retirez "
+            + "plutôt des personnes.",
+        .listDeleteTitle: "Supprimer cette liste d’exclusion ?",
+        .listDeleteText:
+            "Les diffusions à venir vont aussi à ceux qui y figurent. Les brouillons et modèles qui la "
+            + "nomment ont désormais une erreur. C’est irréversible.",
+        .listDeleteButton: "Supprimer la liste",
+        .doneListAdd: "La liste d’exclusion est créée. Ajoutez-y des personnes.",
+        .doneListDelete: "La liste d’exclusion est supprimée.",
+        .doneListPut: "{0} sur {1} sont nouveaux sur la liste ; les autres y figuraient déjà.",
+        .doneListTake: "{0} sur {1} ont été retirés de la liste ; les autres n’y figuraient pas.",
+        .doneListFind: "{0} sur {1} figurent sur la liste.",
+        .listPut: "Ajouter à la liste",
+        .listTake: "Retirer de la liste",
+        .listFind: "Combien y figurent ?",
+        .peopleUserKeys: "Clés d’utilisateurs",
+        .peopleSubscriptions: "Numéros d’abonnements",
+        .peoplePushTokens: "Jetons push",
+        .peopleTitle: "Personnes",
+        .peopleNote:
+            "Une clé vaut pour tous les abonnements de l’utilisateur. Aucune page n’énumère les membres "
+            + "d’une liste ; le journal garde combien ont été nommés, et non qui.",
+        .peopleBy: "Désignés par",
+        .peopleWanted: "Un par ligne",
+        .peopleHint: "5 000 à la fois ; pour plus, un fichier avec pushmta exclusion import.",
+        .peopleWrong:
+            "La ligne {0} ne peut pas en être un. Rien n’a été modifié : corrigez la ligne, ou choisissez ce "
+            + "que sont les lignes.",
+        .peopleNone: "Personne n’est nommé. Saisissez au moins une ligne.",
+        .peopleTooMany:
+            "Il y en a plus de {0}. Rien n’a été modifié : pour un fichier, utilisez pushmta exclusion import.",
+        .manageLists: "Créer, remplir et supprimer des listes d’exclusion",
+        .relatedPages: "Voir aussi",
+        .firstRows: "Retour au début",
+        .moreRows: "Suite",
+        .auditListAdd: "a créé une liste d’exclusion",
+        .auditListRemove: "a supprimé une liste d’exclusion",
+        .auditListPut: "a mis des personnes sur une liste d’exclusion",
+        .auditListTake: "a retiré des personnes d’une liste d’exclusion",
+        .auditListFind: "a demandé qui figure sur une liste d’exclusion",
         // What stands in the menu and in lists of services.
         .menuServices: "Services",
         .servicesTitle: "Services et applications",

@@ -658,7 +658,7 @@ enum French {
         .proofHint: "Part immédiatement vers ces adresses et n’entre dans aucun décompte.",
         .seedsLabel: "Adresses de contrôle",
         .proofButton: "Envoyer le BAT",
-        .noSeeds: "Les applications n’ont pas d’adresse de contrôle : pushmta seed add en crée une.",
+        .noSeeds: "Les applications n’ont pas encore d’adresse de contrôle.",
         .proofToNobody: "Choisissez une adresse de contrôle.",
         .proofSent: "Le BAT est en route : diffusion",
         .startHead: "Démarrage",
@@ -680,10 +680,69 @@ enum French {
         .auditProof: "a envoyé un BAT",
         .auditStart: "a démarré une diffusion",
         .auditPreview: "a consulté les valeurs d’un abonnement",
+        // How a delivery is sent.
+        .sendingTitle: "Mode d’envoi",
+        .sendingHint: "Ce qui reste vide est comme d’habitude. Tout est gardé avec le brouillon.",
+        .missingSettings: "Une valeur du mode d’envoi est fausse.",
+        .settingRate: "Messages par seconde, au plus",
+        .settingRateHint: "Sur tous les hôtes ensemble. Vide : aussi vite que possible.",
+        .settingRateUsual: "sans limite",
+        .settingValidity: "Validité",
+        .settingValidityHint:
+            "À partir du démarrage. Ce qui n’est pas parti d’ici là n’est plus envoyé. Vide : 5 jours.",
+        .settingValidityUnit: "Unité de la validité",
+        .unitDays: "jours",
+        .unitHours: "heures",
+        .unitMinutes: "minutes",
+        .unitSeconds: "secondes",
+        .settingPriority: "Priorité",
+        .settingPriorityHint: "De −100 à 100 ; la plus grande passe d’abord. Vide : 0.",
+        .settingWeight: "Poids",
+        .settingWeightHint: "De 1 à 10 : sa part parmi les diffusions de même priorité. Vide : 1.",
+        .settingRetries: "Nouvelles tentatives",
+        .settingRetriesHint: "Combien de fois un message est renvoyé après un échec passager, de 0 à 1 000. Vide : 5.",
+        .settingSchedule: "Étalement des tentatives",
+        .settingScheduleHint:
+            "Par jour : le premier jour, puis une fois par jour jusqu’à la fin de la validité. Croissant : "
+            + "les pauses doublent.",
+        .settingScheduleDaily: "par jour",
+        .settingScheduleExponential: "pauses croissantes",
+        .settingPause: "Secondes avant la première tentative",
+        .settingPauseHint: "Vide : une heure par jour, 10 secondes si croissant.",
+        .settingPauseUsual: "selon l’étalement",
+        .settingPolicy: "Si l’arrivée est incertaine",
+        .settingPolicyHint: "Par exemple après la perte d’un hôte. Renvoyé, il peut apparaître deux fois.",
+        .settingPolicyResend: "renvoyer le message",
+        .settingPolicyReport: "le compter comme inconnu",
+        .settingPerson: "Personne avec plusieurs appareils",
+        .settingPersonHint: "Sur un seul : le dernier enregistré.",
+        .settingPersonAll: "le reçoit sur chacun",
+        .settingPersonOne: "le reçoit sur un seul",
+        .settingUnknown: "« {0} » ne fait pas partie des choix.",
+        .settingNoNumber: "« {0} » n’est pas un nombre de {1} à {2}.",
+        .settingSeparator: "Écrivez-le sans séparateur de milliers.",
+        .readerKey: "ou clé d’utilisateur",
+        .noReader: "Personne avec cette clé n’a l’une des applications.",
+        // Messages of a delivery.
+        .messagesOfTitle: "Messages",
+        .messagesOfHint: "Chacun avec son résultat, sa raison et son abonnement.",
+        .messagesOfNote: "Le plus grand numéro d’abord. La consultation d’un abonnement est journalisée.",
+        .showMessages: "Voir les messages",
+        .columnMessage: "Message",
+        .columnAttempt: "Tentative",
+        .noMessagesHere: "Aucun trouvé jusqu’ici.",
+        .noMessagesSuch: "Il n’y a pas de tel message.",
+        .messagesLookedAt:
+            "Assez de messages ont été parcourus pour une page ; des numéros plus petits peuvent convenir aussi.",
+        .lookOnLower: "Chercher parmi les numéros plus petits",
+        .highestNumbers: "Retour aux plus grands",
+        .lowerNumbers: "Numéros plus petits",
+        .gatewaySlow: "passerelle lente",
+        .gatewaySlowHint: "La passerelle de {0} répond lentement, ce qui freine l’envoi.",
     ]
 
     /// French has a narrow space before some signs and within numbers, at which no line is broken; here a plain one is written, which can be seen.
-    private static func spaced(_ text: String) -> String {
+    static func spaced(_ text: String) -> String {
         [" :", " ;", " ?", " !", " 000"].reduce(text) { shown, sign in
             shown.replacing(sign, with: "\u{202F}" + sign.dropFirst())
         }

@@ -1,6 +1,90 @@
 extension German {
-    /// The German texts about services, applications, external accounts and credentials.
+    /// The German texts about seed addresses, exclusion lists, services, applications, external accounts and credentials.
     static let applicationTexts: [Phrase: String] = [
+        // Seed addresses.
+        .seedsTitle: "Testadressen",
+        .seedsNote:
+            "Wer die Testversände bekommt. Ein Push-Token ohne Abonnenten bekommt nur diese, bis sich das "
+            + "Gerät registriert.",
+        .noSeedsYet: "Es gibt noch keine Testadresse.",
+        .newSeedTitle: "Testadresse hinzufügen",
+        .newSeedText: "Sie nennt ein Abonnement einer Anwendung. Was Sie eingeben, wird nicht noch einmal gezeigt.",
+        .newSeedButton: "Hinzufügen",
+        .seedNameHint: "Keine Zahl und ohne Komma, etwa ada-telefon.",
+        .seedLabel: "Wem sie gehört",
+        .seedLabelHint: "Für Menschen.",
+        .seedBy: "Benannt durch",
+        .seedPushToken: "Push-Token",
+        .seedWanted: "Push-Token, Schlüssel oder Nummer",
+        .seedWantedHint: "Von einem Nutzer das zuletzt registrierte Abonnement.",
+        .seedLocaleHint: "Eines Push-Tokens ohne Abonnenten, etwa fr-CA.",
+        .seedVariables: "Werte für Felder",
+        .seedVariablesHint: "Ein JSON-Objekt, etwa {\"firstName\": \"Ada\"}. Leer: die des Abonnements.",
+        .seedVariablesWrong:
+            "Die Werte für Felder sind kein JSON-Objekt. Schreiben Sie eines, etwa {\"firstName\": \"Ada\"}.",
+        .seedWell: "bekommt Tests",
+        .seedOnly: "nur Tests",
+        .columnSeed: "Testadresse",
+        .seedRemoveTitle: "Diese Testadresse entfernen?",
+        .seedRemoveText: "Sie bekommt keine Testversände mehr. Ein Abonnement bleibt, was es ist.",
+        .seedRemoveButton: "Entfernen",
+        .doneSeedAdd: "Die Testadresse ist hinzugefügt.",
+        .doneSeedRemove: "Die Testadresse ist entfernt.",
+        .manageSeeds: "Testadressen hinzufügen und entfernen",
+        .auditSeedAdd: "hat eine Testadresse hinzugefügt",
+        .auditSeedRemove: "hat eine Testadresse entfernt",
+        // Exclusion lists.
+        .listsNote:
+            "Wer auf einer Liste steht, bekommt nichts von den Sendungen, die sie verwenden. Ein Versand "
+            + "wählt seine Listen im Schritt „Zielgruppe“.",
+        .noLists: "Es gibt noch keine Ausschlussliste.",
+        .newListTitle: "Ausschlussliste anlegen",
+        .newListText: "Sie ist zuerst leer; Personen kommen auf ihrer Seite hinzu.",
+        .newListButton: "Anlegen",
+        .listNameHint: "Wie Befehle und SQL sie nennen, etwa kein-newsletter.",
+        .listLabel: "Wofür sie ist",
+        .columnList: "Ausschlussliste",
+        .listStays:
+            "Ein Versand hat sie verwendet, daher bleibt sie: Sonst wüsste niemand mehr, wen sie ausschloss. "
+            + "Nehmen Sie stattdessen Personen herunter.",
+        .listDeleteTitle: "Diese Ausschlussliste löschen?",
+        .listDeleteText:
+            "Künftige Sendungen gehen auch an die, die darauf stehen. Entwürfe und Vorlagen, die sie nennen, "
+            + "haben von nun an einen Fehler. Das lässt sich nicht rückgängig machen.",
+        .listDeleteButton: "Liste löschen",
+        .doneListAdd: "Die Ausschlussliste ist angelegt. Fügen Sie Personen hinzu.",
+        .doneListDelete: "Die Ausschlussliste ist gelöscht.",
+        .doneListPut: "{0} von {1} sind neu auf der Liste; die anderen standen schon darauf.",
+        .doneListTake: "{0} von {1} wurden von der Liste genommen; die anderen standen nicht darauf.",
+        .doneListFind: "{0} von {1} stehen auf der Liste.",
+        .listPut: "Auf die Liste setzen",
+        .listTake: "Von der Liste nehmen",
+        .listFind: "Wie viele stehen darauf?",
+        .peopleUserKeys: "Schlüssel von Nutzern",
+        .peopleSubscriptions: "Nummern von Abonnements",
+        .peoplePushTokens: "Push-Token",
+        .peopleTitle: "Personen",
+        .peopleNote:
+            "Ein Schlüssel steht für alle Abonnements des Nutzers. Keine Seite zeigt, wer auf einer Liste "
+            + "steht; protokolliert wird, wie viele genannt wurden, und nicht wer.",
+        .peopleBy: "Benannt durch",
+        .peopleWanted: "Pro Zeile einer",
+        .peopleHint: "5.000 auf einmal; mehr kommen aus einer Datei mit pushmta exclusion import.",
+        .peopleWrong:
+            "Zeile {0} kann keiner davon sein. Nichts wurde geändert: Berichtigen Sie die Zeile, oder wählen "
+            + "Sie, was die Zeilen sind.",
+        .peopleNone: "Niemand ist genannt. Geben Sie mindestens eine Zeile ein.",
+        .peopleTooMany:
+            "Das sind mehr als {0}. Nichts wurde geändert: Für eine Datei gibt es pushmta exclusion import.",
+        .manageLists: "Ausschlusslisten anlegen, füllen und löschen",
+        .relatedPages: "Siehe auch",
+        .firstRows: "Zurück zum Anfang",
+        .moreRows: "Weitere",
+        .auditListAdd: "hat eine Ausschlussliste angelegt",
+        .auditListRemove: "hat eine Ausschlussliste gelöscht",
+        .auditListPut: "hat Personen auf eine Ausschlussliste gesetzt",
+        .auditListTake: "hat Personen von einer Ausschlussliste genommen",
+        .auditListFind: "hat gefragt, wer auf einer Ausschlussliste steht",
         // What stands in the menu and in lists of services.
         .menuServices: "Dienste",
         .servicesTitle: "Dienste und Anwendungen",

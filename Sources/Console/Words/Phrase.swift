@@ -170,4 +170,29 @@ enum Phrase: String, Sendable, CaseIterable {
     // What the audit log tells of them.
     case auditServiceAdd, auditAccountAdd, auditApplicationAdd, auditApplicationCopy, auditApplicationResume,
         auditCredentialSet
+    // How a delivery is sent.
+    case sendingTitle, sendingHint, missingSettings, settingRate, settingRateHint, settingRateUsual, settingValidity,
+        settingValidityHint, settingValidityUnit, unitDays, unitHours, unitMinutes, unitSeconds,
+        settingPriority, settingPriorityHint, settingWeight, settingWeightHint, settingRetries,
+        settingRetriesHint, settingSchedule, settingScheduleHint, settingScheduleDaily,
+        settingScheduleExponential, settingPause, settingPauseHint, settingPauseUsual, settingPolicy,
+        settingPolicyHint, settingPolicyResend, settingPolicyReport, settingPerson, settingPersonHint,
+        settingPersonAll, settingPersonOne, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader
+    // Messages of a delivery.
+    case messagesOfTitle, messagesOfHint, messagesOfNote, showMessages, columnMessage, columnAttempt, noMessagesHere,
+        noMessagesSuch, messagesLookedAt, lookOnLower, highestNumbers, lowerNumbers, gatewaySlow,
+        gatewaySlowHint
+    // Seed addresses.
+    case seedsTitle, seedsNote, noSeedsYet, newSeedTitle, newSeedText, newSeedButton, seedNameHint, seedLabel,
+        seedLabelHint, seedBy, seedPushToken, seedWanted, seedWantedHint, seedLocaleHint, seedVariables,
+        seedVariablesHint, seedVariablesWrong, seedWell, seedOnly, columnSeed, seedRemoveTitle,
+        seedRemoveText, seedRemoveButton, doneSeedAdd, doneSeedRemove, manageSeeds, auditSeedAdd,
+        auditSeedRemove
+    // Exclusion lists.
+    case listsNote, noLists, newListTitle, newListText, newListButton, listNameHint, listLabel, columnList, listStays,
+        listDeleteTitle, listDeleteText, listDeleteButton, doneListAdd, doneListDelete, doneListPut,
+        doneListTake, doneListFind, listPut, listTake, listFind, peopleUserKeys, peopleSubscriptions,
+        peoplePushTokens, peopleTitle, peopleNote, peopleBy, peopleWanted, peopleHint, peopleWrong, peopleNone,
+        peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
+        auditListPut, auditListTake, auditListFind
 }

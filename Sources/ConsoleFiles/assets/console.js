@@ -8,19 +8,23 @@
     if (!live || !control || !words || !button || !window.EventSource) return;
     let source = null;
 
-    // Who is on a link of the live part with the keyboard stays on it.
+    // Who is on a link of the live part with the keyboard stays on it, and what was unfolded stays so.
     function exchange(html) {
+        const unfolded = [...live.querySelectorAll("details")].map((part) => part.open);
         const path = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
         live.innerHTML = html;
+        live.querySelectorAll("details").forEach((part, place) => { part.open = unfolded[place] ?? false; });
         if (path) live.querySelector(`a[href="${CSS.escape(path)}"]`)?.focus({ preventScroll: true });
     }
 
     function open() {
-        source = new EventSource("/live");
+        source = new EventSource(live.dataset.path);
         source.onopen = () => { words.textContent = control.dataset.on; };
         source.onmessage = (event) => exchange(event.data);
         // The server says why it sends nothing, as when too many pages are live already.
         source.addEventListener("refused", (event) => { close(); words.textContent = event.data; });
+        // Of another state: its buttons are others, too. What the address says of something that was done is over.
+        source.addEventListener("changed", () => { close(); location.replace(location.pathname); });
         source.onerror = () => {
             words.textContent = control.dataset.lost;
             // The session is over: the page itself leads to the sign-in.

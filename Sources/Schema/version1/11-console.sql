@@ -749,8 +749,6 @@ CREATE TABLE pushmta_engine.console_draft (
     owner text NOT NULL,
     label text NOT NULL DEFAULT '' CONSTRAINT console_draft_label_form CHECK (pushmta_engine.is_label(label)),
     applications text[] NOT NULL DEFAULT '{}',
-    -- Those of the template that it was begun with.
-    settings jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
     -- What was typed, by the names of the form's fields, right or wrong.
     fields jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(fields) = 'object')
         CONSTRAINT console_draft_size CHECK (octet_length(fields::text) <= 262144),
@@ -826,7 +824,7 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drafts(bytea, timestamptz, interval, bigint, integer) IS
     'One draft, or (null) the drafts that somebody who has signed in may change, those that were changed last first.';
 
-CREATE FUNCTION pushmta_engine.console_add_draft(token bytea, moment timestamptz, idle interval, address text, label text, settings jsonb,
+CREATE FUNCTION pushmta_engine.console_add_draft(token bytea, moment timestamptz, idle interval, address text, label text,
     applications text[], fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -839,12 +837,12 @@ BEGIN
         RAISE EXCEPTION 'You have 200 drafts already.'
             USING ERRCODE = 'PM113', HINT = 'Start or remove one of them.';
     END IF;
-    INSERT INTO console_draft (owner, label, settings, applications, fields) VALUES (who, label, settings, applications, fields)
+    INSERT INTO console_draft (owner, label, applications, fields) VALUES (who, label, applications, fields)
     RETURNING id INTO made;
     PERFORM note_audit(who, 'draft.add', made::text, label, address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_draft(bytea, timestamptz, interval, text, text, jsonb, text[], jsonb) IS
+COMMENT ON FUNCTION pushmta_engine.console_add_draft(bytea, timestamptz, interval, text, text, text[], jsonb) IS
     'Begins a draft for somebody who has signed in, and returns its id.';
 
 CREATE FUNCTION pushmta_engine.console_save_draft(token bytea, moment timestamptz, idle interval, address text, draft bigint,
@@ -897,15 +895,20 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_remove_draft(bytea, timestamptz, interval, text, bigint) IS
     'Throws a draft away. What was made of it for proofs stays, as its proofs do.';
 
-CREATE FUNCTION pushmta_engine.console_make_delivery(held pushmta_engine.console_draft, content text, filter text, exclude text[])
-    RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_make_delivery(held pushmta_engine.console_draft, content text, filter text, exclude text[],
+    settings jsonb) RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     old bigint := held.delivery_id;
     old_state text;
     made bigint;
     wrong record;
+    problem text := template_problem(settings);
 BEGIN
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'The settings of draft % are wrong: %.', held.id, problem
+            USING ERRCODE = 'PM114', HINT = 'Correct them in the step before the start.';
+    END IF;
     IF old IS NOT NULL THEN
         old_state := lock_delivery(old);
     END IF;
@@ -914,14 +917,15 @@ BEGIN
     END IF;
     made := pushmta.create_delivery(
         label => held.label, applications => held.applications, content => content,
-        priority => coalesce((held.settings ->> 'priority')::integer, 0),
-        validity => coalesce(make_interval(secs => (held.settings ->> 'validity_seconds')::double precision), interval '5 days'),
-        one_per_user => coalesce((held.settings ->> 'one_per_user')::boolean, false),
-        ambiguity_policy => coalesce(held.settings ->> 'ambiguity_policy', 'resend'),
-        max_retries => coalesce((held.settings ->> 'max_retries')::integer, 5),
-        retry_period_seconds => (held.settings ->> 'retry_period_seconds')::integer,
-        retry_schedule => held.settings ->> 'retry_schedule',
-        messages_per_second => (held.settings ->> 'messages_per_second')::double precision);
+        priority => coalesce((settings ->> 'priority')::integer, 0),
+        validity => coalesce(make_interval(secs => (settings ->> 'validity_seconds')::double precision), interval '5 days'),
+        one_per_user => coalesce((settings ->> 'one_per_user')::boolean, false),
+        ambiguity_policy => coalesce(settings ->> 'ambiguity_policy', 'resend'),
+        max_retries => coalesce((settings ->> 'max_retries')::integer, 5),
+        retry_period_seconds => (settings ->> 'retry_period_seconds')::integer,
+        retry_schedule => settings ->> 'retry_schedule',
+        messages_per_second => (settings ->> 'messages_per_second')::double precision);
+    PERFORM pushmta.set_delivery_weight(made, coalesce((settings ->> 'weight')::integer, 1));
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
@@ -936,57 +940,59 @@ BEGIN
     END IF;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_make_delivery(pushmta_engine.console_draft, text, text, text[]) IS
+COMMENT ON FUNCTION pushmta_engine.console_make_delivery(pushmta_engine.console_draft, text, text, text[], jsonb) IS
     'The delivery, in state editing, that a draft says as it is now: made and checked by the functions that marketing systems call.';
 
 CREATE FUNCTION pushmta_engine.console_prove_draft(token bytea, moment timestamptz, idle interval, address text, draft bigint,
-    expected integer, content text, filter text, exclude text[], seeds text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+    expected integer, content text, filter text, exclude text[], settings jsonb, seeds text[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
-    made bigint := console_make_delivery(held, content, filter, exclude);
+    made bigint := console_make_delivery(held, content, filter, exclude, settings);
     proof bigint := pushmta.proof_delivery(delivery => made, seeds => seeds);
 BEGIN
     PERFORM note_audit(who, 'delivery.proof', proof::text, held.label, address);
     RETURN proof;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_prove_draft(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], text[]) IS
+COMMENT ON FUNCTION pushmta_engine.console_prove_draft(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], jsonb,
+    text[]) IS
     'Sends what a draft says to seed addresses, for somebody who has signed in; returns the proof, a delivery of its own.';
 
 CREATE FUNCTION pushmta_engine.console_start_draft(token bytea, moment timestamptz, idle interval, address text, draft bigint,
-    expected integer, content text, filter text, exclude text[], start_at timestamptz) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+    expected integer, content text, filter text, exclude text[], settings jsonb, start_at timestamptz) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
-    made bigint := console_make_delivery(held, content, filter, exclude);
+    made bigint := console_make_delivery(held, content, filter, exclude, settings);
 BEGIN
     PERFORM pushmta.start_delivery(made, start_at);
     DELETE FROM console_draft d WHERE d.id = draft;
     PERFORM note_audit(who, 'delivery.start', made::text, held.label, address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_start_draft(bytea, timestamptz, interval, text, bigint, integer, text, text, text[],
+COMMENT ON FUNCTION pushmta_engine.console_start_draft(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], jsonb,
     timestamptz) IS
     'Makes a delivery of a draft and starts it, now (null) or at a time, for somebody who has signed in; the draft is over then.';
 
 CREATE FUNCTION pushmta_engine.console_keep_template(token bytea, moment timestamptz, idle interval, address text, draft bigint,
-    expected integer, content text, filter text, exclude text[], template text) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+    expected integer, content text, filter text, exclude text[], settings jsonb, template text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
-    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label, settings => held.settings,
+    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label, settings => settings,
         applications => held.applications, filter => filter, exclude => exclude);
 BEGIN
     PERFORM note_audit(who, 'template.add', template, held.label, address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_keep_template(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], text) IS
+COMMENT ON FUNCTION pushmta_engine.console_keep_template(bytea, timestamptz, interval, text, bigint, integer, text, text, text[], jsonb,
+    text) IS
     'Keeps what a draft says as a delivery template, for somebody who has signed in; returns the template.';
 
 CREATE FUNCTION pushmta_engine.console_remove_template(token bytea, moment timestamptz, idle interval, address text, template text)
@@ -1014,6 +1020,24 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_choices(bytea, timestamptz, interval, integer) IS
     'What there is to choose from in the composer, so many of each: exclusion lists, templates, and seed addresses without their tokens.';
+
+CREATE FUNCTION pushmta_engine.console_find_reader(token bytea, moment timestamptz, idle interval, address text, applications integer[],
+    user_key text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    -- The one that registered last, of those that get messages first.
+    found_id bigint := (SELECT s.id FROM pushmta_engine.subscription s
+        WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = ANY(applications)
+        ORDER BY s.exclusion <> 0, s.registered_at DESC, s.id DESC LIMIT 1);
+BEGIN
+    PERFORM note_audit(who, 'subscriber.find', 'user_key', coalesce(found_id::text, 'nobody'), address);
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_find_reader(bytea, timestamptz, interval, text, integer[], text) IS
+    'The newest subscription of a user in the applications of a draft (null: none), for somebody who has signed in. On record is the '
+    'number that was found, and not the key.';
 
 CREATE FUNCTION pushmta_engine.console_preview_values(token bytea, moment timestamptz, idle interval, address text, applications integer[],
     subscription bigint) RETURNS TABLE (application integer, locale text, known jsonb) LANGUAGE plpgsql SECURITY DEFINER

@@ -13,6 +13,7 @@ BEGIN
         is_right := CASE setting.key
             WHEN 'priority' THEN setting.type = 'number' AND setting.text ~ '^-?[0-9]{1,3}$'
                 AND setting.text::integer BETWEEN -100 AND 100
+            WHEN 'weight' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,2}$' AND setting.text::integer BETWEEN 1 AND 10
             WHEN 'validity_seconds' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,9}$'
                 AND setting.text::integer BETWEEN 1 AND 311040000
             WHEN 'max_retries' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,4}$'
@@ -31,6 +32,7 @@ BEGIN
         ELSIF NOT is_right THEN
             RETURN format('%s cannot be %s%s', setting.key, left(setting.value::text, 64), CASE setting.key
                 WHEN 'priority' THEN ', it is from -100 to 100'
+                WHEN 'weight' THEN ', it is from 1 to 10'
                 WHEN 'validity_seconds' THEN ', it is from 1 to 311,040,000 (3,600 days)'
                 WHEN 'max_retries' THEN ', it is from 0 to 1,000'
                 WHEN 'retry_period_seconds' THEN ', it is from 1 to 31,536,000 (a year)'
@@ -93,7 +95,7 @@ BEGIN
     END IF;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem
-            USING ERRCODE = 'PM043', HINT = 'Settings are priority, validity_seconds, one_per_user, explicit_targets, '
+            USING ERRCODE = 'PM043', HINT = 'Settings are priority, weight, validity_seconds, one_per_user, explicit_targets, '
                 'ambiguity_policy, max_retries, retry_schedule, retry_period_seconds and messages_per_second, with the values that '
                 'create_delivery takes.';
     END IF;
@@ -187,6 +189,9 @@ BEGIN
         retry_period_seconds => coalesce(retry_period_seconds, (settings ->> 'retry_period_seconds')::integer),
         retry_schedule => coalesce(retry_schedule, settings ->> 'retry_schedule'),
         messages_per_second => coalesce(messages_per_second, (settings ->> 'messages_per_second')::double precision));
+    IF settings ? 'weight' THEN
+        PERFORM pushmta.set_delivery_weight(made, (settings ->> 'weight')::integer);
+    END IF;
     IF wanted IS NOT NULL OR lists IS NOT NULL THEN
         PERFORM pushmta.set_target(made, wanted, lists);
     END IF;
@@ -537,3 +542,131 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_seeds(bytea, timestamptz, interval, integer, integer) IS
     'The seed addresses of an application that get messages, without their tokens, for somebody who has signed in and may send a test '
     'push.';
+
+CREATE FUNCTION pushmta_engine.console_seed_list(token bytea, moment timestamptz, idle interval, behind text, most integer)
+    RETURNS TABLE (name text, label text, application text, platform text, subscription bigint, locale text, variables jsonb,
+        is_seed_only boolean, problem text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_composer(token, moment, idle);
+    RETURN QUERY SELECT s.name, s.label, s.application, s.platform, s.subscription_id, s.locale, s.variables, s.is_seed_only, s.problem
+    FROM pushmta.seed s WHERE s.name > behind ORDER BY s.name LIMIT most;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_seed_list(bytea, timestamptz, interval, text, integer) IS
+    'The seed addresses behind a name, without their tokens, for somebody who has signed in and may compose deliveries.';
+
+CREATE FUNCTION pushmta_engine.console_add_seed(token bytea, moment timestamptz, idle interval, address text, seed text, application text,
+    subscription bigint, user_key text, push_token text, variables jsonb, label text, locale text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    found_id bigint := pushmta.add_seed(name => seed, application => application, subscription_id => subscription,
+        user_key => user_key, push_token => push_token, variables => variables, label => label, locale => locale);
+BEGIN
+    PERFORM note_audit(who, 'seed.add', seed, 'subscription ' || found_id, address);
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_add_seed(bytea, timestamptz, interval, text, text, text, bigint, text, text, jsonb, text,
+    text) IS
+    'Names a seed address for somebody who has signed in; returns the id of its subscription. On record is the id, and neither user key '
+    'nor push token.';
+
+CREATE FUNCTION pushmta_engine.console_remove_seed(token bytea, moment timestamptz, idle interval, address text, seed text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+BEGIN
+    PERFORM pushmta.remove_seed(seed);
+    PERFORM note_audit(who, 'seed.remove', seed, '', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_remove_seed(bytea, timestamptz, interval, text, text) IS
+    'Takes a seed address away for somebody who has signed in.';
+
+CREATE FUNCTION pushmta_engine.console_lists(token bytea, moment timestamptz, idle interval, list integer, behind text, most integer,
+    most_counted integer) RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint,
+    is_used boolean, changed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_composer(token, moment, idle);
+    RETURN QUERY SELECT l.id, l.name, l.label,
+        (SELECT count(*) FROM (SELECT FROM exclusion_entry e WHERE e.list_id = l.id AND e.user_key IS NOT NULL LIMIT most_counted) c),
+        (SELECT count(*) FROM (SELECT FROM exclusion_entry e WHERE e.list_id = l.id AND e.subscription_id IS NOT NULL
+            LIMIT most_counted) c),
+        (SELECT count(*) FROM (SELECT FROM exclusion_entry e WHERE e.list_id = l.id AND e.push_token IS NOT NULL LIMIT most_counted) c),
+        EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = l.id), l.changed_at
+    FROM pushmta_engine.exclusion_list l WHERE l.name > behind AND (list IS NULL OR l.id = list) ORDER BY l.name LIMIT most;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_lists(bytea, timestamptz, interval, integer, text, integer, integer) IS
+    'One exclusion list, or (null) those behind a name, with how many are on each, counted to a limit, for somebody who has signed in '
+    'and may compose deliveries.';
+
+CREATE FUNCTION pushmta_engine.console_add_list(token bytea, moment timestamptz, idle interval, address text, list text, label text)
+    RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    made integer := pushmta.create_exclusion_list(list, label);
+BEGIN
+    PERFORM note_audit(who, 'list.add', list, label, address);
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_add_list(bytea, timestamptz, interval, text, text, text) IS
+    'Makes an exclusion list for somebody who has signed in, and returns its id.';
+
+CREATE FUNCTION pushmta_engine.list_named(list integer) RETURNS text LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_name text := (SELECT l.name FROM exclusion_list l WHERE l.id = list);
+BEGIN
+    IF found_name IS NULL THEN
+        RAISE EXCEPTION 'There is no exclusion list %.', list
+            USING ERRCODE = 'PM050', HINT = 'pushmta.exclusion_list lists them.';
+    END IF;
+    RETURN found_name;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.list_named(integer) IS
+    'The name of an exclusion list; an error if there is none.';
+
+CREATE FUNCTION pushmta_engine.console_change_list(token bytea, moment timestamptz, idle interval, address text, list integer,
+    action text, user_keys text[], subscription_ids bigint[], push_tokens text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    found_name text := list_named(list);
+    n bigint;
+BEGIN
+    n := CASE action
+        WHEN 'put' THEN pushmta.add_exclusions(found_name, user_keys, subscription_ids, push_tokens)
+        WHEN 'take' THEN pushmta.remove_exclusions(found_name, user_keys, subscription_ids, push_tokens)
+        WHEN 'find' THEN (SELECT count(*) FROM exclusion_entry e WHERE e.list_id = list AND (e.user_key = ANY(user_keys)
+            OR e.subscription_id = ANY(subscription_ids)
+            OR e.push_token = ANY(push_tokens || ARRAY(SELECT lower(t) FROM unnest(push_tokens) t WHERE t ~ '^[0-9A-Fa-f]{64,200}$'))))
+        END;
+    -- Who was named is not on record: rows of it are never taken away, and somebody may ask to be forgotten.
+    PERFORM note_audit(who, 'list.' || action, found_name, n::text, address);
+    RETURN n;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_change_list(bytea, timestamptz, interval, text, integer, text, text[], bigint[], text[]) IS
+    'Adds people to an exclusion list, takes them off it, or says how many of them are on it, for somebody who has signed in; returns '
+    'how many were new, were on it, or are.';
+
+CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamptz, idle interval, address text, list integer)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    found_name text := list_named(list);
+BEGIN
+    IF EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = list) THEN
+        RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
+            USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';
+    END IF;
+    DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = list;
+    PERFORM note_audit(who, 'list.remove', found_name, '', address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_remove_list(bytea, timestamptz, interval, text, integer) IS
+    'Takes an exclusion list away that no delivery has, for somebody who has signed in.';

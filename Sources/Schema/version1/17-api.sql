@@ -133,3 +133,105 @@ COMMENT ON FUNCTION pushmta_engine.api_outcomes(bigint, integer, integer) IS
     'The messages of a delivery by their numbers, with what became of each; as pushmta.message_status, but without reading '
     'all of the delivery for a few of them. Numbers are in the order of preparation and never change, outcomes come in any '
     'order.';
+
+CREATE FUNCTION pushmta_engine.numbers_that_ended(delivery bigint, day date, ended smallint, because text, below integer, most integer,
+    deadline timestamptz) RETURNS TABLE (numbers integer[], next integer) LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
+    SET enable_bitmapscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    -- So many are sorted in a few milliseconds; of more, numbers in a row have some.
+    few constant integer := 5000;
+    step constant integer := 20000;
+    high integer := below - 1;
+BEGIN
+    IF ended <> 1 THEN
+        numbers := ARRAY(SELECT b.sequence FROM broad_log b WHERE b.log_day = day AND b.delivery_id = delivery AND b.status = ended
+            AND b.status <> 1 AND (because = '' OR b.reason = because) LIMIT few + 1);
+        IF cardinality(numbers) <= few THEN
+            numbers := ARRAY(SELECT u.n FROM unnest(numbers) u(n) WHERE u.n < below ORDER BY u.n DESC LIMIT most + 1);
+            next := CASE WHEN cardinality(numbers) > most THEN numbers[most] END;
+            numbers := numbers[1:most];
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END IF;
+    numbers := '{}';
+    WHILE high >= 1 AND cardinality(numbers) < most LOOP
+        -- Not by the index of what failed, which has no order of numbers.
+        numbers := numbers || ARRAY(SELECT b.sequence FROM broad_log b WHERE b.log_day = day AND b.delivery_id = delivery
+            AND b.sequence BETWEEN high - step + 1 AND high AND b.status + 0 = ended AND (because = '' OR b.reason || '' = because)
+            ORDER BY b.sequence DESC LIMIT most - cardinality(numbers));
+        high := high - step;
+        EXIT WHEN clock_timestamp() > deadline;
+    END LOOP;
+    next := CASE WHEN cardinality(numbers) = most THEN numbers[most] WHEN high >= 1 THEN high + 1 END;
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.numbers_that_ended(bigint, date, smallint, text, integer, integer, timestamptz) IS
+    'The highest numbers below one of a delivery''s messages with a row that ended in one way, and for one reason (empty: any); and below '
+    'which number to look on, null where nothing is left.';
+
+CREATE FUNCTION pushmta_engine.console_messages(token bytea, moment timestamptz, idle interval, delivery bigint, ended smallint,
+    because text, below integer, most integer) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text,
+    http_status integer, reason text, attempt integer, logged_at timestamptz, received boolean, clicked boolean, next integer)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    -- Without a filter each number is one of the page; with one, so many are some 30 milliseconds.
+    step integer := CASE WHEN ended IS NULL THEN most ELSE 3000 END;
+    -- What a page may take beside the last step.
+    deadline timestamptz := clock_timestamp() + interval '120 milliseconds';
+    place record;
+    numbers integer[];
+    high integer;
+    shown integer := 0;
+BEGIN
+    PERFORM console_user_of(token, moment, idle, NULL);
+    SELECT d.log_day, d.kind, d.target, d.purged INTO place FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF place.log_day IS NULL OR place.purged THEN
+        RETURN;
+    END IF;
+    -- Of a batch all numbers are taken; those of a day of a continuous delivery have gaps.
+    high := least(below - 1, CASE WHEN place.kind = 'batch' THEN place.target ELSE api_highest_number(delivery) END);
+    IF ended IS NULL OR ended = 6 OR EXISTS (SELECT FROM delivery_part p
+        WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) THEN
+        WHILE high >= 1 AND shown < most LOOP
+            FOR sequence, subscription_id, application, status, http_status, reason, attempt, logged_at, received, clicked IN
+                SELECT o.sequence, o.subscription_id, coalesce(a.name, ''), o.status, o.http_status, o.reason, o.attempt, o.logged_at,
+                    o.received, o.clicked
+                FROM api_outcomes(delivery, greatest(high - step + 1, 1), high) o
+                LEFT JOIN subscription s ON s.id = o.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+                WHERE ended IS NULL OR o.status = status_name(ended) AND (because = '' OR o.reason = because)
+                ORDER BY o.sequence DESC LIMIT most - shown
+            LOOP
+                shown := shown + 1;
+                RETURN NEXT;
+            END LOOP;
+            high := CASE WHEN shown = most THEN sequence - 1 ELSE high - step END;
+            EXIT WHEN clock_timestamp() > deadline;
+        END LOOP;
+        next := CASE WHEN high >= 1 THEN high + 1 END;
+    ELSE
+        SELECT n.numbers, n.next INTO numbers, next
+        FROM numbers_that_ended(delivery, place.log_day, ended, because, high + 1, most, deadline) n;
+        RETURN QUERY SELECT b.sequence, b.subscription_id, coalesce(a.name, ''), status_name(b.status), b.http_status::integer,
+            coalesce(b.reason, ''), b.attempt::integer, b.logged_at,
+            EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
+                AND r.first),
+            EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
+                AND r.kind = 2 AND r.first), NULL::integer
+        FROM unnest(numbers) u(n)
+        JOIN broad_log b ON b.log_day = place.log_day AND b.delivery_id = delivery AND b.sequence = u.n
+        LEFT JOIN subscription s ON s.id = b.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+        ORDER BY b.sequence DESC;
+    END IF;
+    IF next IS NOT NULL THEN
+        sequence := NULL;
+        RETURN NEXT;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_messages(bytea, timestamptz, interval, bigint, smallint, text, integer, integer) IS
+    'The messages of a delivery with the highest numbers below one, of all (null) or of those that ended in one way, and for one reason '
+    '(empty: any), for somebody who has signed in; as far as a page may take. A last row without a number says below which to look on.';

@@ -32,9 +32,19 @@ public struct DraftDelivery: Sendable, Hashable {
     public var filter: String
     /// Names of the exclusion lists.
     public var excludedLists: [String]
+    /// How it is sent: settings as templates have them, a JSON object.
+    public var settings: String
 
     /// A delivery to make.
-    public init(draft: Int64, version: Int32, content: String, filter: String, excludedLists: [String]) {
+    public init(
+        draft: Int64,
+        version: Int32,
+        content: String,
+        filter: String,
+        excludedLists: [String],
+        settings: String
+    ) {
+        self.settings = settings
         self.draft = draft
         self.version = version
         self.content = content
@@ -42,9 +52,9 @@ public struct DraftDelivery: Sendable, Hashable {
         self.excludedLists = excludedLists
     }
 
-    /// Draft, version, content, filter and lists, in the order in which functions take them.
+    /// Draft, version, content, filter, lists and settings, in the order in which functions take them.
     var values: [PostgresValue] {
-        [.int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists)]
+        [.int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists), .text(settings)]
     }
 }
 
@@ -130,19 +140,16 @@ extension Store {
     }
 
     /// Begins a draft for somebody who has signed in, empty or with what a template says; it is on record in the same transaction.
-    ///
-    /// - Parameter settings: the template's, a JSON object.
     public func addConsoleDraft(
         label: String,
-        settings: String = "{}",
         applications: [String] = [],
         fields: [String: String] = [:],
         by actor: ConsoleActor
     ) async throws -> Int64 {
         try await query(
-            "SELECT pushmta_engine.console_add_draft($1, \(Self.momentAndIdle), $4, $5, $6::text::jsonb, $7, $8::text::jsonb)",
+            "SELECT pushmta_engine.console_add_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7::text::jsonb)",
             actor.values + [
-                .text(actor.address), .text(label), .text(settings), .textArray(applications),
+                .text(actor.address), .text(label), .textArray(applications),
                 .text(JSONObjectText.write(fields) ?? "{}"),
             ]
         ).int64(0, 0)
@@ -174,7 +181,7 @@ extension Store {
         -> Int64
     {
         try await query(
-            "SELECT pushmta_engine.console_prove_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10)",
+            "SELECT pushmta_engine.console_prove_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
             actor.values + [.text(actor.address)] + delivery.values + [.textArray(seeds)]
         ).int64(0, 0)
     }
@@ -184,7 +191,9 @@ extension Store {
         async throws -> Int64
     {
         try await query(
-            "SELECT pushmta_engine.console_start_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::timestamptz)",
+            """
+            SELECT pushmta_engine.console_start_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz)
+            """,
             actor.values + [.text(actor.address)] + delivery.values + [Self.moment(start)]
         ).int64(0, 0)
     }
@@ -218,6 +227,14 @@ extension Store {
             }
         }
         return choices
+    }
+
+    /// The newest subscription of a user in some applications, nil if there is none; it is on record who looked.
+    public func findReader(userKey: String, applications: [Int32], by actor: ConsoleActor) async throws -> Int64? {
+        try await query(
+            "SELECT pushmta_engine.console_find_reader($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .int32Array(applications), .text(userKey)]
+        ).int64OrNil(0, 0)
     }
 
     /// The values of a subscription for the fields of a content, and its application and language; it is on record who looked.

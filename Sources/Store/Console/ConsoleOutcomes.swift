@@ -75,3 +75,87 @@ extension Store {
         }
     }
 }
+
+/// Which messages of a delivery a list shows.
+public struct MessageFilter: Sendable, Hashable {
+    /// Those that ended in this way; nil for all.
+    public var status: MessageStatus?
+    /// Those that did for this reason, word for word; "" for any. It says nothing without a status.
+    public var reason: String
+    /// Those with a lower number.
+    public var below: Int32
+
+    /// A filter.
+    public init(status: MessageStatus? = nil, reason: String = "", below: Int32 = .max) {
+        self.status = status
+        self.reason = reason
+        self.below = below
+    }
+}
+
+/// A message of a delivery as pages list it.
+public struct ListedMessage: Sendable, Hashable {
+    /// Its number in the delivery.
+    public let sequence: Int32
+    /// To which subscription it goes.
+    public let subscriptionID: Int64
+    /// The application's name, "" if the subscription is gone.
+    public let application: String
+    /// How it ended, by the name that the database has for it; `pending` if it has not.
+    public let status: String
+    /// The gateway's status, 0 if there was none.
+    public let httpStatus: Int32
+    /// The reason, "" if there is none.
+    public let reason: String
+    /// Which attempt the outcome is of; nil if there was none.
+    public let attempt: Int32?
+    /// When its outcome was stored; nil as long as it has none.
+    public let loggedAt: DatabaseTime?
+    /// Whether the device has received it, as far as it said so.
+    public let isReceived: Bool
+    /// Whether somebody has clicked on it.
+    public let isClicked: Bool
+}
+
+extension Store {
+    /// Messages of a delivery, the highest number first, for somebody who has signed in; as far as a page may take.
+    ///
+    /// - Returns: the messages, and below which number to look on; nil if nothing is left.
+    public func messages(ofDelivery id: Int64, _ filter: MessageFilter, most: Int, by actor: ConsoleActor)
+        async throws -> (rows: [ListedMessage], next: Int32?)
+    {
+        let result = try await query(
+            """
+            SELECT m.sequence, m.subscription_id, m.application, m.status, m.http_status, m.reason, m.attempt, m.logged_at, m.received,
+                m.clicked, m.next
+            FROM pushmta_engine.console_messages($1, \(Self.momentAndIdle), $4, $5::smallint, $6, $7, $8) m
+            """,
+            actor.values + [
+                .int64(id), filter.status.map { .int16($0.rawValue) } ?? .null, .text(filter.reason),
+                .int32(filter.below), .int32(Int32(clamping: most)),
+            ]
+        )
+        var page: (rows: [ListedMessage], next: Int32?) = ([], nil)
+        for row in 0..<result.rowCount {
+            guard let sequence = try result.int32OrNil(row, 0) else {
+                page.next = try result.int32OrNil(row, 10)
+                continue
+            }
+            page.rows.append(
+                ListedMessage(
+                    sequence: sequence,
+                    subscriptionID: try result.int64(row, 1),
+                    application: try result.text(row, 2),
+                    status: try result.text(row, 3),
+                    httpStatus: try result.int32(row, 4),
+                    reason: try result.text(row, 5),
+                    attempt: try result.int32OrNil(row, 6),
+                    loggedAt: try result.timeOrNil(row, 7),
+                    isReceived: try result.bool(row, 8),
+                    isClicked: try result.bool(row, 9)
+                )
+            )
+        }
+        return page
+    }
+}

@@ -61,7 +61,7 @@ extension Store {
     /// Throws ``StoreError`` of code `conflict` if there is one of that name, or if the draft was changed meanwhile.
     public func keepTemplate(_ delivery: DraftDelivery, as name: String, by actor: ConsoleActor) async throws -> Int32 {
         try await query(
-            "SELECT pushmta_engine.console_keep_template($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10)",
+            "SELECT pushmta_engine.console_keep_template($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
             actor.values + [.text(actor.address)] + delivery.values + [.text(name)]
         ).int32(0, 0)
     }

@@ -148,20 +148,15 @@ extension Store {
     public func addSeed(_ seed: NewSeed) async throws -> Int64 {
         try NameCheck.name(seed.name, of: "seed address")
         try NameCheck.label(seed.label, of: "seed address")
-        var (id, userKey, token): (Int64?, String?, String?)
-        switch seed.address {
-        case .subscription(let value): id = value
-        case .userKey(let value): userKey = value
-        case .pushToken(let value): token = value
-        }
+        let address = seed.address
         let result = try await query(
             """
             SELECT pushmta.add_seed(name => $1, application => $2, subscription_id => $3::bigint, user_key => $4, push_token => $5,
                 variables => $6::text::jsonb, label => $7, locale => $8)
             """,
             [
-                .text(seed.name), .textOrNull(seed.application), .int64OrNull(id), .textOrNull(userKey),
-                .textOrNull(token),
+                .text(seed.name), .textOrNull(seed.application), .int64OrNull(address.subscription),
+                .textOrNull(address.userKey), .textOrNull(address.pushToken),
                 .textOrNull(seed.variables), .text(seed.label), .text(seed.locale),
             ]
         )
@@ -221,4 +216,83 @@ extension Store {
         )
         return try result.int64(0, 0)
     }
+}
+
+/// A seed address as pages list it: without its token.
+public struct ListedSeed: Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// Whose it is.
+    public let label: String
+    /// Name of its application.
+    public let application: String
+    /// The platform of its application.
+    public let platform: Platform
+    /// Its subscription.
+    public let subscriptionID: Int64
+    /// The language of its messages; "" if unknown.
+    public let locale: String
+    /// The values that its messages take for their fields, a JSON object.
+    public let variables: String
+    /// Whether its subscription is no subscriber's: deliveries leave it out.
+    public let isSeedOnly: Bool
+    /// Why it cannot get anything; "" if it can.
+    public let problem: String
+}
+
+extension Store {
+    /// Seed addresses behind a name, for somebody who has signed in and may compose deliveries.
+    public func seedList(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [ListedSeed] {
+        let result = try await query(
+            """
+            SELECT s.name, s.label, s.application, s.platform, s.subscription, s.locale, s.variables::text, s.is_seed_only, s.problem
+            FROM pushmta_engine.console_seed_list($1, \(Self.momentAndIdle), $4, $5) s
+            """,
+            actor.values + [.text(name), .int32(Int32(clamping: most))]
+        )
+        return try all(result) { rows, row in
+            ListedSeed(
+                name: try rows.text(row, 0),
+                label: try rows.text(row, 1),
+                application: try rows.text(row, 2),
+                platform: try choice(rows, row, 3),
+                subscriptionID: try rows.int64(row, 4),
+                locale: try rows.text(row, 5),
+                variables: try rows.text(row, 6),
+                isSeedOnly: try rows.bool(row, 7),
+                problem: try rows.text(row, 8)
+            )
+        }
+    }
+
+    /// Adds a seed address for somebody who has signed in; it is on record in the same transaction.
+    public func addSeed(_ seed: NewSeed, by actor: ConsoleActor) async throws {
+        try NameCheck.name(seed.name, of: "seed address")
+        try NameCheck.label(seed.label, of: "seed address")
+        let address = seed.address
+        try await query(
+            """
+            SELECT pushmta_engine.console_add_seed($1, \(Self.momentAndIdle), $4, $5, $6, $7::bigint, $8, $9, $10::text::jsonb, $11, $12)
+            """,
+            actor.values + [
+                .text(actor.address), .text(seed.name), .textOrNull(seed.application),
+                .int64OrNull(address.subscription), .textOrNull(address.userKey), .textOrNull(address.pushToken),
+                .textOrNull(seed.variables), .text(seed.label), .text(seed.locale),
+            ]
+        )
+    }
+
+    /// Takes a seed address away for somebody who has signed in; it is on record in the same transaction.
+    public func removeSeed(named name: String, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_remove_seed($1, \(Self.momentAndIdle), $4, $5)",
+            actor.values + [.text(actor.address), .text(name)]
+        )
+    }
+}
+
+extension NewSeed.Address {
+    fileprivate var subscription: Int64? { if case .subscription(let id) = self { id } else { nil } }
+    fileprivate var userKey: String? { if case .userKey(let key) = self { key } else { nil } }
+    fileprivate var pushToken: String? { if case .pushToken(let token) = self { token } else { nil } }
 }

@@ -396,3 +396,26 @@ extension Store {
         )
     }
 }
+
+extension ChildOverview {
+    /// Half of a gateway's answers take as long: it is slow, as Apple's and Google's need a tenth of it.
+    static let slowAnswerMilliseconds = 1_000
+
+    /// Whether nothing but the slow answers of its gateway keeps it from sending faster.
+    public var waitsForSlowGateway: Bool {
+        heartbeat.connections.limitedBy == .connections
+            && heartbeat.latencyP50Milliseconds >= Double(Self.slowAnswerMilliseconds)
+    }
+}
+
+extension [ChildOverview] {
+    /// The applications whose gateways answer so slowly that it binds a delivery, by delivery; from what the children say that send it.
+    public var slowGateways: [Int64: [String]] {
+        filter(\.waitsForSlowGateway).reduce(into: [:]) { slow, child in
+            guard let delivery = child.heartbeat.deliveryID else { return }
+            if slow[delivery]?.contains(child.applicationName) != true {
+                slow[delivery, default: []].append(child.applicationName)
+            }
+        }
+    }
+}

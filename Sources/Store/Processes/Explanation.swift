@@ -166,7 +166,7 @@ extension Store {
             ('connections', format('%s of %s wanted', c.connections, c.connections_wanted), c.connections_limit::text,
                 CASE WHEN c.connector LIKE 'ios%' THEN 'mta.child.maxAPNsConnectPerChild' ELSE 'mta.child.maxGCMConnectPerChild' END,
                 c.limited_by = 'connections', concat_ws('; ',
-                    CASE WHEN c.limited_by = 'connections' AND c.latency_p50_ms >= 1000 THEN 'the gateway is slow' END,
+                    CASE WHEN c.limited_by = 'connections' AND c.latency_p50_ms >= \(ChildOverview.slowAnswerMilliseconds) THEN 'the gateway is slow' END,
                     CASE c.connections_reason
                     WHEN 'start' THEN 'nothing has asked for more yet' WHEN 'grown' THEN 'requests waited for a stream'
                     WHEN 'no gain' THEN 'more of them brought no more rate' WHEN 'backed off' THEN 'the gateway wanted fewer'

@@ -143,3 +143,107 @@ extension Store {
         }
     }
 }
+
+/// An exclusion list as pages show it; who is on it is counted to a limit.
+public struct CountedList: Sendable, Hashable {
+    /// Its id.
+    public let id: Int32
+    /// Its name, unique.
+    public let name: String
+    /// Its name for people.
+    public let label: String
+    /// Users, subscriptions and push tokens on it.
+    public let people: [Int64]
+    /// Whether a delivery has it.
+    public let isUsed: Bool
+    /// When it was changed last.
+    public let changedAt: DatabaseTime
+}
+
+/// What is done with people and an exclusion list.
+public enum ListAction: String, Sendable, Hashable, CaseIterable {
+    /// Puts them on it.
+    case put
+    /// Takes them off it.
+    case take
+    /// Says how many of them are on it.
+    case find
+}
+
+extension Store {
+    /// So many of each kind are counted of a list, half a millisecond's worth; who has as many has at least so many.
+    public static let mostCountedOfList: Int64 = 1_000
+
+    /// Exclusion lists behind a name, for somebody who has signed in and may compose deliveries.
+    public func listsOfExclusions(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [CountedList]
+    {
+        try await lists(nil, behind: name, most: most, actor)
+    }
+
+    /// An exclusion list by its id, for somebody who has signed in and may compose deliveries.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if there is none.
+    public func listOfExclusions(_ id: Int32, by actor: ConsoleActor) async throws -> CountedList {
+        guard let list = try await lists(id, behind: "", most: 1, actor).first else {
+            throw StoreError(.notFound, "There is no exclusion list \(id).")
+        }
+        return list
+    }
+
+    private func lists(_ id: Int32?, behind name: String, most: Int, _ actor: ConsoleActor) async throws
+        -> [CountedList]
+    {
+        let result = try await query(
+            """
+            SELECT l.id, l.name, l.label, l.user_keys, l.subscriptions, l.push_tokens, l.is_used, l.changed_at
+            FROM pushmta_engine.console_lists($1, \(Self.momentAndIdle), $4, $5, $6, $7) l
+            """,
+            actor.values + [
+                id.map { .int32($0) } ?? .null, .text(name), .int32(Int32(clamping: most)),
+                .int32(Int32(clamping: Self.mostCountedOfList)),
+            ]
+        )
+        return try all(result) { rows, row in
+            CountedList(
+                id: try rows.int32(row, 0),
+                name: try rows.text(row, 1),
+                label: try rows.text(row, 2),
+                people: [try rows.int64(row, 3), try rows.int64(row, 4), try rows.int64(row, 5)],
+                isUsed: try rows.bool(row, 6),
+                changedAt: try rows.time(row, 7)
+            )
+        }
+    }
+
+    /// Makes an exclusion list for somebody who has signed in, and returns its id; it is on record in the same transaction.
+    public func createExclusionList(name: String, label: String, by actor: ConsoleActor) async throws -> Int32 {
+        try NameCheck.name(name, of: "exclusion list")
+        try NameCheck.label(label, of: "exclusion list")
+        return try await query(
+            "SELECT pushmta_engine.console_add_list($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .text(name), .text(label)]
+        ).int32(0, 0)
+    }
+
+    /// Does something with people and an exclusion list for somebody who has signed in; it is on record how many, and not who.
+    ///
+    /// - Returns: how many were new on it, were taken off it, or are on it.
+    public func change(_ action: ListAction, exclusionList id: Int32, _ people: Addressees, by actor: ConsoleActor)
+        async throws -> Int64
+    {
+        try await query(
+            "SELECT pushmta_engine.console_change_list($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
+            actor.values + [.text(actor.address), .int32(id), .text(action.rawValue)] + Self.arrays(people)
+        ).int64(0, 0)
+    }
+
+    /// Takes an exclusion list away for somebody who has signed in; it is on record in the same transaction.
+    ///
+    /// Throws ``StoreError`` of code `conflict` if a delivery has it.
+    public func deleteExclusionList(_ id: Int32, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_remove_list($1, \(Self.momentAndIdle), $4, $5)",
+            actor.values + [.text(actor.address), .int32(id)]
+        )
+    }
+}

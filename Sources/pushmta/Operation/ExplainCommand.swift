@@ -17,8 +17,18 @@ struct ExplainCommand: PushMTACommand {
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(help: "A delivery's id, an application's name, or a host's name or id.")
-    var subject: String
+    /// What a name is of, where somebody says so.
+    enum Kind: String, CaseIterable {
+        case delivery, app, application, host
+    }
+
+    @Argument(
+        help: ArgumentHelp(
+            "A delivery's id, an application's name, or a host's name or id; delivery, app or host may stand before it.",
+            valueName: "subject"
+        )
+    )
+    var words: [String]
 
     @Flag(help: "The name is a host's, though an application may have the same.")
     var host = false
@@ -26,9 +36,39 @@ struct ExplainCommand: PushMTACommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    /// What is to be explained, as it was typed.
+    struct Subject: Hashable {
+        /// What the name is of; nil if nobody said so.
+        let kind: Kind?
+        let name: String
+
+        init(kind: Kind?, name: String) {
+            self.kind = kind
+            self.name = name
+        }
+
+        /// A name, or two words of which the first says what the second is the name of; nil for what is neither.
+        init?(words: [String], isHost: Bool) {
+            guard let name = words.last else { return nil }
+            let first = words.count == 2 ? Kind(rawValue: words[0]) : nil
+            guard words.count == 1 || first != nil else { return nil }
+            guard !isHost || first == nil || first == .host else { return nil }
+            self.init(kind: isHost ? .host : first, name: name)
+        }
+    }
+
+    private var typed: Subject? { Subject(words: words, isHost: host) }
+
+    func validate() throws {
+        guard typed == nil else { return }
+        throw ValidationError(
+            "Name one thing: a delivery's id, an application or a host, as in pushmta explain 100 or pushmta explain host push-1."
+        )
+    }
+
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { store in
-            try await store.limits(of: try await find(store))
+            try await store.limits(of: try await find(typed?.kind, typed?.name ?? "", store))
         }
         var table = Table(["subject", "limit", "now", "most", "set_by", "binds", "why"])
         for row in rows {
@@ -40,11 +80,21 @@ struct ExplainCommand: PushMTACommand {
         table.show(json: json)
     }
 
-    private func find(_ store: Store) async throws -> ExplainedSubject {
-        if !host {
+    private func find(_ kind: Kind?, _ subject: String, _ store: Store) async throws -> ExplainedSubject {
+        if kind == nil || kind == .delivery {
             if let id = Int64(subject) { return .delivery(try await store.deliveryProgress(id).id) }
-            if let application = try await store.applications().first(where: { $0.name == subject }) {
+            guard kind == nil else {
+                throw CommandFailure(.data, "\"\(subject)\" is no delivery's id: pushmta delivery list shows them.")
+            }
+        }
+        if kind != .host {
+            let applications = try await store.applications()
+            if let application = applications.first(where: { $0.name == subject }) {
                 return .application(application.id)
+            }
+            guard kind == nil else {
+                let known = applications.map(\.name)
+                throw CommandFailure.unknownName("application", subject, among: known, list: "app list")
             }
         }
         // A host that came back with another folder has its name twice: the one that was heard of last.
@@ -52,7 +102,7 @@ struct ExplainCommand: PushMTACommand {
         guard let found = hosts.min(by: { $0.heartbeatAgeSeconds < $1.heartbeatAgeSeconds }) else {
             throw CommandFailure(
                 .data,
-                host
+                kind == .host
                     ? "There is no host \"\(subject)\": pushmta status lists them."
                     : "There is no application or host \"\(subject)\": pushmta status lists both."
             )

@@ -154,16 +154,18 @@ struct StatusText: Sendable {
             .number("id"), .text("label"), .text("state"), .number("target"), .number("pending"), .number("sent"),
             .number("failed"),
         ])
+        let slow = snapshot.children.slowGateways
         for delivery in snapshot.deliveries {
             table.add(
                 [
                     String(delivery.id), delivery.label,
-                    delivery.state.rawValue + (delivery.kind == .batch ? "" : ", \(delivery.kind.rawValue)"),
+                    delivery.state.rawValue + (delivery.kind == .batch ? "" : ", \(delivery.kind.rawValue)")
+                        + (slow[delivery.id] == nil ? "" : ", slow gateway"),
                     String(delivery.target), CounterWords.cell(delivery.pending), CounterWords.cell(delivery.sent),
                     CounterWords.cell(delivery.failed),
                 ],
                 notes: [
-                    delivery.otherCounters,
+                    delivery.otherCounters, slow[delivery.id].map(Self.slowGateway) ?? "",
                     delivery.stateReason.isEmpty ? delivery.waitingReason : delivery.stateReason,
                 ]
             )
@@ -203,6 +205,11 @@ extension StatusText {
             ("resent after ambiguity", heartbeat.resentAfterAmbiguity), ("journal replayed", child.journalReplayed),
             ("late outcomes", heartbeat.lateOutcomes),
         ])
+    }
+
+    /// What binds a delivery whose gateways answer slowly.
+    static func slowGateway(_ applications: [String]) -> String {
+        "The gateway of \(applications.joined(separator: ", ")) answers slowly, which keeps more from leaving."
     }
 
     /// A delivery as people know it; commands take its number.

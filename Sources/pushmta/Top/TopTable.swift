@@ -224,27 +224,30 @@ extension TopTable {
 
     private static func deliveries(_ state: TopState, _ width: Int) -> TopTable {
         let byChildren = Dictionary(grouping: state.figures.children) { $0.heartbeat.deliveryID }
+        let slow = state.figures.children.slowGateways
         let rows = state.figures.deliveries.map { delivery in
             // One look has no rate; what the children say is near it.
             let said = (byChildren[delivery.id] ?? []).map(\.heartbeat.rate).reduce(0, +)
             let rate = state.history.deliveries.last(delivery.id) ?? said
             let ended = max(0, delivery.target - delivery.pending)
             let reason = delivery.stateReason.isEmpty ? delivery.waitingReason : delivery.stateReason
+            let slowness = slow[delivery.id].map(StatusText.slowGateway) ?? ""
             return Row(
                 cells: [
-                    String(delivery.id), delivery.label, delivery.state.rawValue, number(rate),
+                    String(delivery.id), delivery.label,
+                    delivery.state.rawValue + (slowness.isEmpty ? "" : ", slow gateway"), number(rate),
                     state.history.deliveries.sparkline(delivery.id, width: sparks(width)),
                     delivery.target > 0 ? "\(Int(Double(ended) / Double(delivery.target) * 100)) %" : "",
                     CounterWords.cell(delivery.pending), CounterWords.cell(delivery.sent),
                     CounterWords.cell(delivery.failed), width < wide ? "" : CounterWords.cell(delivery.excluded),
                 ],
-                notes: [delivery.otherCounters, reason],
-                style: reason.isEmpty ? .plain : .warning,
+                notes: [delivery.otherCounters, slowness, reason],
+                style: reason.isEmpty && slowness.isEmpty ? .plain : .warning,
                 name: "\(delivery.label) \(delivery.id)",
                 rate: rate,
                 waiting: Double(delivery.pending),
                 failed: Double(delivery.failed),
-                words: [delivery.state.rawValue, delivery.kind.rawValue, reason]
+                words: [delivery.state.rawValue, delivery.kind.rawValue, slowness, reason]
             )
         }
         let columns: [FittedTable.Column] = [

@@ -81,6 +81,37 @@ import Testing
         #expect(TopFrame(state).lines(at: now).last?.text.hasPrefix(#"filter: \u009bx_"#) == true)
     }
 
+    @Test func aDeliveryThatASlowGatewayBindsSaysSo() {
+        var state = TopState(size: TerminalSize(columns: 121, lines: 40), interval: .seconds(1))
+        let children = [TopSample.child(1, on: "alpha", "shop-ios", rate: 5, waitsForGateway: true)]
+        _ = state.handle(.figures([TopSample.reading(.processes([TopSample.host("alpha")], children))]), at: now)
+        let deliveries = [
+            TopSample.delivery(7, sent: 1, label: "Sale"), TopSample.delivery(8, sent: 1, label: "Other"),
+        ]
+        _ = state.handle(.figures([TopSample.reading(.deliveries(deliveries, isCut: false))]), at: now)
+        let text = TopFrame(state).text(at: now)
+        let slow = text.filter { $0.contains("slow gateway") }
+        #expect(slow.count == 1 && slow.first?.contains("Sale") == true, "\(text)")
+        _ = state.handle(.key(.character("5")), at: now)
+        let alone = TopFrame(state).lines(at: now).map(\.text).joined(separator: "\n")
+        #expect(alone.contains("The gateway of shop-ios answers slowly"), "\(alone)")
+    }
+
+    @Test func whatIsToBeExplainedMayBeSaidBeforeItsName() {
+        typealias Subject = ExplainCommand.Subject
+        #expect(Subject(words: ["100"], isHost: false) == Subject(kind: nil, name: "100"))
+        #expect(Subject(words: ["delivery", "100"], isHost: false) == Subject(kind: .delivery, name: "100"))
+        #expect(Subject(words: ["app", "shop-ios"], isHost: false) == Subject(kind: .app, name: "shop-ios"))
+        // Something may have such a word for its name.
+        #expect(Subject(words: ["host", "app"], isHost: false) == Subject(kind: .host, name: "app"))
+        #expect(Subject(words: ["app"], isHost: false) == Subject(kind: nil, name: "app"))
+        #expect(Subject(words: ["push-1"], isHost: true) == Subject(kind: .host, name: "push-1"))
+        for words in [["parts", "100"], ["delivery", "1", "2"], []] as [[String]] {
+            #expect(Subject(words: words, isHost: false) == nil, "\(words)")
+        }
+        #expect(Subject(words: ["app", "a"], isHost: true) == nil)
+    }
+
     @Test func asTextItHasAllRows() {
         var state = TopState(size: TerminalSize(columns: 121, lines: .max), interval: .seconds(1))
         let children = (1...50).map { TopSample.child($0, on: "alpha", "app-\($0)", rate: 5) }

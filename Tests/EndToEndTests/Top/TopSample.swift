@@ -34,10 +34,15 @@ enum TopSample {
         _ application: String,
         rate: Double = 0,
         failed: Int64 = 0,
-        health: String = "alive"
+        health: String = "alive",
+        waitsForGateway: Bool = false
     ) -> ChildOverview {
         var heartbeat = ChildHeartbeat(childID: id, pid: Int32(id), state: .working, deliveryID: 7)
         (heartbeat.rate, heartbeat.failed) = (rate, failed)
+        if waitsForGateway {
+            heartbeat.connections = ChildConnections(limitedBy: .connections)
+            heartbeat.latencyP50Milliseconds = 1_500
+        }
         return ChildOverview(
             heartbeat: heartbeat,
             row: ChildRow(

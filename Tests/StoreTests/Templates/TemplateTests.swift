@@ -49,7 +49,7 @@ struct TemplateTests {
         #expect(await refusal("{}", "{}", name: "")?.code == .invalid)
         let wrong = [
             #"{"prio": 1}"#, #"{"priority": 101}"#, #"{"priority": "1"}"#, #"{"validity_seconds": 0}"#,
-            #"{"priority": 1.5}"#,
+            #"{"priority": 1.5}"#, #"{"weight": 0}"#, #"{"weight": 11}"#,
             #"{"ambiguity_policy": "maybe"}"#, #"{"ambiguity_policy": null}"#, #"{"max_retries": 1001}"#,
             #"{"retry_period_seconds": 99999999}"#, #"{"one_per_user": 1}"#, #"{"max_retries": 99999999999999999999}"#,
             "[]",
@@ -71,7 +71,7 @@ struct TemplateTests {
                 #"{"ios": {"title": "a", "badge": 1, "variables": {"x": "1", "y": "2"}}, "android": {"title": "b"}}"#,
             settings: """
                 {"priority": 7, "validity_seconds": 3600, "one_per_user": true, "ambiguity_policy": "report", "max_retries": 2,
-                "retry_period_seconds": 30, "explicit_targets": true}
+                "retry_period_seconds": 30, "explicit_targets": true, "weight": 3}
                 """
         )
         var delivery = DeliveryFromTemplate(template: "sale", label: "one", applications: ["shop-ios"])
@@ -90,7 +90,7 @@ struct TemplateTests {
                 """
                 SELECT count(*) FROM pushmta_engine.delivery d WHERE d.id = \(asItIs) AND d.priority = 7 AND d.one_per_user
                     AND d.validity = interval '1 hour' AND d.ambiguity_policy = 'report' AND d.max_retries = 2
-                    AND d.retry_period_seconds = 30 AND d.target_kind = 'explicit'
+                    AND d.retry_period_seconds = 30 AND d.target_kind = 'explicit' AND d.weight = 3
                 """
             ) == 1
         )

@@ -1,0 +1,277 @@
+import Content
+import PushCore
+
+/// How a delivery is sent, as it is typed: how fast, for how long, before which others, and what becomes of failures.
+///
+/// The names of the values are those of a template's settings behind a prefix; what is empty is as usual.
+struct SettingsForm: Sendable {
+    /// What can be set, by the names that templates have for it.
+    enum Setting: String, Sendable, CaseIterable {
+        case rate = "messages_per_second"
+        case validity = "validity_seconds"
+        case priority, weight
+        case retries = "max_retries"
+        case schedule = "retry_schedule"
+        case pause = "retry_period_seconds"
+        case policy = "ambiguity_policy"
+        case person = "one_per_user"
+
+        /// The name of its field.
+        var field: String { SettingsForm.prefix + rawValue }
+
+        /// The numbers that it may be; nil for what is chosen from words.
+        fileprivate var range: ClosedRange<Int64>? {
+            switch self {
+            case .rate: 1...Int64(DeliveryLimits.rates.upperBound)
+            case .validity: 1...DeliveryLimits.longestValidity
+            case .priority: -100...100
+            case .weight: 1...10
+            case .retries: 0...1_000
+            // A year.
+            case .pause: 1...31_536_000
+            case .schedule, .policy, .person: nil
+            }
+        }
+
+        fileprivate var words: (label: Phrase, hint: Phrase) {
+            switch self {
+            case .rate: (.settingRate, .settingRateHint)
+            case .validity: (.settingValidity, .settingValidityHint)
+            case .priority: (.settingPriority, .settingPriorityHint)
+            case .weight: (.settingWeight, .settingWeightHint)
+            case .retries: (.settingRetries, .settingRetriesHint)
+            case .schedule: (.settingSchedule, .settingScheduleHint)
+            case .pause: (.settingPause, .settingPauseHint)
+            case .policy: (.settingPolicy, .settingPolicyHint)
+            case .person: (.settingPerson, .settingPersonHint)
+            }
+        }
+
+        /// What is chosen from, what is usual first.
+        fileprivate var choices: [(value: String, name: Phrase)] {
+            switch self {
+            case .schedule:
+                [
+                    (RetryPolicy.ScheduleSetting.daily.rawValue, .settingScheduleDaily),
+                    (RetryPolicy.ScheduleSetting.exponential.rawValue, .settingScheduleExponential),
+                ]
+            case .policy:
+                [
+                    (AmbiguityPolicy.resend.rawValue, .settingPolicyResend),
+                    (AmbiguityPolicy.report.rawValue, .settingPolicyReport),
+                ]
+            case .person: [("false", .settingPersonAll), ("true", .settingPersonOne)]
+            default: []
+            }
+        }
+    }
+
+    /// The units of the validity.
+    private enum Unit: String, CaseIterable {
+        case days, hours, minutes, seconds
+
+        var seconds: Int64 {
+            switch self {
+            case .days: 86_400
+            case .hours: 3_600
+            case .minutes: 60
+            case .seconds: 1
+            }
+        }
+
+        var name: Phrase {
+            switch self {
+            case .days: .unitDays
+            case .hours: .unitHours
+            case .minutes: .unitMinutes
+            case .seconds: .unitSeconds
+            }
+        }
+    }
+
+    /// What the name of a value begins with.
+    fileprivate static let prefix = "settings."
+    /// The name of the validity's unit.
+    private static let unitField = prefix + "validity_unit"
+
+    /// The values of a draft, by name.
+    let values: [String: String]
+    let catalogue: Catalogue
+
+    /// The settings of a template as values of a form.
+    static func values(json: String) -> [String: String] {
+        var texts = ContentForm.texts(json: json)
+        var values: [String: String] = [:]
+        if let seconds = texts[Setting.validity.rawValue].flatMap({ Int64($0) }) {
+            let unit = Unit.allCases.first { seconds.isMultiple(of: $0.seconds) } ?? .seconds
+            texts[Setting.validity.rawValue] = "\(seconds / unit.seconds)"
+            values[unitField] = unit.rawValue
+        }
+        for setting in Setting.allCases {
+            let text = texts[setting.rawValue]
+            // What goes by the delivery's kind is daily for one that is written here.
+            let isByKind = setting == .schedule && text == RetryPolicy.ScheduleSetting.byKind.rawValue
+            values[setting.field] = isByKind || text == setting.choices.first?.value ? nil : text
+        }
+        return values
+    }
+
+    /// Takes over what a form says of settings; what it does not speak of stays.
+    static func take(_ form: FormParameters, into values: inout [String: String]) {
+        let usual = Setting.allCases.map { ($0.field, $0.choices.first?.value ?? "") }
+        for (name, usual) in usual + [(unitField, Unit.days.rawValue)] {
+            guard let text = form[name]?.trimmed else { continue }
+            values[name] = text.isEmpty || text == usual ? nil : text
+        }
+    }
+
+    /// The settings as templates have them, without what is usual or wrong.
+    var json: String {
+        let entries = Setting.allCases.compactMap { setting in
+            value(setting).map { JSONEntry(name: setting.rawValue, value: $0) }
+        }
+        return JSONValue.object(entries).compactText
+    }
+
+    /// Whether something that was typed is no value of its setting.
+    var isWrong: Bool { Setting.allCases.contains { isWrong($0) } }
+
+    private func text(_ setting: Setting) -> String { values[setting.field] ?? "" }
+
+    private func isWrong(_ setting: Setting) -> Bool { !text(setting).isEmpty && value(setting) == nil }
+
+    private var unit: Unit { values[Self.unitField].flatMap { Unit(rawValue: $0) } ?? .days }
+
+    /// What was typed as a value; nil for nothing, and for what is none.
+    private func value(_ setting: Setting) -> JSONValue? {
+        let text = text(setting)
+        guard let range = setting.range else {
+            guard setting.choices.contains(where: { $0.value == text }) else { return nil }
+            return setting == .person ? .boolean(text == "true") : .string(text)
+        }
+        switch setting {
+        case .rate:
+            guard let rate = Self.decimal(text), DeliveryLimits.rates.contains(rate) else { return nil }
+            return .number("\(rate)")
+        case .validity:
+            guard let number = Self.integer(text), (1...range.upperBound / unit.seconds).contains(number) else {
+                return nil
+            }
+            return .number("\(number * unit.seconds)")
+        default:
+            guard let number = Self.integer(text), range.contains(number) else { return nil }
+            return .number("\(number)")
+        }
+    }
+
+    private static func integer(_ text: String) -> Int64? {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        // So long that no setting is.
+        guard (1...9).contains(digits.utf8.count), isNumber(digits) else { return nil }
+        return Int64(text)
+    }
+
+    /// A number with a point or a comma before its fraction. What could be thousands in some language is none: 1.000 and 1,000.
+    private static func decimal(_ text: String) -> Double? {
+        let parts = text.split(separator: /[.,]/, omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), parts.allSatisfy({ (1...9).contains($0.utf8.count) && isNumber($0) })
+        else { return nil }
+        guard parts.count == 1 || parts[0] == "0" || parts[1].utf8.count < 3 else { return nil }
+        return Double(text.replacing(",", with: "."))
+    }
+
+    private static func isNumber(_ digits: Substring) -> Bool {
+        digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+}
+
+extension SettingsForm {
+    /// The fields as their template shows them.
+    var fields: [PageValues] { Setting.allCases.map(field) }
+
+    private func field(_ setting: Setting) -> PageValues {
+        let words = setting.words
+        let isChoice = !setting.choices.isEmpty
+        var values: PageValues = [
+            "name": .text(setting.field), "label": .text(catalogue[words.label]), "value": .text(text(setting)),
+            "placeholder": .text(placeholder(setting)),
+            "hint": .text(catalogue[words.hint]), "hasHint": .flag(true), "isWrong": .flag(isWrong(setting)),
+            "problems": .list(isWrong(setting) ? [["words": .text(problem(setting))]] : []),
+            "isLine": .flag(!isChoice), "isTall": .flag(false),
+        ]
+        if isChoice {
+            let chosen = text(setting).isEmpty ? setting.choices.first?.value : text(setting)
+            values["choice"] = .group([
+                "words": .list(
+                    setting.choices.map { value, name in
+                        [
+                            "value": .text(value), "name": .text(catalogue[name]),
+                            "isChosen": .flag(value == chosen),
+                        ]
+                    }
+                )
+            ])
+        }
+        if setting == .validity {
+            values["unit"] = .group([
+                "unitName": .text(Self.unitField), "unitLabel": .text(catalogue[.settingValidityUnit]),
+                "units": .list(
+                    Unit.allCases.map { other in
+                        [
+                            "value": .text(other.rawValue), "name": .text(catalogue[other.name]),
+                            "isChosen": .flag(other == unit),
+                        ]
+                    }
+                ),
+            ])
+        }
+        return values
+    }
+
+    /// What is usual, in the field; the days of the validity say nothing beside another unit.
+    private func placeholder(_ setting: Setting) -> String {
+        guard setting == .validity else { return usual(setting) }
+        return unit == .days ? Self.usualDays : ""
+    }
+
+    /// Days of the usual validity.
+    private static let usualDays = "5"
+
+    /// What holds where nothing is typed, as `create_delivery` has it.
+    private func usual(_ setting: Setting) -> String {
+        switch setting {
+        case .rate: catalogue[.settingRateUsual]
+        case .validity: "\(Self.usualDays) \(catalogue[.unitDays])"
+        case .priority: "0"
+        case .weight: "1"
+        case .retries: "5"
+        case .pause: catalogue[.settingPauseUsual]
+        case .schedule, .policy, .person: setting.choices.first.map { catalogue[$0.name] } ?? ""
+        }
+    }
+
+    private func problem(_ setting: Setting) -> String {
+        guard let range = setting.range else { return catalogue.text(.settingUnknown, text(setting)) }
+        let most = setting == .validity ? range.upperBound / unit.seconds : range.upperBound
+        let least =
+            setting == .rate
+            ? "0.001".replacing(".", with: NumberForm.current.decimal) : Figures.count(range.lowerBound)
+        let words = catalogue.text(.settingNoNumber, text(setting), least, Figures.count(most))
+        let isSeparated = text(setting).contains { ",. \u{A0}\u{202F}".contains($0) }
+        return isSeparated ? words + " " + catalogue[.settingSeparator] : words
+    }
+
+    /// All settings with the values that they will have, for whoever starts.
+    var facts: [(name: String, value: String)] {
+        Setting.allCases.map { (catalogue[$0.words.label], shown($0)) }
+    }
+
+    private func shown(_ setting: Setting) -> String {
+        let text = text(setting)
+        guard value(setting) != nil else { return usual(setting) }
+        if let chosen = setting.choices.first(where: { $0.value == text }) { return catalogue[chosen.name] }
+        guard let number = Self.integer(text) else { return text }
+        let count = Figures.count(number)
+        return setting == .validity ? "\(count) \(catalogue[unit.name])" : count
+    }
+}

@@ -1,0 +1,110 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// The messages of a delivery, the highest number first, all or those that ended in one way; each leads to its subscription, a look at
+/// which is on record.
+struct DeliveryMessagesPage: Sendable {
+    let responder: ConsoleResponder
+
+    /// Rows of a page: what fits on two screens.
+    private static let most = 25
+    /// Reasons that there are to choose from; the rest is seldom.
+    private static let mostReasons = 30
+    /// The longest reason that is looked for, as gateways write them.
+    private static let longestReason = 1_000
+    /// The name of the form's field: a status, or a status and a reason with this sign between them.
+    private static let (field, sign) = ("what", ":" as Character)
+
+    private var catalogue: Catalogue { responder.pages.catalogue }
+
+    var routes: [ConsoleRoute] {
+        [ConsoleRoute(.get, "/deliveries/{id}/messages", .role(.read)) { try await list($0) }]
+    }
+
+    /// The address of the messages of a delivery that ended in one way.
+    static func path(_ id: Int64, status: String, reason: String) -> String {
+        "/deliveries/\(id)/messages?\(field)=\(SignIn.encoded(word(status, reason)))"
+    }
+
+    private static func word(_ status: String, _ reason: String) -> String {
+        reason.isEmpty ? status : "\(status)\(sign)\(reason)"
+    }
+
+    private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let what = call.query[Self.field] ?? ""
+        let parts = what.split(separator: Self.sign, maxSplits: 1).map(String.init)
+        let filter = MessageFilter(
+            status: parts.first.flatMap { word in MessageStatus.allCases.first { $0.name == word } },
+            reason: parts.count > 1 ? String(parts[1].prefix(Self.longestReason)) : "",
+            below: call.query["below"].flatMap { Int32($0) } ?? .max
+        )
+        let (progress, failures, page) = try await responder.database.run { store in
+            (
+                try await store.deliveryProgress(id),
+                try await store.failureCounts(deliveries: [id], most: Self.mostReasons),
+                try await store.messages(ofDelivery: id, filter, most: Self.most, by: call.actor)
+            )
+        }
+        let name = DeliveryWords(row: progress, catalogue: catalogue).name
+        var values: PageValues = [
+            "id": .text("\(id)"), "subject": .text(name), "rows": .list(page.rows.map { row(id, $0) }),
+            "hasRows": .flag(!page.rows.isEmpty), "choices": .list(choices(filter, failures)),
+            "isLater": .flag(filter.below != .max), "isFiltered": .flag(filter.status != nil),
+            "isCut": .flag(page.next != nil && page.rows.count < Self.most),
+            "first": .text(path(id, filter, below: nil)),
+        ]
+        if let next = page.next { values["next"] = .group(["path": .text(path(id, filter, below: next))]) }
+        return .page(ConsolePage("messages", title: catalogue[.messagesOfTitle], values))
+    }
+
+    private func path(_ id: Int64, _ filter: MessageFilter, below: Int32?) -> String {
+        var parts: [String] = []
+        if let status = filter.status {
+            parts.append("\(Self.field)=\(SignIn.encoded(Self.word(status.name, filter.reason)))")
+        }
+        if let below { parts.append("below=\(below)") }
+        return "/deliveries/\(id)/messages" + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+    }
+
+    /// How messages can end, and the reasons that this delivery has.
+    private func choices(_ filter: MessageFilter, _ failures: [FailureCount]) -> [PageValues] {
+        let statuses: [MessageStatus] = [.failed, .sent, .pending, .ignored, .notApplicable, .canceled, .unknown]
+        let chosen = filter.status.map { Self.word($0.name, filter.reason) } ?? ""
+        var known: [String: [String]] = [:]
+        for row in failures where !row.reason.isEmpty {
+            if known[row.status]?.contains(row.reason) != true { known[row.status, default: []].append(row.reason) }
+        }
+        // A reason that is seldom has no place among the others, but it was asked for.
+        if let status = filter.status, !filter.reason.isEmpty, known[status.name]?.contains(filter.reason) != true {
+            known[status.name, default: []].append(filter.reason)
+        }
+        return statuses.flatMap { status -> [PageValues] in
+            let name = catalogue.status(status.name)
+            return ([""] + (known[status.name] ?? [])).map { reason in
+                let word = Self.word(status.name, reason)
+                return [
+                    "value": .text(word), "name": .text(reason.isEmpty ? name : "\(name): \(reason)"),
+                    "isChosen": .flag(word == chosen),
+                ]
+            }
+        }
+    }
+
+    private func row(_ id: Int64, _ message: ListedMessage) -> PageValues {
+        let meaning = catalogue.reason(message.reason) ?? responder.setup.meanings(message.reason) ?? ""
+        return [
+            "number": .text(Figures.count(Int64(message.sequence))),
+            "subscription": .text("\(message.subscriptionID)"), "application": .text(message.application),
+            "status": .text(catalogue.status(message.status)),
+            "reason": .text(message.reason), "meaning": .text(meaning),
+            "attempt": .text(message.attempt.map { "\($0)" } ?? ""),
+            "told": .text(
+                message.isClicked
+                    ? catalogue[.toldClicked] : message.isReceived ? catalogue[.toldReceived] : ""
+            ),
+            "at": .text(message.loggedAt.map { Figures.time($0) } ?? ""),
+        ]
+    }
+}
