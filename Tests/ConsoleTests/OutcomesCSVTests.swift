@@ -132,7 +132,7 @@ import Testing
         let reader = try await site.session(.read)
         let path = "/deliveries/\(delivery)/messages"
         func numbers(_ text: String) -> [Int] {
-            text.matches(of: /<th scope="row" class="right number">([\d,]+)</).compactMap {
+            text.matches(of: /<th scope="row" class="number">([\d,]+)</).compactMap {
                 Int($0.1.replacing(",", with: ""))
             }
         }
@@ -181,7 +181,7 @@ import Testing
         while try await !site.admin.prepareChunk(job, partSize: 10, partsPerChunk: 50).done {}
         let oda = try await site.session(.operate)
         let path = "/deliveries/\(delivery)/messages"
-        func count(_ text: String) -> Int { text.matches(of: /<th scope="row" class="right number">/).count }
+        func count(_ text: String) -> Int { text.matches(of: /<th scope="row" class="number">/).count }
         #expect(count(try await oda.get(path).text) == 25)
         #expect(count(try await oda.get(path + "?what=pending&below=11").text) == 10)
         // A delivery that is under way goes on by itself; of another state the page is loaded again.

@@ -98,7 +98,7 @@ struct DeliveryMessagesPage: Sendable {
             "number": .text(Figures.count(Int64(message.sequence))),
             "subscription": .text("\(message.subscriptionID)"), "application": .text(message.application),
             "status": .text(catalogue.status(message.status)),
-            "reason": .text(message.reason), "meaning": .text(meaning),
+            "reason": .text(message.reason), "meaning": .text(meaning), "hasMeaning": .flag(!meaning.isEmpty),
             "attempt": .text(message.attempt.map { "\($0)" } ?? ""),
             "told": .text(
                 message.isClicked
