@@ -35,7 +35,7 @@ public struct FormParameters: Sendable, Equatable {
 
     private mutating func add(_ bytes: [UInt8], _ start: Int, _ equals: Int, _ end: Int) throws(FormError) {
         count += 1
-        guard count <= most else { throw FormError(.tooManyParameters) }
+        guard count <= most else { throw FormError(.tooManyParameters(most: most)) }
         let name = try Self.decode(bytes, start, equals, name: "")
         values[name] = equals < end ? try Self.decode(bytes, equals + 1, end, name: name) : ""
     }
@@ -71,7 +71,7 @@ public struct FormParameters: Sendable, Equatable {
 /// Why parameters of a request cannot be read.
 public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of errors.
-    public enum Code: Sendable, Hashable, CaseIterable {
+    public enum Code: Sendable, Hashable {
         /// A `%` is not followed by two hexadecimal digits.
         case malformedEscape
         /// A value's bytes are no UTF-8.
@@ -79,7 +79,7 @@ public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A value holds the character U+0000.
         case nulCharacter
         /// There are more parameters than are taken.
-        case tooManyParameters
+        case tooManyParameters(most: Int)
     }
 
     /// What is wrong.
@@ -99,7 +99,7 @@ public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         case .malformedEscape: "\(place) has a % without two hexadecimal digits."
         case .notUTF8: "\(place) is not UTF-8."
         case .nulCharacter: "\(place) holds the character U+0000."
-        case .tooManyParameters: "There are too many parameters."
+        case .tooManyParameters(let most): "There are more than \(most) parameters."
         }
     }
 }

@@ -32,7 +32,9 @@ import Testing
     @Test func thereIsALimit() throws {
         let most = (0..<FormParameters.maximumCount).map { "p\($0)=1" }.joined(separator: "&")
         #expect(try read(most).count == FormParameters.maximumCount)
-        #expect { try read(most + "&a=1") } throws: { ($0 as? FormError)?.code == .tooManyParameters }
+        #expect { try read(most + "&a=1") } throws: {
+            ($0 as? FormError)?.code == .tooManyParameters(most: FormParameters.maximumCount)
+        }
     }
 
     /// Whatever is encoded comes back, however it is encoded.
