@@ -94,7 +94,7 @@ extension StoreError {
                 .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134":
+                "PM132", "PM133", "PM134", "PM135":
                 .conflict
             default: .invalid
             }
@@ -145,6 +145,7 @@ extension StoreError {
         "PM132": "load the page again, and repeat what you changed",
         "PM133":
             "change the format when pushmta delivery list shows no unfinished delivery of the application",
+        "PM135": "pushmta exclusion delete takes the time that it needs",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",
         "PM051": "choose another name, or add to that list",

@@ -64,7 +64,7 @@ import Testing
         #expect(declared.sounds.map(\.name) == ["chime.caf"] && declared.parameters.first?.column == .locale)
         #expect(try await site.admin.applicationVersion(1).messagesPerSecond == 250)
         let words =
-            "shop-ios: label, account apns → proxy, variables, sounds, subscription parameters, messages a second no limit → 250"
+            "shop-ios: label shop-ios → Shop & more, account apns → proxy, variables: added screen, sounds: added chime.caf, subscription parameters: added lang, messages a second no limit → 250"
         #expect(try await audit(site, "application.change") == words)
         let page = try await admin.get(Self.path + "?done=changed").text
         #expect(
@@ -83,7 +83,7 @@ import Testing
         #expect(try await site.admin.applicationVersion(1).messagesPerSecond == nil)
         #expect(
             try await audit(site, "application.change").hasSuffix(
-                "; shop-ios: variables, messages a second 250 → no limit"
+                "; shop-ios: variables: removed screen, messages a second 250 → no limit"
             )
         )
         await site.close()
@@ -227,7 +227,7 @@ import Testing
         form["no_icon"] = "yes"
         #expect(try await admin.post(path, form: form).status == .seeOther)
         #expect(try await admin.get(Self.path + "/icon").status == .notFound)
-        #expect(try await audit(site, "application.change") == "shop-ios: icon; shop-ios: icon")
+        #expect(try await audit(site, "application.change") == "shop-ios: icon added; shop-ios: icon removed")
         await site.close()
     }
 

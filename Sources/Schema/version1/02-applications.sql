@@ -311,6 +311,27 @@ COMMENT ON FUNCTION pushmta_engine.bind_credential(text, bigint, text, text, tex
     'Stores a sealed credential and binds it to an application. One of the same name is replaced, as applications share one by name. A '
     'certificate that an application of the other environment has is most probably the wrong one, and refused unless it is for both.';
 
+CREATE FUNCTION pushmta_engine.declared_changes(what text, earlier jsonb, later jsonb) RETURNS text LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        -- Several hundred names may be declared at once: so many of each kind tell what it was about.
+        WITH change AS (
+            SELECT CASE WHEN e.value IS NULL THEN 'added' WHEN l.value IS NULL THEN 'removed' ELSE 'changed' END AS kind,
+                coalesce(l.value, e.value) ->> 'name' AS name
+            FROM jsonb_array_elements(earlier) e FULL JOIN jsonb_array_elements(later) l ON l.value ->> 'name' = e.value ->> 'name'
+            WHERE l.value IS DISTINCT FROM e.value
+        ), counted AS (
+            SELECT c.kind, c.name, row_number() OVER (PARTITION BY c.kind ORDER BY c.name) AS place,
+                count(*) OVER (PARTITION BY c.kind) AS n FROM change c
+        ), line AS (
+            SELECT c.kind, concat_ws(' ', c.kind, string_agg(c.name, ' ' ORDER BY c.place) FILTER (WHERE c.place <= 20),
+                CASE WHEN max(c.n) > 20 THEN format('and %s more', max(c.n) - 20) END) AS words
+            FROM counted c GROUP BY c.kind
+        )
+        SELECT format('%s: %s', what, coalesce(string_agg(l.words, '; ' ORDER BY l.kind), 'in another order'))
+        FROM line l HAVING earlier <> later $$;
+COMMENT ON FUNCTION pushmta_engine.declared_changes(text, jsonb, jsonb) IS
+    'Which names of a list of declarations were added, changed and removed, in words for the audit log; null if the list is the same.';
+
 CREATE FUNCTION pushmta_engine.change_application(application integer, label text, integration_key text, bundle_id text,
     message_id_format text, account integer, variables jsonb, sounds jsonb, subscription_parameters jsonb, icon bytea, removes_icon boolean)
     RETURNS text LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -352,17 +373,22 @@ BEGIN
             USING ERRCODE = 'PM134', HINT = 'An integration key belongs to one application.';
     END;
     RETURN concat_ws(', ',
-        CASE WHEN later.label <> earlier.label THEN 'label' END,
+        CASE WHEN later.label <> earlier.label THEN format('label %s → %s', earlier.label, later.label) END,
         CASE WHEN later.external_account_id IS DISTINCT FROM earlier.external_account_id THEN format('account %s → %s',
             coalesce((SELECT e.name FROM external_account e WHERE e.id = earlier.external_account_id), 'none'),
             (SELECT e.name FROM external_account e WHERE e.id = later.external_account_id)) END,
-        CASE WHEN later.bundle_id <> earlier.bundle_id THEN format('bundle id %s → %s', earlier.bundle_id, later.bundle_id) END,
-        CASE WHEN later.integration_key <> earlier.integration_key THEN 'integration key' END,
-        CASE WHEN later.message_id_format <> earlier.message_id_format THEN 'message ids ' || later.message_id_format END,
-        CASE WHEN later.icon IS DISTINCT FROM earlier.icon THEN 'icon' END,
-        CASE WHEN later.variables <> earlier.variables THEN 'variables' END,
-        CASE WHEN later.sounds <> earlier.sounds THEN 'sounds' END,
-        CASE WHEN later.subscription_parameters <> earlier.subscription_parameters THEN 'subscription parameters' END);
+        CASE WHEN later.bundle_id <> earlier.bundle_id THEN format('bundle id %s → %s', coalesce(nullif(earlier.bundle_id, ''), 'none'),
+            coalesce(nullif(later.bundle_id, ''), 'none')) END,
+        -- Which key it was can be told from its beginning; whoever reads the log need not be able to register devices.
+        CASE WHEN later.integration_key <> earlier.integration_key THEN format('integration key %s… → %s…',
+            left(earlier.integration_key, 8), left(later.integration_key, 8)) END,
+        CASE WHEN later.message_id_format <> earlier.message_id_format THEN
+            format('message ids %s → %s', earlier.message_id_format, later.message_id_format) END,
+        CASE WHEN later.icon IS DISTINCT FROM earlier.icon THEN CASE WHEN earlier.icon IS NULL THEN 'icon added'
+            WHEN later.icon IS NULL THEN 'icon removed' ELSE 'icon changed' END END,
+        declared_changes('variables', earlier.variables, later.variables),
+        declared_changes('sounds', earlier.sounds, later.sounds),
+        declared_changes('subscription parameters', earlier.subscription_parameters, later.subscription_parameters));
 END $$;
 COMMENT ON FUNCTION pushmta_engine.change_application(integer, text, text, text, text, integer, jsonb, jsonb, jsonb, bytea, boolean) IS
     'Changes an application, null leaves a value as it is; returns what is another one now, in words for the audit log.';
@@ -455,20 +481,22 @@ COMMENT ON FUNCTION pushmta_engine.console_add_application(bytea, timestamptz, i
     'Declares an application for an administrator who has signed in, with what another one declares and its icon if that one is named. '
     'Returns its id.';
 
-CREATE FUNCTION pushmta_engine.version_of(changed_at timestamptz) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
-    SET search_path = pushmta_engine, pg_temp AS $$ SELECT (extract(epoch FROM changed_at) * 1000000)::bigint $$;
-COMMENT ON FUNCTION pushmta_engine.version_of(timestamptz) IS
-    'By what the form of something knows whether it was changed since: its last change, in microseconds of Unix time.';
+CREATE FUNCTION pushmta_engine.version_of(changed_at timestamptz, rate double precision) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT (extract(epoch FROM changed_at) * 1000000)::bigint # coalesce(hashfloat8extended(rate, 0), 0) $$;
+COMMENT ON FUNCTION pushmta_engine.version_of(timestamptz, double precision) IS
+    'By what the form of something knows whether it was changed since: its last change, in microseconds of Unix time, and the rate that it '
+    'has (null: none), which is set by itself.';
 
-CREATE FUNCTION pushmta_engine.require_version(subject text, changed_at timestamptz, expected bigint) RETURNS void LANGUAGE plpgsql
-    STABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.require_version(subject text, changed_at timestamptz, rate double precision, expected bigint) RETURNS void
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    IF version_of(changed_at) IS DISTINCT FROM expected THEN
+    IF version_of(changed_at, rate) IS DISTINCT FROM expected THEN
         RAISE EXCEPTION '% was changed by somebody else meanwhile.', subject
             USING ERRCODE = 'PM132', HINT = 'Load the page again, and repeat what you changed.';
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.require_version(text, timestamptz, bigint) IS
+COMMENT ON FUNCTION pushmta_engine.require_version(text, timestamptz, double precision, bigint) IS
     'An error if something was changed since the form of it was made.';
 
 CREATE FUNCTION pushmta_engine.change_rate(scope text, name text, rate double precision) RETURNS text LANGUAGE plpgsql
@@ -524,7 +552,8 @@ BEGIN
         RAISE EXCEPTION 'There is no external account %.', account
             USING ERRCODE = 'PM005', HINT = 'pushmta account list shows them.';
     END IF;
-    PERFORM require_version(format('External account "%s"', earlier.name), earlier.changed_at, expected);
+    PERFORM require_version(format('External account "%s"', earlier.name), earlier.changed_at,
+        (SELECT r.messages_per_second FROM rate_limit r WHERE r.external_account_id = account), expected);
     -- The file of certificate authorities lies on hosts: who may work there says which it is.
     kept := (options - 'ca_file') || jsonb_strip_nulls(jsonb_build_object('ca_file', earlier.options -> 'ca_file'));
     changes := concat_ws(', ',
@@ -562,7 +591,9 @@ DECLARE
 BEGIN
     SELECT a.name, a.changed_at INTO found_name, last_change FROM pushmta_engine.application a WHERE a.id = application
     FOR NO KEY UPDATE;
-    PERFORM require_version(format('Application "%s"', found_name), last_change, expected) WHERE found_name IS NOT NULL;
+    PERFORM require_version(format('Application "%s"', found_name), last_change,
+        (SELECT r.messages_per_second FROM rate_limit r WHERE r.application_id = application), expected)
+    WHERE found_name IS NOT NULL;
     PERFORM require_label('application', label, 'PM052') WHERE label IS NOT NULL;
     changes := change_application(application, label, integration_key, bundle_id, message_id_format, account, variables, sounds,
         subscription_parameters, icon, removes_icon);
@@ -573,7 +604,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_change_application(bytea, timestamptz, interval, text, integer, bigint, double precision, text,
     text, text, text, integer, jsonb, jsonb, jsonb, bytea, boolean) IS
-    'Changes an application and its rate for an administrator who has signed in, if nobody has changed the application since.';
+    'Changes an application and its rate for an administrator who has signed in, if nobody has changed either since.';
 
 CREATE FUNCTION pushmta_engine.console_credential_id(token bytea, moment timestamptz, idle interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

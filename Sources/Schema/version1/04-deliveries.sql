@@ -324,6 +324,8 @@ CREATE UNIQUE INDEX exclusion_entry_subscription ON pushmta_engine.exclusion_ent
     WHERE subscription_id IS NOT NULL;
 CREATE UNIQUE INDEX exclusion_entry_user ON pushmta_engine.exclusion_entry (list_id, user_key) WHERE user_key IS NOT NULL;
 CREATE UNIQUE INDEX exclusion_entry_token ON pushmta_engine.exclusion_entry (list_id, push_token) WHERE push_token IS NOT NULL;
+-- The foreign key's: that a list is deleted is no condition of the others.
+CREATE INDEX exclusion_entry_list ON pushmta_engine.exclusion_entry (list_id);
 
 CREATE TRIGGER exclusion_entry_token BEFORE INSERT OR UPDATE OF push_token ON pushmta_engine.exclusion_entry
     FOR EACH ROW WHEN (NEW.push_token ~ '^[0-9A-Fa-f]{64,200}$') EXECUTE FUNCTION pushmta_engine.plain_token();

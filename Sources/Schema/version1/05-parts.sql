@@ -168,8 +168,10 @@ CREATE TABLE pushmta_engine.delivery_part_target (
     part_id bigint NOT NULL,
     delivery_id bigint NOT NULL,
     log_day date NOT NULL,
+    -- The lowest and the highest of its numbers, so that whoever wants a few reads the arrays of no other part.
     first_sequence integer NOT NULL,
-    -- Null when contiguous from first_sequence.
+    last_sequence integer NOT NULL,
+    -- Ascending; null when contiguous from first_sequence.
     sequences integer[],
     subscription_ids bigint[] NOT NULL,
     -- Rows of pushmta.delivery_target whose variables the messages take; null without.

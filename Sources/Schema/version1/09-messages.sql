@@ -483,9 +483,9 @@ BEGIN
                 p.has_variables, clock_timestamp() + whole.validity
             FROM part p
         )
-        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences, subscription_ids, variables,
-            message_variables)
-        SELECT p.id, place.day_id, place.log_day, p.numbers[1],
+        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
+            variables, message_variables)
+        SELECT p.id, place.day_id, place.log_day, p.numbers[1], p.numbers[p.size],
             CASE WHEN p.numbers[p.size] - p.numbers[1] >= p.size THEN p.numbers END, p.ids, nullif(p.given, '{}'),
             CASE WHEN p.given IS NULL THEN p.each_given END
         FROM part p;
@@ -656,8 +656,9 @@ BEGIN
                 has_variables, valid_until)
             VALUES (part, day, application, account, day_date, reached, greatest(day_priority, 50::smallint), given <> '{}',
                 clock_timestamp() + day_validity);
-            INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences, subscription_ids, variables)
-            VALUES (part, day, day_date, numbers[1], CASE WHEN reached > 1 THEN numbers END, ids, nullif(given, '{}'));
+            INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
+                variables)
+            VALUES (part, day, day_date, numbers[1], numbers[reached], CASE WHEN reached > 1 THEN numbers END, ids, nullif(given, '{}'));
             IF sleeps THEN
                 PERFORM pg_notify('pushmta_wake', 'message');
             END IF;

@@ -94,8 +94,8 @@ BEGIN
     EXECUTE format($sql$
         WITH part AS MATERIALIZED (
             SELECT p.id, p.delivery_id, p.application_id, p.rest_status, p.rest_reason, p.finished_at, p.size - p.handed_over - p.sent
-                - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown AS rest, t.first_sequence, t.sequences,
-                t.first_sequence + cardinality(t.subscription_ids) - 1 AS last_sequence
+                - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown AS rest, t.first_sequence, t.last_sequence,
+                t.sequences
             FROM delivery_part p LEFT JOIN delivery_part_target t ON t.log_day = %1$L AND t.part_id = p.id
             WHERE p.id = ANY($1)
         ), outcome AS (

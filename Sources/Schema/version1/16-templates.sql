@@ -654,19 +654,31 @@ COMMENT ON FUNCTION pushmta_engine.console_change_list(bytea, timestamptz, inter
     'Adds people to an exclusion list, takes them off it, or says how many of them are on it, for somebody who has signed in; returns '
     'how many were new, were on it, or are.';
 
-CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamptz, idle interval, address text, list integer)
-    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamptz, idle interval, address text, list integer,
+    most integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
     found_name text := list_named(list);
 BEGIN
-    IF EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = list) THEN
-        RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
-            USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';
+    -- Before the entries are looked at, which takes longer.
+    IF NOT EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = list) THEN
+        -- All or nothing: a delivery that is prepared meanwhile must not find half of a list.
+        IF EXISTS (SELECT FROM exclusion_entry e WHERE e.list_id = list OFFSET most) THEN
+            RAISE EXCEPTION 'More than % people are on exclusion list "%": pushmta exclusion delete "%" deletes it.', most, found_name,
+                found_name USING ERRCODE = 'PM135', HINT = 'pushmta exclusion delete takes the time that it needs.';
+        END IF;
+        BEGIN
+            DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = list;
+            PERFORM note_audit(who, 'list.remove', found_name, '', address);
+            RETURN;
+        EXCEPTION WHEN foreign_key_violation THEN
+            -- One that appeared meanwhile.
+            NULL;
+        END;
     END IF;
-    DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = list;
-    PERFORM note_audit(who, 'list.remove', found_name, '', address);
+    RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
+        USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_remove_list(bytea, timestamptz, interval, text, integer) IS
-    'Takes an exclusion list away that no delivery has, for somebody who has signed in.';
+COMMENT ON FUNCTION pushmta_engine.console_remove_list(bytea, timestamptz, interval, text, integer, integer) IS
+    'Takes an exclusion list away that no delivery has and so many people at most are on, for somebody who has signed in.';

@@ -87,7 +87,7 @@ CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
         SELECT greatest(
             coalesce((SELECT b.sequence FROM delivery d JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
                 WHERE d.id = wanted ORDER BY b.sequence DESC LIMIT 1), 0),
-            coalesce((SELECT max(coalesce((SELECT max(u) FROM unnest(t.sequences) u), t.first_sequence + p.size - 1))
+            coalesce((SELECT max(t.last_sequence)
                 FROM -- By two indexes: of most parts that are done each message has a row.
                 (SELECT o.* FROM delivery_part o WHERE o.delivery_id = wanted AND o.state <> 'done'
                 UNION ALL
@@ -101,7 +101,8 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
     RETURNS TABLE (sequence integer, subscription_id bigint, status text, http_status integer, reason text, failure_type text,
         failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean, clicked boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
+    SET jit = off AS $$
         WITH noted AS (
             SELECT b.log_day, b.sequence, b.subscription_id, b.status, b.http_status, b.reason, b.failure, b.gateway_message_id,
                 b.attempt, b.logged_at
@@ -115,7 +116,7 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
             UNION ALL
             SELECT o.* FROM delivery_part o WHERE o.delivery_id = wanted AND o.state = 'done' AND o.rest_status IS NOT NULL) p
             JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
-                AND t.first_sequence <= highest AND (t.sequences IS NOT NULL OR t.first_sequence + p.size > lowest)
+                AND t.first_sequence <= highest AND t.last_sequence >= lowest
             CROSS JOIN LATERAL unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, n)
             CROSS JOIN LATERAL (SELECT coalesce(u.sequence, t.first_sequence + u.n::integer - 1) AS sequence) m
             WHERE m.sequence BETWEEN lowest AND highest
@@ -172,6 +173,12 @@ COMMENT ON FUNCTION pushmta_engine.numbers_that_ended(bigint, date, smallint, te
     'The highest numbers below one of a delivery''s messages with a row that ended in one way, and for one reason (empty: any); and below '
     'which number to look on, null where nothing is left.';
 
+CREATE FUNCTION pushmta_engine.highest_covered(firsts integer[], lasts integer[], high integer) RETURNS integer LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT max(least(u.last, high)) FROM unnest(firsts, lasts) u(first, last) WHERE u.first <= high $$;
+COMMENT ON FUNCTION pushmta_engine.highest_covered(integer[], integer[], integer) IS
+    'The highest number up to one that lies in some range; null if none does.';
+
 CREATE FUNCTION pushmta_engine.console_messages(token bytea, moment timestamptz, idle interval, delivery bigint, ended smallint,
     because text, below integer, most integer) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text,
     http_status integer, reason text, attempt integer, logged_at timestamptz, received boolean, clicked boolean, next integer)
@@ -185,6 +192,9 @@ DECLARE
     deadline timestamptz := clock_timestamp() + interval '120 milliseconds';
     place record;
     numbers integer[];
+    firsts integer[];
+    lasts integer[];
+    in_parts boolean;
     high integer;
     shown integer := 0;
 BEGIN
@@ -197,6 +207,18 @@ BEGIN
     high := least(below - 1, CASE WHEN place.kind = 'batch' THEN place.target ELSE api_highest_number(delivery) END);
     IF ended IS NULL OR ended = 6 OR EXISTS (SELECT FROM delivery_part p
         WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) THEN
+        -- Where parts alone can have what is looked for, the numbers between them are passed over.
+        in_parts := ended = 6 OR ended IS NOT NULL AND NOT EXISTS (SELECT FROM broad_log b
+            WHERE b.log_day = place.log_day AND b.delivery_id = delivery AND b.status = ended AND b.status <> 1);
+        IF in_parts THEN
+            SELECT array_agg(t.first_sequence), array_agg(t.last_sequence) INTO firsts, lasts
+            FROM (SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done' AND ended = 6
+                UNION ALL
+                SELECT p.id FROM delivery_part p
+                WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) p
+            JOIN delivery_part_target t ON t.log_day = place.log_day AND t.part_id = p.id;
+            high := highest_covered(firsts, lasts, high);
+        END IF;
         WHILE high >= 1 AND shown < most LOOP
             FOR sequence, subscription_id, application, status, http_status, reason, attempt, logged_at, received, clicked IN
                 SELECT o.sequence, o.subscription_id, coalesce(a.name, ''), o.status, o.http_status, o.reason, o.attempt, o.logged_at,
@@ -210,6 +232,9 @@ BEGIN
                 RETURN NEXT;
             END LOOP;
             high := CASE WHEN shown = most THEN sequence - 1 ELSE high - step END;
+            IF in_parts THEN
+                high := highest_covered(firsts, lasts, high);
+            END IF;
             EXIT WHEN clock_timestamp() > deadline;
         END LOOP;
         next := CASE WHEN high >= 1 THEN high + 1 END;

@@ -156,8 +156,8 @@ extension Store {
     public func applicationVersion(_ id: Int32) async throws -> (version: Int64, messagesPerSecond: Double?) {
         let result = try await query(
             """
-            SELECT pushmta_engine.version_of(a.changed_at), l.messages_per_second FROM pushmta_engine.application a
-            LEFT JOIN pushmta.rate_limit l ON l.scope = 'application' AND l.name = a.name WHERE a.id = $1
+            SELECT pushmta_engine.version_of(a.changed_at, l.messages_per_second), l.messages_per_second
+            FROM pushmta_engine.application a LEFT JOIN pushmta.rate_limit l ON l.scope = 'application' AND l.name = a.name WHERE a.id = $1
             """,
             [.int32(id)]
         )

@@ -109,8 +109,8 @@ extension Store {
     public func accountVersion(_ id: Int32) async throws -> (version: Int64, messagesPerSecond: Double?) {
         let result = try await query(
             """
-            SELECT pushmta_engine.version_of(e.changed_at), l.messages_per_second FROM pushmta_engine.external_account e
-            LEFT JOIN pushmta.rate_limit l ON l.scope = 'account' AND l.name = e.name WHERE e.id = $1
+            SELECT pushmta_engine.version_of(e.changed_at, l.messages_per_second), l.messages_per_second
+            FROM pushmta_engine.external_account e LEFT JOIN pushmta.rate_limit l ON l.scope = 'account' AND l.name = e.name WHERE e.id = $1
             """,
             [.int32(id)]
         )

@@ -166,9 +166,9 @@ enum PartClosing {
                 \(DeliveryLock.partState)
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
         ), targets AS (
-            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences,
-                subscription_ids, target_ids, variables, message_variables)
-            SELECT m.new_id, m.delivery_id, m.log_day, m.sequences[1], m.sequences, m.subscription_ids,
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
+                sequences, subscription_ids, target_ids, variables, message_variables)
+            SELECT m.new_id, m.delivery_id, m.log_day, m.sequences[1], m.sequences[m.size], m.sequences, m.subscription_ids,
                 CASE WHEN m.has_variables AND m.variables IS NULL AND m.message_variables IS NULL THEN m.target_ids END,
                 m.variables, m.message_variables
             FROM made m

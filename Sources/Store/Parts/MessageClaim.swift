@@ -104,9 +104,10 @@ enum MessageClaim {
         ), gone AS (
             DELETE FROM pushmta_engine.delivery_part p WHERE p.id = ANY(ARRAY(SELECT id FROM taken WHERE parts > 1))
         ), targets AS (
-            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, sequences,
-                subscription_ids, message_variables)
-            SELECT m.id, m.delivery_id, m.log_day, m.sequences[1], m.sequences, m.subscription_ids, m.message_variables
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
+                sequences, subscription_ids, message_variables)
+            SELECT m.id, m.delivery_id, m.log_day, m.sequences[1], m.sequences[m.size], m.sequences, m.subscription_ids,
+                m.message_variables
             FROM merged m
         ), made AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,

@@ -66,9 +66,9 @@ extension PreparationChunk {
             SELECT n.part_id, d.id, n.application_id, n.external_account_id, d.log_day, n.size, d.priority, n.has_variables
             FROM numbered n, delivery d
         ), targets AS (
-            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids,
-                target_ids)
-            SELECT n.part_id, d.id, d.log_day, d.target + n.first_place, n.ids,
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
+                subscription_ids, target_ids)
+            SELECT n.part_id, d.id, d.log_day, d.target + n.first_place, d.target + n.first_place + n.size - 1, n.ids,
                 CASE WHEN n.has_variables THEN n.target_ids END
             FROM numbered n, delivery d
         ), left_out AS MATERIALIZED (

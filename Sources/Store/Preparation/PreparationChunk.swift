@@ -171,8 +171,10 @@ extension PreparationChunk {
             SELECT n.part_id, d.id, d.application_id, d.external_account_id, d.log_day, n.size, d.priority, n.dense
             FROM numbered n, delivery d
         ), targets AS (
-            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids)
-            SELECT n.part_id, d.id, d.log_day, d.target + n.from_place + 1, n.ids FROM numbered n, delivery d
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
+                subscription_ids)
+            SELECT n.part_id, d.id, d.log_day, d.target + n.from_place + 1, d.target + n.from_place + n.size, n.ids
+            FROM numbered n, delivery d
         ), excluded AS (
             INSERT INTO pushmta_engine.exclusion_log (delivery_id, subscription_id, application_id, log_day, reason)
             SELECT d.id, s.id, d.application_id, d.log_day, pushmta_engine.exclusion_name(s.exclusion)

@@ -124,16 +124,19 @@ extension Store {
         return people
     }
 
-    /// Deletes an exclusion list.
+    /// Deletes an exclusion list, however long that takes: tens of millions of people may be on it.
     ///
     /// Throws `conflict` if a delivery has it: what it excluded would not be known any more, and a delivery that is to come
     /// would go to those who were on it.
     public func deleteExclusionList(name: String) async throws {
         do {
-            try await query(
-                "DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = pushmta_engine.find_exclusion_list($1)",
-                [.text(name)]
-            )
+            _ = try await group([
+                PostgresStatement("SELECT set_config('statement_timeout', '0', true)"),
+                PostgresStatement(
+                    "DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = pushmta_engine.find_exclusion_list($1)",
+                    [.text(name)]
+                ),
+            ])
         } catch let error as PostgresError where error.sqlState == "23503" {
             throw StoreError(
                 .conflict,
@@ -239,11 +242,14 @@ extension Store {
 
     /// Takes an exclusion list away for somebody who has signed in; it is on record in the same transaction.
     ///
-    /// Throws ``StoreError`` of code `conflict` if a delivery has it.
-    public func deleteExclusionList(_ id: Int32, by actor: ConsoleActor) async throws {
+    /// Throws ``StoreError`` of code `conflict` if a delivery has it, and with `sqlState` `PM135` if more people are on it than the time
+    /// of a page suffices for.
+    ///
+    /// - Parameter most: so many may be on it: half a million are deleted in a second or two on a slow disk.
+    public func deleteExclusionList(_ id: Int32, most: Int32 = 500_000, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_remove_list($1, \(Self.momentAndIdle), $4, $5)",
-            actor.values + [.text(actor.address), .int32(id)]
+            "SELECT pushmta_engine.console_remove_list($1, \(Self.momentAndIdle), $4, $5, $6)",
+            actor.values + [.text(actor.address), .int32(id), .int32(most)]
         )
     }
 }

@@ -1,3 +1,4 @@
+import Content
 import PostgresClient
 import PushCore
 import Store
@@ -187,6 +188,79 @@ struct DeclarationTests {
         await expect(.notFound, "PM071") {
             try await store.changeService(name: "none", label: "a", expected: "a", by: ada)
         }
+    }
+
+    @Test(
+        "A rate that somebody else has set, raised or taken away meanwhile is a change, too",
+        arguments: ["application", "account"]
+    )
+    func rates(of scope: String) async throws {
+        let fixture = try await StoreFixture.make()
+        let ada = try await fixture.actor(.admin)
+        let store = fixture.store
+        let (account, name) = (try await store.account(named: "apns"), scope == "account" ? "apns" : "shop-ios")
+        func version() async throws -> (version: Int64, messagesPerSecond: Double?) {
+            try await scope == "account" ? store.accountVersion(account.id) : store.applicationVersion(1)
+        }
+        func save(_ version: Int64, _ rate: Double?) async throws {
+            if scope == "account" {
+                try await store.changeAccount(account, version: version, messagesPerSecond: rate, by: ada)
+            } else {
+                var change = ApplicationChange()
+                change.label = "shop-ios"
+                try await store.changeApplication(1, change, version: version, messagesPerSecond: rate, by: ada)
+            }
+        }
+        for rate in [100, 50, nil] as [Double?] {
+            let form = try await version()
+            try await store.setRate(scope, name, messagesPerSecond: rate)
+            await expect(.conflict, "PM132") { try await save(form.version, form.messagesPerSecond) }
+            #expect(try await version().messagesPerSecond == rate)
+        }
+        // One's own change is none of somebody else, and the form before it is outdated.
+        let form = try await version().version
+        try await save(form, 20)
+        await expect(.conflict, "PM132") { try await save(form, nil) }
+        try await save(try await version().version, 20)
+        #expect(try await count(fixture, "audit_log", "action = '\(scope).change'") == 1)
+    }
+
+    @Test("The audit log says what became of an application: values before and after, names added, changed and removed")
+    func applicationWords() async throws {
+        let fixture = try await StoreFixture.make()
+        let ada = try await fixture.actor(.admin)
+        let store = fixture.store
+        func save(_ change: ApplicationChange) async throws {
+            let form = try await store.applicationVersion(1)
+            try await store.changeApplication(1, change, version: form.version, messagesPerSecond: nil, by: ada)
+        }
+        var change = ApplicationChange()
+        var declared = ApplicationDeclarations()
+        declared.declare(try ApplicationVariable(name: "old", type: .text, platform: .ios))
+        declared.declare(try ApplicationVariable(name: "kept", type: .text, platform: .ios))
+        declared.declare(try ApplicationVariable(name: "menu", type: .text, platform: .ios))
+        change.declarations = declared
+        try await save(change)
+        var next = ApplicationDeclarations()
+        next.declare(try ApplicationVariable(name: "kept", type: .text, platform: .ios))
+        next.declare(try ApplicationVariable(name: "menu", type: .text, defaultValue: "a", platform: .ios))
+        for place in 10..<32 {
+            next.declare(try ApplicationVariable(name: "v\(place)", type: .text, platform: .ios))
+        }
+        next.declare(try ApplicationSound(name: "ding", label: "Ding", isSystem: true))
+        change.declarations = next
+        change.label = "One"
+        change.bundleID = "com.other"
+        change.integrationKey = "a-key-that-is-long"
+        change.messageIDFormat = .int32
+        try await save(change)
+        let names = (10..<30).map { "v\($0)" }.joined(separator: " ")
+        let words = """
+            label shop-ios → One, bundle id com.shop → com.other, integration key ios-key… → a-key-th…, message ids uuid → int32, \
+            variables: added \(names) and 2 more; changed menu; removed old, sounds: added ding
+            """
+        #expect(try await count(fixture, "audit_log", "detail = 'variables: added kept menu old'") == 1)
+        #expect(try await count(fixture, "audit_log", "detail = '\(words)'") == 1)
     }
 
     @Test("A credential is replaced, shown without what is sealed, and not shared between environments by mistake")

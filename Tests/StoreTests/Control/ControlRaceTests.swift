@@ -121,8 +121,9 @@ struct ControlRaceTests {
             SELECT state FROM pushmta_engine.delivery WHERE id = \(id) FOR NO KEY UPDATE;
             INSERT INTO pushmta_engine.delivery_part (delivery_id, application_id, external_account_id, log_day, size)
                 SELECT delivery_id, application_id, external_account_id, log_day, 20 FROM pushmta_engine.delivery_part;
-            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids)
-                SELECT (SELECT max(id) FROM pushmta_engine.delivery_part), delivery_id, log_day, 21, subscription_ids
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
+                    subscription_ids)
+                SELECT (SELECT max(id) FROM pushmta_engine.delivery_part), delivery_id, log_day, 21, 40, subscription_ids
                 FROM pushmta_engine.delivery_part_target;
             UPDATE pushmta_engine.delivery SET target = target + 20 WHERE id = \(id)
             """

@@ -29,8 +29,9 @@ struct ProofTests {
         )
         try await fixture.sql(
             """
-            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, subscription_ids)
-            SELECT id, delivery_id, log_day, 30, '{30}' FROM pushmta_engine.delivery_part ORDER BY id DESC LIMIT 1
+            INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
+                subscription_ids)
+            SELECT id, delivery_id, log_day, 30, 30, '{30}' FROM pushmta_engine.delivery_part ORDER BY id DESC LIMIT 1
             """
         )
         let unsound = try await fixture.store.snapshot(delivery: id)

@@ -150,6 +150,11 @@ struct StoreFixture {
                     AND p.target = m.total AND p.pending = m.pending AND p.sent = m.sent AND p.failed = m.failed
                     AND p.ignored = m.ignored AND p.not_applicable = m.not_applicable AND p.canceled = m.canceled
                     AND p.unknown = m.unknown
+                    -- Numbers of a part ascend, and are noted from the first to the last.
+                    AND NOT EXISTS (SELECT FROM pushmta_engine.delivery_part_target t WHERE t.delivery_id = \(delivery)
+                        AND (t.last_sequence <> coalesce((SELECT max(u) FROM unnest(t.sequences) u),
+                                t.first_sequence + cardinality(t.subscription_ids) - 1)
+                            OR t.first_sequence <> (SELECT min(u) FROM unnest(t.sequences) u)))
                 FROM pushmta.delivery_progress p, (SELECT count(*) AS total,
                     count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'sent') AS sent,
                     count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'ignored') AS ignored,

@@ -80,6 +80,60 @@ struct ExclusionTests {
         }
     }
 
+    @Test("A list is deleted by index, in the console only what a page has time for, and not from below a delivery")
+    func deletion() async throws {
+        let fixture = try await make()
+        let (store, marketing) = (fixture.store, try await fixture.actor(.marketing))
+        var lists: [Int32] = []
+        for name in ["large", "empty", "small", "used"] {
+            lists += [
+                Int32(try required(try await fixture.sql("SELECT pushmta.create_exclusion_list('\(name)')::bigint")))
+            ]
+        }
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.exclusion_entry (list_id, user_key)
+            SELECT CASE WHEN n > 3 THEN \(lists[0]) ELSE \(lists[2]) END, 'x' || n FROM generate_series(1, 20000) n
+            """
+        )
+        try await fixture.sql("VACUUM ANALYZE pushmta_engine.exclusion_entry")
+        let connection = try await fixture.database.connect()
+        try await connection.run(
+            script: "BEGIN; DELETE FROM pushmta_engine.exclusion_list WHERE id = \(lists[1])"
+        )
+        let scans = PostgresStatement(
+            "SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relid = 'pushmta_engine.exclusion_entry'::regclass",
+            prepare: false
+        )
+        #expect(try await connection.execute(scans).int64(0, 0) == 0)
+        await connection.close()
+        // Refused whole, with the command that deletes it.
+        await #expect { try await store.deleteExclusionList(lists[2], most: 2, by: marketing) } throws: {
+            let error = $0 as? StoreError
+            return error?.code == .conflict && error?.sqlState == "PM135"
+                && error?.message.contains("pushmta exclusion delete \"small\"") == true
+        }
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry") == 20_000)
+        try await store.deleteExclusionList(lists[2], most: 3, by: marketing)
+        try await store.deleteExclusionList(name: "large")
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry") == 0)
+        // A delivery that takes the list at the same moment.
+        let id = try await delivery(fixture)
+        let (used, other) = (lists[3], fixture.other)
+        let take = "INSERT INTO pushmta_engine.delivery_exclusion_list (delivery_id, list_id) VALUES (\(id), \(used))"
+        try await fixture.during(take) {
+            await #expect { try await other.deleteExclusionList(used, by: marketing) } throws: {
+                ($0 as? StoreError)?.sqlState == "PM008"
+            }
+        }
+        await #expect { try await store.deleteExclusionList(used, by: marketing) } throws: {
+            ($0 as? StoreError)?.sqlState == "PM008"
+        }
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.audit_log WHERE action = 'list.remove'") == 1
+        )
+    }
+
     @Test(
         "What was disabled anyway keeps that reason; a list that fills while the delivery is prepared counts from then on"
     )
