@@ -115,7 +115,8 @@ import Testing
             (["key": ""], "key", "is empty"), (["key": "other-key"], "key", "has this integration key already"),
             (["format": ""], "format", "Choose int32 or uuid"), (["account": "sand"], "account", "sandbox"),
             (["account": "none"], "account", "no such account"), (["rate": "fast"], "rate", "no rate"),
-            (["rate": "0"], "rate", "no rate"), (["icon": "no icon!"], "icon", "PNG"),
+            (["rate": "0"], "rate", "no rate"), (["rate": "1.000"], "rate", "separator of thousands"),
+            (["icon": "no icon!"], "icon", "PNG"),
             (["icon": "aGVsbG8="], "icon", "no PNG file"),
             (variable.merging(["variable.0.name": "aps"]) { $1 }, "variable.0", "Apple"),
             (
@@ -240,16 +241,17 @@ import Testing
         #expect(form["host"] == "localhost" && form["port"] == "443" && form["connections"] == "2")
         for (change, words) in [
             (["host": "a b"], "host"), (["host": "fcm.googleapis.com"], "android"), (["host": ""], "host"),
-            (["port": "x"], "1 to 65535"), (["port": "70000"], "1 to 65535"), (["connections": "101"], "1 to 100"),
+            (["port": "x"], "1 to 65535"), (["port": "70000"], "1 to 65535"),
+            (["port": ""], "The port is no number from 1 to 65535.</p>"), (["connections": "101"], "1 to 100"),
             (["rate": "-1"], "no rate"), (["host": "api.sandbox.push.apple.com"], "shop-ios"),
             (["host": "api.push.apple.com", "port": "444"], "listens on"),
         ] {
             let answer = try await admin.post(path, form: form.merging(change) { $1 })
             #expect(answer.status == .unprocessableContent, "\(change)")
             let problem = answer.text.firstMatch(of: /<p class="field-problem">(.*?)<\/p>/)?.1 ?? ""
-            #expect(problem.localizedCaseInsensitiveContains(words), "\(change): \(problem)")
+            #expect((problem + "</p>").localizedCaseInsensitiveContains(words), "\(change): \(problem)")
         }
-        let wanted = ["host": "Proxy.example.com", "port": "8443", "connections": "", "rate": "0.5", "state": "paused"]
+        let wanted = ["host": "Proxy.example.com", "port": "8443", "connections": "", "rate": "0,5", "state": "paused"]
         let saved = try await admin.post(path, form: form.merging(wanted) { $1 })
         #expect(saved.headers[.location] == "/services/accounts/1?done=changed", "\(saved.text)")
         let account = try await site.admin.account(1)

@@ -94,7 +94,8 @@ import Testing
         #expect(location.hasSuffix("?done=made"))
         let page = try await admin.get(location).text
         #expect(page.contains("own-key") && page.contains("campaignclassic.android.integrationKey"))
-        #expect(page.contains("It has no external account"))
+        #expect(page.contains("It has no external account") && page.contains("chooses one with “Change”"))
+        #expect(!page.contains("pushmta app set"))
         await site.close()
     }
 

@@ -108,14 +108,14 @@ import Testing
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("Something in how it is sent is wrong."))
         let right = [
             "settings.messages_per_second": "0,5", "settings.validity_seconds": "36", "settings.validity_unit": "hours",
-            "settings.priority": "-7", "settings.weight": "3", "settings.max_retries": "2",
+            "settings.priority": "\u{2212}7", "settings.weight": "3", "settings.max_retries": "2",
             "settings.retry_schedule": "exponential", "settings.retry_period_seconds": "30",
             "settings.ambiguity_policy": "report", "settings.one_per_user": "true", "when": "now", "go": "start",
         ]
         let saved = try await save(mia, draft, "send", right)
         let confirm = try await mia.get(try #require(saved.headers[.location])).text
         for words in [
-            "<bdi>0,5</bdi>", "36 hours", "<bdi>-7</bdi>", "growing pauses", "count it as unknown", "one only",
+            "<bdi>0.5</bdi>", "36 hours", "<bdi>\u{2212}7</bdi>", "growing pauses", "count it as unknown", "one only",
         ] {
             #expect(confirm.contains(words), "\(words)")
         }
@@ -141,6 +141,113 @@ import Testing
             """
         )
         #expect(row == "-7 3 36:00:00 2 exponential 30 report t 0.5")
+        await site.close()
+    }
+
+    /// Numbers of templates are numbers: what a draft has of them is read as the same, and kept as the same.
+    @Test func numbersOfTemplatesAreNumbers() throws {
+        func json(_ settings: String) -> String {
+            SettingsForm(values: SettingsForm.values(json: settings), catalogue: .english).json
+        }
+        for settings in [
+            #"{"messages_per_second":100}"#, #"{"messages_per_second":1.125}"#, #"{"messages_per_second":1000}"#,
+            #"{"priority":-7,"weight":3}"#, #"{"validity_seconds":5400}"#,
+        ] {
+            let form = SettingsForm(values: SettingsForm.values(json: settings), catalogue: .english)
+            #expect(!form.isWrong && form.json.filter { $0 != " " } == settings, "\(settings): \(form.json)")
+        }
+        let again = SettingsForm.values(
+            json: #"{"messages_per_second": 100.0, "priority": 7.0, "validity_seconds": 86400.0}"#
+        )
+        #expect(again["settings.messages_per_second"] == "100" && again["settings.priority"] == "7")
+        #expect(again["settings.validity_seconds"] == "1" && again["settings.validity_unit"] == "days")
+        #expect(json(#"{"messages_per_second": 100.0}"#).contains("100}"))
+        func problems(_ values: [String: String]) -> String {
+            "\(SettingsForm(values: values, catalogue: .english).fields)"
+        }
+        let separator = English.texts[.settingSeparator] ?? "-"
+        #expect(problems(["settings.messages_per_second": "1.125"]).contains(separator))
+        #expect(problems(["settings.max_retries": "1,000"]).contains(separator))
+        let small = problems(["settings.messages_per_second": "0.0001"])
+        #expect(small.contains("“0.0001” is no number from 0.001") && !small.contains(separator))
+        // The minus of the hint is taken, and stands in the error.
+        let minus = SettingsForm(values: ["settings.priority": "\u{2212}100"], catalogue: .english)
+        #expect(minus.json.contains("-100") && !minus.isWrong)
+        for language in Language.allCases {
+            #expect(language.texts[.settingPriorityHint]?.contains("\u{2212}100") == true)
+        }
+        #expect(problems(["settings.priority": "-101"]).contains("from \u{2212}100 to 100"))
+    }
+
+    @Test func anExclusionListThatIsGoneIsSaidAndStays() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.exclusion_list (name, label) SELECT 'a' || n, '' FROM generate_series(1, 200) n;
+            INSERT INTO pushmta_engine.exclusion_list (name, label) VALUES ('staff', 'Our own'), ('zoo', 'Zoo')
+            """
+        )
+        try await site.admin.addTemplate(
+            name: "sale",
+            label: "",
+            content: #"{"ios": {"title": "Hello"}}"#,
+            target: TemplateTarget(applications: ["shop-ios"], excludedLists: ["staff", "zoo"])
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
+        let draft = try #require(begun.headers[.location]).replacing("/applications", with: "")
+        func version() async throws -> String {
+            let page = try await mia.get("\(draft)/send").text
+            return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        }
+        // Beyond as many as are offered, those of the draft are there.
+        let before = try await mia.get("\(draft)/target").text
+        #expect(before.contains(#"name="list.zoo" checked"#) && before.contains("Our own"))
+        #expect(!before.contains("no longer there"))
+        try await site.sql("DELETE FROM pushmta_engine.exclusion_list WHERE name = 'staff'")
+        let target = try await mia.get("\(draft)/target").text
+        #expect(target.contains(#"name="list.staff" checked"#) && target.contains("no longer there"))
+        let words = "The exclusion list “staff” is no longer there"
+        let send = try await mia.get("\(draft)/send").text
+        #expect(send.contains(words) && !send.contains(#"name="go" value="start""#))
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains(words))
+        // Who saves the target as it is keeps both, whatever else there is.
+        let both = ["list.staff": "on", "list.zoo": "on", "go": "stay"]
+        _ = try await save(mia, draft, "target", both)
+        #expect(try await mia.get("\(draft)/send").text.contains(words))
+        let refused = try await mia.post("\(draft)/start", form: ["version": try await version()])
+        #expect(refused.status == .conflict && refused.text.contains("Untick it in the target"), "\(refused.text)")
+        #expect(!refused.text.contains("ushmta exclusion"))
+        _ = try await save(mia, draft, "target", ["list.zoo": "on", "go": "stay"])
+        let last = try await mia.get("\(draft)/send").text
+        #expect(
+            !last.contains("no longer there") && last.contains("<bdi>zoo</bdi>") && last.contains(#"value="start""#)
+        )
+        // A seed address that is unknown leads to the page of seed addresses.
+        let proof = try await mia.post("\(draft)/proof", form: ["version": try await version(), "seed.nobody": "on"])
+        #expect(proof.text.contains("the page of seed addresses shows them"), "\(proof.text)")
+        #expect(!proof.text.contains("ushmta seed"))
+        await site.close()
+    }
+
+    @Test func aTemplateForSystemsMakesNoDraft() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.admin.addTemplate(
+            name: "order",
+            label: "",
+            content: #"{"ios": {"title": "Hello"}}"#,
+            settings: #"{"explicit_targets": true}"#,
+            target: TemplateTarget(applications: ["shop-ios"])
+        )
+        let id = try await site.admin.template(named: "order").id
+        let mia = try await site.session(.marketing, name: "mia")
+        #expect(try await !mia.get("/compose?template=order").text.contains(#"value="order""#))
+        let page = try await mia.get("/templates/\(id)").text
+        #expect(page.contains("for systems that name the addressees") && !page.contains("/compose?"))
+        let refused = try await mia.post("/compose", form: ["label": "Sale", "template": "order"])
+        #expect(refused.status == .conflict && refused.text.contains("for systems that name the addressees"))
+        #expect(try await !mia.get("/compose").text.contains("Sale"))
         await site.close()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import PostgresClient
 import PushCore
 import Store
@@ -62,6 +63,63 @@ import Testing
         streams.leave([1])
         #expect(streams.enter([1]))
         #expect(!streams.enter([1]))
+    }
+
+    /// What is not there, and what has ended, is not asked for again and again.
+    @Test(.timeLimit(.minutes(1))) func aLivePageEndsWithItsDelivery() async throws {
+        let site = try await ConsoleSite.start()
+        let reader = try await site.session(.read)
+        #expect(try await reader.live("/deliveries/999/live?state=pending") == LiveEvent.changed.text)
+        let delivery = try await site.delivery()
+        try await site.admin.stopDelivery(delivery)
+        #expect(try await reader.live("/deliveries/\(delivery)/live?state=pending") == LiveEvent.changed.text)
+        let last = try await reader.live("/deliveries/\(delivery)/live?state=stopped")
+        #expect(last.hasPrefix("data: ") && last.matches(of: /\n\n/).count == 1)
+        #expect(site.responder.streams.sessions.isEmpty)
+        await site.close()
+    }
+
+    /// Forms take what their own fields take, and strangers send no more than they need.
+    @Test func formsTakeWhatTheirFieldsTake() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(1)
+        let admin = try await site.session(.admin)
+        func long(_ count: Int) -> String { String(repeating: "\u{8A9E}", count: count) }
+        let variables = "{\"name\": \"\(long(3_980))\"}"
+        let seed = [
+            "name": "me", "label": long(1_000), "application": "shop-ios", "by": "user_key", "wanted": long(2_000),
+            "locale": "fr", "variables": variables,
+        ]
+        let kept = try await admin.post("/seeds/new", form: seed)
+        #expect(kept.status == .unprocessableContent && kept.text.contains(long(3_980)), "\(kept.status)")
+        #expect(
+            try await admin.post("/services/new", form: ["name": long(200), "label": long(500)]).status
+                != .contentTooLarge
+        )
+        let page = try await admin.get("/services/change?service=shop").text
+        let given = page.matches(of: /<input type="hidden" name="([^"]+)" value="([^"]*)"/)
+        let hidden = Dictionary(given.map { (String($0.1), String($0.2)) }) { $1 }
+        let label = hidden.merging(["label": long(500)]) { $1 }
+        let changed = try await admin.post("/services/change?service=shop", form: label)
+        #expect(changed.status != .contentTooLarge, "\(changed.status)")
+        let stranger = try await site.signIn("ada", password: String(repeating: "a", count: 20_000))
+        #expect(stranger.status == .contentTooLarge)
+        await site.close()
+    }
+
+    @Test func withoutACertificateNoneIsReadAgain() async throws {
+        let site = try await ConsoleSite.start()
+        let told = Told()
+        var setup = site.responder.setup
+        setup.logger = Logger(label: "told") { _ in told }
+        let server = try ConsoleServer(setup)
+        server.reloadCertificate()
+        #expect(
+            told.texts.withLock { $0 } == ["There is no certificate to read again: console.certificateFile is empty."]
+        )
+        await server.database.close()
+        await server.responder.close()
+        await site.close()
     }
 
     /// A reader who takes nothing: the sending waits until the connection is closed.
@@ -223,4 +281,25 @@ import Testing
         await connection.close()
         await site.close()
     }
+}
+
+/// Remembers what a log is told.
+private final class Told: LogHandler, Sendable {
+    let texts = Mutex<[String]>([])
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .notice }
+        set {}
+    }
+
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) { texts.withLock { $0.append("\(event.message)") } }
 }

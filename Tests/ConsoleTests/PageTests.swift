@@ -220,7 +220,10 @@ import Testing
     }
 
     @Test func figuresAreReadByPeople() {
-        #expect(Figures.count(1_234_567) == "1,234,567" && Figures.count(-1_000) == "-1,000" && Figures.count(0) == "0")
+        #expect(
+            Figures.count(1_234_567) == "1,234,567" && Figures.count(-1_000) == "\u{2212}1,000"
+                && Figures.count(0) == "0"
+        )
         #expect(
             Figures.short(9_999) == "9,999" && Figures.short(12_345) == "12.3 k" && Figures.short(4_560_000) == "4.56 M"
         )
@@ -228,6 +231,54 @@ import Testing
         #expect(Figures.percent(1, of: 2) == "50 %" && Figures.percent(1, of: 0) == "–")
         #expect(Figures.duration(3_725) == "1 h 2 min" && Figures.duration(61) == "1 min 1 s")
         #expect(Figures.bytes(1_536) == "1.50 KiB")
+    }
+
+    /// A number that somebody takes for a thousand is no rate of one.
+    @Test func ratesAreReadInOneWay() {
+        let right: [(String, Double)] = [
+            ("250", 250), ("0.5", 0.5), ("0,5", 0.5), ("1,5", 1.5), ("1.25", 1.25), ("0.001", 0.001), ("0,125", 0.125),
+            ("1.1250", 1.125), ("1234.567", 1_234.567), ("1000000", 1_000_000),
+        ]
+        for (text, rate) in right { #expect(RateNumber.parse(text) == rate, "\(text)") }
+        for text in [
+            "", "1.000", "1,000", "1,125", "10,000", "1,000,000", "1e3", "0x10", "0x1p3", "-1", "+1", "0", "0.0001",
+            "1000001", "1.", ".5", "1.2.3", "nan", "inf", "1 000", "\u{661}",
+        ] {
+            #expect(RateNumber.parse(text) == nil, "\(text)")
+            #expect(RateField.value(text) == (text.isEmpty ? .none : .wrong), "\(text)")
+        }
+        // What a field has is read as the same, in each language.
+        for language in Language.allCases {
+            Language.$current.withValue(language) {
+                for rate in [0.001, 0.5, 1, 1.125, 100, 999.999, 1_000, 1_234.5, 1_000_000, 0.1 + 0.2, 1.0 / 3] {
+                    #expect(RateNumber.parse(RateNumber.text(rate)) == rate, "\(RateNumber.text(rate))")
+                }
+            }
+        }
+        #expect(
+            RateNumber.text(100) == "100" && RateNumber.shown(1_000) == "1,000" && RateNumber.shown(1.125) == "1.125"
+        )
+        Language.$current.withValue(.german) {
+            let words = RateField.problem("1.000", .current)
+            #expect(words.contains("0,001 bis 1000000") && words.contains("Tausendertrennzeichen"))
+            #expect(!RateField.problem("0,0001", .current).contains("Tausendertrennzeichen"))
+            #expect(RateNumber.text(0.5) == "0,5" && RateNumber.shown(1_000) == "1.000")
+        }
+    }
+
+    @Test func aFailureWithoutAReasonLeadsToNoMessages() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_statistic (delivery_id, hour, n, application_id, measure, failure, app_version, locale, reason)
+            SELECT \(delivery), now(), 2, a.id, 2, -1, '', '', r FROM pushmta_engine.application a, unnest('{"",BadDeviceToken}'::text[]) r
+            """
+        )
+        let page = try await site.session(.read).get("/deliveries/\(delivery)").text
+        #expect(page.contains("/messages?what=failed%3ABadDeviceToken\"><bdi>BadDeviceToken"))
+        #expect(page.contains(English.texts[.noReason] ?? "-") && !page.contains("/messages?what=failed\""))
+        await site.close()
     }
 
     @Test func theChartSaysInWordsWhatItShows() {

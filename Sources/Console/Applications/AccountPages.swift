@@ -151,14 +151,15 @@ struct AccountPages: Sendable {
             )
         else { throw FormRefusal([Name.connector: catalogue[.connectorMissing]]) }
         if !call.typed(Name.host).isEmpty { address.host = call.typed(Name.host) }
-        if !call.typed(Name.port).isEmpty { address.port = try port(call, Name.port) }
+        if !call.typed(Name.port).isEmpty { address.port = try port(call, Name.port, mayBeEmpty: true) }
         try check(address, connector)
         return (connector, address)
     }
 
-    private func port(_ call: ConsoleCall, _ name: String) throws(FormRefusal) -> Int {
+    /// - Parameter mayBeEmpty: whether the gateway's own stands in for none.
+    private func port(_ call: ConsoleCall, _ name: String, mayBeEmpty: Bool) throws(FormRefusal) -> Int {
         guard let port = Int(call.typed(name)), (1...65_535).contains(port) else {
-            throw FormRefusal([name: catalogue[.portWrong]])
+            throw FormRefusal([name: catalogue[mayBeEmpty ? .portWrong : .portMissing]])
         }
         return port
     }
@@ -196,7 +197,7 @@ extension AccountPages {
         }
         if let host = options.feedbackHost { facts.append((.fieldFeedbackHost, host)) }
         if let port = options.feedbackPort { facts.append((.fieldFeedbackPort, "\(port)")) }
-        facts.append((.fieldRate, rate.map { RateField.text($0) } ?? catalogue[.noLimit]))
+        facts.append((.fieldRate, rate.map(RateNumber.shown) ?? catalogue[.noLimit]))
         if let file = options.authorities { facts.append((.factAuthorities, file)) }
         var values: PageValues = [
             "id": .text("\(id)"), "mayDeclare": .flag(call.mayDeclare), "isPaused": .flag(!account.active),
@@ -321,7 +322,7 @@ extension AccountPages {
     private func wanted(_ call: ConsoleCall, _ account: AccountRow) throws(FormRefusal) -> (AccountRow, Double?) {
         let address = GatewayAddress(
             host: GatewayHost.comparable(call.typed(Name.host)),
-            port: try port(call, Name.port)
+            port: try port(call, Name.port, mayBeEmpty: false)
         )
         // What is wrong with what was there before is not this form's.
         if address != GatewayAddress(host: account.host, port: Int(account.port)) {
@@ -341,9 +342,11 @@ extension AccountPages {
             throw FormRefusal([Name.feedbackHost: catalogue[.hostWrong]])
         }
         options.feedbackHost = feedback.isEmpty ? nil : GatewayHost.comparable(feedback)
-        options.feedbackPort = call.typed(Name.feedbackPort).isEmpty ? nil : try port(call, Name.feedbackPort)
-        let rate = RateField.value(call.typed(Name.rate))
-        if rate == .wrong { throw FormRefusal([Name.rate: catalogue[.rateWrong]]) }
+        options.feedbackPort =
+            call.typed(Name.feedbackPort).isEmpty ? nil : try port(call, Name.feedbackPort, mayBeEmpty: true)
+        let typed = call.typed(Name.rate)
+        let rate = RateField.value(typed)
+        if rate == .wrong { throw FormRefusal([Name.rate: RateField.problem(typed, catalogue)]) }
         let wanted = AccountRow(
             id: account.id,
             name: account.name,

@@ -129,7 +129,8 @@ extension ApplicationChangePage {
         let row = present.row
         return [
             Name.label: row.label, Name.account: present.account?.name ?? "",
-            Name.rate: RateField.text(present.rate), Name.bundleID: row.bundleID, Name.key: row.integrationKey,
+            Name.rate: present.rate.map(RateNumber.text) ?? "", Name.bundleID: row.bundleID,
+            Name.key: row.integrationKey,
             Name.format: row.messageIDFormat.rawValue, Name.version: "\(present.version)",
         ]
     }
@@ -167,7 +168,7 @@ extension ApplicationChangePage {
             problems[Name.account] = problem(account, present)
         }
         let rate = RateField.value(text(Name.rate))
-        if rate == .wrong { problems[Name.rate] = catalogue[.rateWrong] }
+        if rate == .wrong { problems[Name.rate] = RateField.problem(text(Name.rate), catalogue) }
         let declared = rows.declared(over: present.declared, row.platform, &problems)
         if declared != present.declared { change.declarations = declared }
         do throws(DeclarationError) {

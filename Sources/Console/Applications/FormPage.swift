@@ -200,25 +200,72 @@ enum RateField: Equatable {
             label: catalogue[.fieldRate],
             kind: .text,
             hint: catalogue[.rateHint],
-            value: text(value),
+            value: value.map(RateNumber.text) ?? "",
             most: 20
         )
-    }
-
-    /// A rate as it stands in the field.
-    static func text(_ rate: Double?) -> String {
-        rate.map { rate in rate == rate.rounded() ? String(Int64(rate)) : String(rate) } ?? ""
     }
 
     /// What was typed.
     static func value(_ text: String) -> RateField {
         if text.isEmpty { return .none }
-        guard let rate = Double(text), DeliveryLimits.rates.contains(rate) else { return .wrong }
-        return .messagesPerSecond(rate)
+        return RateNumber.parse(text).map { .messagesPerSecond($0) } ?? .wrong
+    }
+
+    /// What is wrong with what was typed.
+    static func problem(_ text: String, _ catalogue: Catalogue) -> String {
+        let rates = DeliveryLimits.rates
+        let words = catalogue.text(
+            .rateWrong,
+            RateNumber.text(rates.lowerBound),
+            RateNumber.text(rates.upperBound)
+        )
+        return RateNumber.isGrouped(text) ? words + " " + catalogue[.settingSeparator] : words
     }
 
     /// The rate; nil for none.
     var messagesPerSecond: Double? {
         if case .messagesPerSecond(let rate) = self { rate } else { nil }
+    }
+}
+
+/// Messages a second as people type and read them: the fraction stands behind a point or a comma, whatever the language.
+enum RateNumber {
+    /// What was typed; nil for what is no rate that there can be, and for what is thousands in some language: 1.000 and 1,000.
+    static func parse(_ text: String) -> Double? {
+        let parts = text.split(separator: /[.,]/, omittingEmptySubsequences: false)
+        // No rate has more digits before the fraction, and no number of this kind more behind.
+        guard (1...2).contains(parts.count), (1...9).contains(parts[0].utf8.count),
+            parts.dropFirst().allSatisfy({ (1...20).contains($0.utf8.count) }), parts.allSatisfy(isDigits),
+            !isGrouped(text), let rate = Double(text.replacing(",", with: ".")), DeliveryLimits.rates.contains(rate)
+        else { return nil }
+        return rate
+    }
+
+    /// Whether a text is digits in groups of three, as large numbers are written.
+    static func isGrouped(_ text: String) -> Bool {
+        text.wholeMatch(of: /[1-9][0-9]{0,2}([.,' \u{A0}\u{202F}][0-9]{3})+/) != nil
+    }
+
+    /// A rate as it stands in a field, so that it is read as the same again.
+    static func text(_ rate: Double) -> String {
+        let plain = plain(rate)
+        // Three digits of a fraction could be thousands, four could not.
+        return written(isGrouped(plain) ? plain + "0" : plain)
+    }
+
+    /// A rate as pages show it.
+    static func shown(_ rate: Double) -> String {
+        Int64(exactly: rate).map { Figures.count($0) } ?? written(plain(rate))
+    }
+
+    /// A rate as JSON has it.
+    static func plain(_ rate: Double) -> String { Int64(exactly: rate).map { String($0) } ?? String(rate) }
+
+    private static func written(_ plain: String) -> String {
+        plain.replacing(".", with: NumberForm.current.decimal)
+    }
+
+    private static func isDigits(_ text: Substring) -> Bool {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }

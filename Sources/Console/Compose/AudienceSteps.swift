@@ -62,12 +62,14 @@ extension Composer {
 /// Whom it goes to.
 extension Composer {
     private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
-        let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
-        let chosen = composed.excludedLists
-        let lists = choices.lists.enumerated().map { place, list -> PageValues in
-            [
-                "field": .text(Field.list + list.name), "fieldID": .text("list-\(place)"), "name": .text(list.name),
-                "words": .text(list.label), "isChosen": .flag(chosen.contains(list.name)),
+        let (known, gone) = try await lists(call, composed)
+        let chosen = Set(composed.excludedLists)
+        let all = known.map { ($0.name, $0.label, false) } + gone.map { ($0, catalogue[.listGone], true) }
+        let lists = all.enumerated().map { place, list -> PageValues in
+            let (name, words, isGone) = list
+            return [
+                "field": .text(Field.list + name), "fieldID": .text("list-\(place)"), "name": .text(name),
+                "words": .text(words), "isChosen": .flag(chosen.contains(name)), "isGone": .flag(isGone),
             ]
         }
         let audience = try await audience(composed)
@@ -86,6 +88,23 @@ extension Composer {
         return page(.target, composed, values)
     }
 
+    /// The exclusion lists that there are to choose from, those of the draft among them, and those of the draft that are no longer there.
+    private func lists(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> (
+        known: [ComposerChoices.Named], gone: [String]
+    ) {
+        let wanted = composed.excludedLists
+        let known = try await responder.database.run { store in
+            try await store.composerChoices(lists: wanted, by: call.actor).lists
+        }
+        let names = Set(known.map(\.name))
+        return (known, wanted.filter { !names.contains($0) })
+    }
+
+    /// The exclusion lists of a draft that are no longer there.
+    func goneLists(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> [String] {
+        composed.excludedLists.isEmpty ? [] : try await lists(call, composed).gone
+    }
+
     /// The rows of a filter's form; nil for a filter that rows cannot say.
     private func builder(_ composed: ComposedDraft) async throws -> FilterBuilder? {
         guard let rows = FilterBuilder.rows(composed) else { return nil }
@@ -102,8 +121,10 @@ extension Composer {
 
     private func saveTarget(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         var composed = composed
-        let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
-        let lists = choices.lists.map(\.name).filter { call.form[Field.list + $0] != nil }
+        // Each list of the draft has a box, one that has gone, too: only a person takes it off, as whoever is on it would get the delivery.
+        let prefix = Field.list
+        let lists = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+            .sorted()
         composed.draft.fields[ComposedDraft.Name.lists] = lists.isEmpty ? nil : lists.joined(separator: "\n")
         let filter = FilterBuilder.save(call.form, in: &composed.draft.fields)
         // A filter that cannot be read is kept, and nobody goes on with it.
@@ -149,5 +170,5 @@ extension Composer {
 
 extension String {
     /// The text with its first letter as a sentence begins.
-    fileprivate var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
+    var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -32,6 +32,11 @@ struct ComposedDraft: Sendable {
         )
     }
 
+    /// Whether the deliveries of a template go to whom a system names: a draft, which has a filter, would go to everybody.
+    static func isForSystems(_ template: TemplateRow) -> Bool {
+        ContentForm.texts(json: template.settings)["explicit_targets"] == "true"
+    }
+
     /// What a draft that begins with a template says.
     static func fields(_ template: TemplateRow) -> [String: String] {
         var fields = ContentForm.values(json: template.content)

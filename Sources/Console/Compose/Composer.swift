@@ -43,6 +43,8 @@ struct Composer: Sendable {
     static let path = "/compose"
     /// A content has 4,096 bytes; in several locales, and as a form sends it, it is some ten times that.
     static let mostBytes = 300 << 10
+    /// The fields of a content in some languages, or as many exclusion lists as are offered beside the rows of a filter.
+    private static let mostFields = 500
     /// Drafts of the list.
     private static let mostDrafts = 100
 
@@ -62,7 +64,13 @@ struct Composer: Sendable {
         _ name: String,
         _ handle: @escaping @Sendable (ConsoleCall, ComposedDraft) async throws -> ConsoleReply
     ) -> ConsoleRoute {
-        ConsoleRoute(method, "\(Self.path)/{id}/\(name)", .role(.marketing), mostBytes: Self.mostBytes) { call in
+        ConsoleRoute(
+            method,
+            "\(Self.path)/{id}/\(name)",
+            .role(.marketing),
+            mostBytes: Self.mostBytes,
+            mostFields: Self.mostFields
+        ) { call in
             let id = try call.number("id")
             return try await handle(
                 call,
@@ -112,6 +120,9 @@ struct Composer: Sendable {
                 return try await store.addConsoleDraft(label: label, by: call.actor)
             }
             let source = try await store.template(named: template)
+            guard !ComposedDraft.isForSystems(source) else {
+                throw ConsoleProblem.conflict(catalogue[.templateForSystems])
+            }
             // An application may have gone since; the draft would name it for ever.
             let there = Set(try await store.applications().map(\.name))
             return try await store.addConsoleDraft(

@@ -29,7 +29,7 @@ extension Composer {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let seeds = choices.seeds.filter { composed.draft.applications.contains($0.application) }
         let audience = try await audience(composed)
-        let missing = self.missing(composed, audience.problem)
+        let missing = try await missing(call, composed, audience.problem)
         let rows = seeds.enumerated().map { place, seed -> PageValues in
             [
                 "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
@@ -58,7 +58,9 @@ extension Composer {
     }
 
     /// What a draft still needs, with the step where it is given.
-    private func missing(_ composed: ComposedDraft, _ filterProblem: String) -> [PageValues] {
+    private func missing(_ call: ConsoleCall, _ composed: ComposedDraft, _ filterProblem: String) async throws
+        -> [PageValues]
+    {
         var all: [(Phrase, Step)] = []
         if composed.draft.label.isEmpty { all.append((.missingLabel, .applications)) }
         if composed.chosen.isEmpty { all.append((.missingApplications, .applications)) }
@@ -66,6 +68,12 @@ extension Composer {
         if !composed.chosen.isEmpty, !composed.compiled().problems.isEmpty { all.append((.missingContent, .content)) }
         var rows: [PageValues] = all.map {
             ["words": .text(catalogue[$0.0]), "path": .text(path(composed.draft, $0.1) + "?saved=1")]
+        }
+        rows += try await goneLists(call, composed).map {
+            [
+                "words": .text(catalogue.text(.missingList, $0)),
+                "path": .text(path(composed.draft, .target)),
+            ]
         }
         if settings(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
@@ -135,7 +143,7 @@ extension Composer {
             }
             return .redirect("\(path(composed.draft, .send))?proof=\(proof)")
         } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: Self.words(error))
+            return try await sendPage(call, composed, problem: words(error))
         }
     }
 
@@ -149,13 +157,15 @@ extension Composer {
             let id = try await responder.database.run { try await $0.keepTemplate(delivery, as: name, by: call.actor) }
             return .redirect("\(TemplatesPage.path)/\(id)?done=add")
         } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: Self.words(error))
+            return try await sendPage(call, composed, problem: words(error))
         }
     }
 
     private func confirmStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let audience = try await audience(composed)
-        guard missing(composed, audience.problem).isEmpty else { return try await sendPage(call, composed) }
+        guard try await missing(call, composed, audience.problem).isEmpty else {
+            return try await sendPage(call, composed)
+        }
         let text = call.query[Self.momentField] ?? ""
         guard let moment = Self.moment(text, isNow: call.query["when"] != "later") else {
             return try await sendPage(call, composed, problem: catalogue[.noMoment])
@@ -195,7 +205,7 @@ extension Composer {
             // Whoever waits for a moment is told of it by the page.
             return .redirect("/deliveries/\(id)" + (moment == nil ? "?done=\(Self.started)" : ""))
         } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: Self.words(error))
+            return try await sendPage(call, composed, problem: words(error))
         }
     }
 
@@ -205,8 +215,15 @@ extension Composer {
         return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
     }
 
-    private static func words(_ error: StoreError) -> String {
-        error.message + (error.hint.map { " \($0.prefix(1).uppercased())\($0.dropFirst())." } ?? "")
+    /// What the database refuses, and what to do: on pages where there are some, else what its hint says, in which commands stay small.
+    private func words(_ error: StoreError) -> String {
+        switch error.sqlState {
+        case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
+        case "PM041": return "\(error.message) \(catalogue[.seedGoneRemedy])"
+        default:
+            guard let hint = error.hint else { return error.message }
+            return "\(error.message) \(hint.hasPrefix("pushmta") ? hint : hint.capitalisedFirst)."
+        }
     }
 
     /// The moment that a browser's field says, which is UTC here; nil for now, and no value for what is none.

@@ -101,6 +101,11 @@ struct SettingsForm: Sendable {
     /// The settings of a template as values of a form.
     static func values(json: String) -> [String: String] {
         var texts = ContentForm.texts(json: json)
+        // Numbers of templates are numbers, however they are written: what they are typed like is this form's.
+        for setting in Setting.allCases where setting.range != nil {
+            guard let number = texts[setting.rawValue].flatMap({ Double($0) }) else { continue }
+            texts[setting.rawValue] = setting == .rate ? RateNumber.text(number) : RateNumber.plain(number)
+        }
         var values: [String: String] = [:]
         if let seconds = texts[Setting.validity.rawValue].flatMap({ Int64($0) }) {
             let unit = Unit.allCases.first { seconds.isMultiple(of: $0.seconds) } ?? .seconds
@@ -151,8 +156,7 @@ struct SettingsForm: Sendable {
         }
         switch setting {
         case .rate:
-            guard let rate = Self.decimal(text), DeliveryLimits.rates.contains(rate) else { return nil }
-            return .number("\(rate)")
+            return RateNumber.parse(text).map { .number(RateNumber.plain($0)) }
         case .validity:
             guard let number = Self.integer(text), (1...range.upperBound / unit.seconds).contains(number) else {
                 return nil
@@ -165,23 +169,14 @@ struct SettingsForm: Sendable {
     }
 
     private static func integer(_ text: String) -> Int64? {
+        // Pages show the minus of a text, keyboards have the hyphen.
+        let text = text.replacing("\u{2212}", with: "-")
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         // So long that no setting is.
-        guard (1...9).contains(digits.utf8.count), isNumber(digits) else { return nil }
-        return Int64(text)
-    }
-
-    /// A number with a point or a comma before its fraction. What could be thousands in some language is none: 1.000 and 1,000.
-    private static func decimal(_ text: String) -> Double? {
-        let parts = text.split(separator: /[.,]/, omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), parts.allSatisfy({ (1...9).contains($0.utf8.count) && isNumber($0) })
+        guard (1...9).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
-        guard parts.count == 1 || parts[0] == "0" || parts[1].utf8.count < 3 else { return nil }
-        return Double(text.replacing(",", with: "."))
-    }
-
-    private static func isNumber(_ digits: Substring) -> Bool {
-        digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return Int64(text)
     }
 }
 
@@ -255,10 +250,9 @@ extension SettingsForm {
         let most = setting == .validity ? range.upperBound / unit.seconds : range.upperBound
         let least =
             setting == .rate
-            ? "0.001".replacing(".", with: NumberForm.current.decimal) : Figures.count(range.lowerBound)
+            ? RateNumber.shown(DeliveryLimits.rates.lowerBound) : Figures.count(range.lowerBound)
         let words = catalogue.text(.settingNoNumber, text(setting), least, Figures.count(most))
-        let isSeparated = text(setting).contains { ",. \u{A0}\u{202F}".contains($0) }
-        return isSeparated ? words + " " + catalogue[.settingSeparator] : words
+        return RateNumber.isGrouped(text(setting)) ? words + " " + catalogue[.settingSeparator] : words
     }
 
     /// All settings with the values that they will have, for whoever starts.
@@ -270,6 +264,7 @@ extension SettingsForm {
         let text = text(setting)
         guard value(setting) != nil else { return usual(setting) }
         if let chosen = setting.choices.first(where: { $0.value == text }) { return catalogue[chosen.name] }
+        if setting == .rate { return RateNumber.parse(text).map(RateNumber.shown) ?? text }
         guard let number = Self.integer(text) else { return text }
         let count = Figures.count(number)
         return setting == .validity ? "\(count) \(catalogue[unit.name])" : count

@@ -23,11 +23,14 @@ struct DeliveryDetailPage: Sendable {
                 let state = call.query["state"] ?? ""
                 let since = call.query["since"].flatMap { Int64($0) } ?? 0
                 return responder.live(call) {
-                    let (part, now) = try await responder.deliveries.part(id)
+                    let (read, now) = try await responder.deliveries.part(id)
                     // What was read for others before the page was made is older than the page.
                     guard now.now.microsecondsSince1970 > since else { return nil }
-                    // The page of another state has other buttons: it is loaded again.
+                    var part = read
+                    // Nothing comes after the end.
+                    part.isLast = now.state.isFinal
                     guard now.state.rawValue != state else { return part }
+                    // The page of another state has other buttons: it is loaded again.
                     return NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
                 }
             },
@@ -216,7 +219,8 @@ struct DeliveryView {
             let meaning = catalogue.reason(row.reason) ?? meanings(row.reason) ?? ""
             let path = DeliveryMessagesPage.path(facts.progress.id, status: row.status, reason: row.reason)
             return [
-                "path": .text(path), "hasPath": .flag(hasMessages),
+                // Messages are looked for by status and reason: without a reason these would be all of the status.
+                "path": .text(path), "hasPath": .flag(hasMessages && !row.reason.isEmpty),
                 "reason": .text(row.reason.isEmpty ? catalogue[.noReason] : row.reason), "meaning": .text(meaning),
                 "status": .text(catalogue.status(row.status)), "kind": .text(row.kind),
                 "application": .text(row.application),

@@ -59,11 +59,20 @@ extension ConsoleResponder {
                 guard await sessions.isOpen(actor) else { return }
                 try await send(.alive)
             }
-            // A database that is away is told by the page that is loaded next.
-            if let part = try? await part(), part.readAt != last {
-                try await send(part.event)
-                if part.isLast { return }
-                last = part.readAt
+            let next: NowPart?
+            do {
+                next = try await part()
+            } catch let error as StoreError where error.code == .notFound {
+                // The page that is loaded next says so.
+                return try await send(.changed)
+            } catch {
+                // A database that is away is told by the page that is loaded next.
+                next = nil
+            }
+            if let next, next.readAt != last {
+                try await send(next.event)
+                if next.isLast { return }
+                last = next.readAt
             }
             await ticks.next()
         }

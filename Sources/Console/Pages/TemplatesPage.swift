@@ -87,7 +87,9 @@ struct TemplatesPage: Sendable {
             ),
             "mayDelete": .flag(mayCompose && !template.isReadyMade), "isReadyMade": .flag(template.isReadyMade),
         ]
-        if mayCompose {
+        let isForSystems = ComposedDraft.isForSystems(template)
+        values["isForSystems"] = .flag(isForSystems)
+        if mayCompose, !isForSystems {
             let path = "\(Composer.path)?\(Composer.Field.template)=\(SignIn.encoded(template.name))"
             values["compose"] = .group(["path": .text(path)])
         }

@@ -169,7 +169,7 @@ extension ExclusionPages {
             (.columnChanged, Figures.time(list.changedAt)),
         ]
         var values: PageValues = [
-            "id": .text("\(list.id)"), "mayDelete": .flag(!list.isUsed),
+            "id": .text("\(list.id)"), "mayDelete": .flag(!list.isUsed), "people": "",
             "facts": .list(
                 facts.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
             ),
@@ -198,7 +198,16 @@ extension ExclusionPages {
             let did = "did=\(action.rawValue)&n=\(number)&of=\(people.count)&by=\(kind.rawValue)"
             return .redirect("\(Self.path)/\(id)?\(did)")
         } catch let error as FormRefusal {
-            return try await page(call, kind, ["problem": .text(error.words)], status: .unprocessableContent)
+            // A push token is never shown, not even to whoever has typed it.
+            let isShown = kind != .pushTokens
+            let words = isShown ? error.words : "\(error.words) \(catalogue[.peopleNotShown])"
+            let people = isShown ? call.form[Name.people] ?? "" : ""
+            return try await page(
+                call,
+                kind,
+                ["problem": .text(words), "people": .text(people)],
+                status: .unprocessableContent
+            )
         }
     }
 

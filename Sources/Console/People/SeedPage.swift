@@ -167,8 +167,8 @@ extension SeedPage {
         case nil: throw ConsoleProblem.malformed
         }
         let locale = call.typed(Name.locale)
-        if let problem = DeviceSetting.problem(locale: locale) {
-            throw FormRefusal(words: "\(catalogue[.localeLabel]): \(problem).")
+        if DeviceSetting.problem(locale: locale) != nil {
+            throw FormRefusal([Name.locale: catalogue[.seedLocaleWrong]])
         }
         let variables = call.typed(Name.variables)
         if !variables.isEmpty {

@@ -28,21 +28,23 @@ struct ConsoleRoute: Sendable {
     /// Whether a page reads it by itself, which is no use of a session.
     var isLive: Bool { path.hasSuffix(ConsoleRoutes.livePath) }
 
-    /// Most forms have a few fields.
-    static let usualBytes = 8 << 10
+    /// The longest of the usual forms has some 8,000 characters, each of which takes up to nine bytes on its way.
+    static let usualBytes = 128 << 10
+    /// A stranger sends a name and a password.
+    static let bytesOfStrangers = 8 << 10
 
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ access: Access,
-        mostBytes: Int = ConsoleRoute.usualBytes,
+        mostBytes: Int? = nil,
         mostFields: Int = FormParameters.maximumCount,
         _ handle: @escaping @Sendable (ConsoleCall) async throws -> ConsoleReply
     ) {
         self.method = method
         self.path = path
         self.access = access
-        self.mostBytes = mostBytes
+        self.mostBytes = mostBytes ?? (access == .everybody ? Self.bytesOfStrangers : Self.usualBytes)
         self.mostFields = mostFields
         self.handle = handle
     }

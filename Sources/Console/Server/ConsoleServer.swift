@@ -168,7 +168,9 @@ public final class ConsoleServer: Sendable {
 
     /// Reads the certificate and its key again, for the connections that come from now on; files that cannot be used change nothing.
     public func reloadCertificate() {
-        guard let certificate else { return }
+        guard let certificate else {
+            return setup.logger.notice("There is no certificate to read again: console.certificateFile is empty.")
+        }
         do {
             try certificate.reload()
             setup.logger.notice("The certificate of console.certificateFile was read again.")

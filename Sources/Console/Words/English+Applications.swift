@@ -21,6 +21,8 @@ extension English {
         .seedVariables: "Values for fields",
         .seedVariablesHint: "A JSON object, such as {\"firstName\": \"Ada\"}. Empty: those of the subscription.",
         .seedVariablesWrong: "The values for fields are no JSON object. Write one, such as {\"firstName\": \"Ada\"}.",
+        .seedLocaleWrong: "This is no language. Write one, with a region or without, such as fr or fr-CA.",
+        .seedGoneRemedy: "Choose others: the page of seed addresses shows them and adds more.",
         .seedWell: "gets proofs",
         .seedOnly: "proofs only",
         .columnSeed: "Seed address",
@@ -36,6 +38,8 @@ extension English {
         .listsNote:
             "Whoever is on a list gets nothing of the deliveries that use it. A delivery chooses its lists "
             + "in the step Target.",
+        .listGone: "no longer there",
+        .listGoneRemedy: "Untick it in the target, or create it again on the page of exclusion lists.",
         .noLists: "There is no exclusion list yet.",
         .newListTitle: "Create an exclusion list",
         .newListText: "It is empty at first; people are added on its page.",
@@ -71,6 +75,7 @@ extension English {
         .peopleHint: "5,000 at once; more come from a file with pushmta exclusion import.",
         .peopleWrong:
             "Line {0} cannot be one of these. Nothing was changed: correct the line, or choose what the lines are.",
+        .peopleNotShown: "Push tokens are not shown again: paste them once more.",
         .peopleNone: "Nobody is named. Type at least one line.",
         .peopleTooMany: "These are more than {0}. Nothing was changed: use pushmta exclusion import for a file.",
         .manageLists: "Create, fill and delete exclusion lists",
@@ -195,7 +200,7 @@ extension English {
         .testBodyWords: "If you can read this, it works.",
         .testSend: "Send",
         .testToNobody: "It is not said to whom. Choose a seed address, or type the number of a subscription.",
-        .testDone: "The test push is on its way. Reload to see what the gateway answered.",
+        .testDone: "The test push is on its way. What the gateway answers appears here by itself.",
         .auditTest: "sent a test push",
         // Forms that declare something.
         .fieldName: "Name",
@@ -279,6 +284,7 @@ extension English {
         .fieldPort: "Port",
         .connectorMissing: "The connector is none that there is. Choose one of the list.",
         .portWrong: "The port is no number from 1 to 65535. Leave it empty for the gateway’s own.",
+        .portMissing: "The port is no number from 1 to 65535.",
         .binaryClosed:
             "Apple closed its binary gateway on 31 March 2021. Name the host of a gateway that stands in for it, "
             + "or choose ios-http2.",
@@ -296,7 +302,7 @@ extension English {
         .accountChangeHint: "Deliveries that exist already keep the account that they were made with.",
         .fieldRate: "Messages a second",
         .rateHint: "At most, on all hosts together. Empty: no limit of its own.",
-        .rateWrong: "This is no rate. Give a number from 0.001 to 1000000, or leave it empty.",
+        .rateWrong: "This is no rate. Give a number from {0} to {1}, or leave it empty.",
         .bundleChangeHint: "Counts at once, also for what deliveries under way have not sent yet.",
         .keyChangeHint: "Apps that have another one cannot register any more.",
         .formatChangeHint:

@@ -176,7 +176,7 @@ enum English {
             + "This cannot be undone. To hold it back for a while, pause it instead.",
         .cancelButton: "Leave it as it is",
         .formCancel: "Cancel",
-        .doneStart: "The delivery is started. Reload to see how far it is.",
+        .doneStart: "The delivery is started. This page goes on by itself.",
         .donePause: "The delivery is paused. What is on its way is still resolved and recorded.",
         .doneResume: "The delivery goes on where it was.",
         .doneStop: "The delivery is stopped. What has not left never will.",
@@ -456,6 +456,9 @@ enum English {
         .templateOrigin: "Origin",
         .templateContent: "Content",
         .templateSettings: "Settings of the delivery",
+        .templateForSystems:
+            "This template is for systems that name the addressees, by SQL or the API: here a delivery would "
+            + "go to everybody. Take another template.",
         .templateStays:
             "A template that came with the product stays. To change it, compose a delivery with it, and keep that as a template in the "
             + "last step.",
@@ -636,6 +639,7 @@ enum English {
         .missingLabel: "It has no name.",
         .missingApplications: "No application is chosen.",
         .missingFilter: "The filter of the target is wrong.",
+        .missingList: "The exclusion list “{0}” is no longer there: untick it, or choose another one.",
         .missingContent: "The content cannot be sent yet.",
         .proofTitle: "Proof",
         .proofHint: "Goes to these addresses at once, and counts nowhere.",

@@ -13,7 +13,7 @@ enum Figures {
             if place > 0, (digits.count - place).isMultiple(of: 3) { shown += form.group }
             shown.append(digit)
         }
-        return (value < 0 ? "-" : "") + shown
+        return (value < 0 ? "\u{2212}" : "") + shown
     }
 
     /// Three digits that count: 950, 12.3 k, 4.56 M.

@@ -22,6 +22,9 @@ extension French {
         .seedVariablesHint: "Un objet JSON, par exemple {\"firstName\": \"Ada\"}. Vide : celles de l’abonnement.",
         .seedVariablesWrong:
             "Les valeurs des champs ne sont pas un objet JSON. Écrivez-en un, par exemple {\"firstName\": \"Ada\"}.",
+        .seedLocaleWrong:
+            "Ce n’est pas une langue. Écrivez-en une, avec ou sans région, par exemple fr ou fr-CA.",
+        .seedGoneRemedy: "Choisissez-en d’autres : la page des adresses de contrôle les montre et en ajoute.",
         .seedWell: "reçoit les BAT",
         .seedOnly: "BAT seulement",
         .columnSeed: "Adresse de contrôle",
@@ -37,6 +40,8 @@ extension French {
         .listsNote:
             "Qui figure sur une liste ne reçoit rien des diffusions qui l’utilisent. Une diffusion choisit "
             + "ses listes à l’étape « Cible ».",
+        .listGone: "n’existe plus",
+        .listGoneRemedy: "Décochez-la dans la cible, ou recréez-la sur la page des listes d’exclusion.",
         .noLists: "Il n’y a pas encore de liste d’exclusion.",
         .newListTitle: "Créer une liste d’exclusion",
         .newListText: "Elle est d’abord vide ; les personnes s’ajoutent sur sa page.",
@@ -73,6 +78,7 @@ extension French {
         .peopleWrong:
             "La ligne {0} ne peut pas en être un. Rien n’a été modifié : corrigez la ligne, ou choisissez ce "
             + "que sont les lignes.",
+        .peopleNotShown: "Les jetons push ne sont pas montrés de nouveau : collez-les encore une fois.",
         .peopleNone: "Personne n’est nommé. Saisissez au moins une ligne.",
         .peopleTooMany:
             "Il y en a plus de {0}. Rien n’a été modifié : pour un fichier, utilisez pushmta exclusion import.",
@@ -203,7 +209,7 @@ extension French {
         .testSend: "Envoyer",
         .testToNobody:
             "Il n’est pas dit à qui. Choisissez une adresse de contrôle, ou saisissez le numéro d’un abonnement.",
-        .testDone: "Le test est en route. Rechargez pour voir ce que la passerelle a répondu.",
+        .testDone: "Le test est en route. La réponse de la passerelle s’affiche ici d’elle-même.",
         .auditTest: "a envoyé un test d’une application",
         // Forms that declare something.
         .fieldName: "Nom",
@@ -290,6 +296,7 @@ extension French {
         .fieldPort: "Port",
         .connectorMissing: "Ce connecteur n’existe pas. Choisissez-en un dans la liste.",
         .portWrong: "Le port n’est pas un nombre de 1 à 65535. Vide, c’est celui de la passerelle.",
+        .portMissing: "Le port n’est pas un nombre de 1 à 65535.",
         .binaryClosed:
             "Apple a fermé sa passerelle binaire le 31 mars 2021. Nommez l’hôte d’une passerelle qui la remplace, ou choisissez "
             + "ios-http2.",
@@ -308,7 +315,7 @@ extension French {
         .accountChangeHint: "Les diffusions existantes gardent le compte avec lequel elles ont été créées.",
         .fieldRate: "Messages par seconde",
         .rateHint: "Au plus, sur tous les hôtes ensemble. Vide : pas de limite propre.",
-        .rateWrong: "Ce n’est pas un débit. Donnez un nombre de 0.001 à 1000000, ou laissez le champ vide.",
+        .rateWrong: "Ce n’est pas un débit. Donnez un nombre de {0} à {1}, ou laissez le champ vide.",
         .bundleChangeHint: "Vaut aussitôt, y compris pour ce que les diffusions en cours n’ont pas encore envoyé.",
         .keyChangeHint: "Les apps qui en ont une autre ne peuvent plus s’enregistrer.",
         .formatChangeHint:

@@ -181,7 +181,7 @@ enum French {
             + "terme et consigné. C’est irréversible. Pour retenir la diffusion un moment, mettez-la plutôt en pause.",
         .cancelButton: "Ne rien changer",
         .formCancel: "Annuler",
-        .doneStart: "La diffusion a démarré. Rechargez pour voir où elle en est.",
+        .doneStart: "La diffusion a démarré. Cette page se met à jour d’elle-même.",
         .donePause: "La diffusion est en pause. Ce qui est en route est encore mené à terme et consigné.",
         .doneResume: "La diffusion reprend là où elle était.",
         .doneStop: "La diffusion est arrêtée. Ce qui n’est pas parti ne partira jamais.",
@@ -464,6 +464,9 @@ enum French {
         .templateOrigin: "Origine",
         .templateContent: "Contenu",
         .templateSettings: "Réglages de la diffusion",
+        .templateForSystems:
+            "Ce modèle est destiné aux systèmes qui nomment les destinataires, par SQL ou par l’API : ici, une "
+            + "diffusion irait à tout le monde. Prenez un autre modèle.",
         .templateStays:
             "Un modèle fourni avec le produit reste. Pour le changer, composez une diffusion avec lui, et gardez-la "
             + "comme modèle à la dernière étape.",
@@ -653,6 +656,7 @@ enum French {
         .missingLabel: "Il n’y a pas de nom.",
         .missingApplications: "Aucune application n’est choisie.",
         .missingFilter: "Le filtre de la cible est faux.",
+        .missingList: "La liste d’exclusion « {0} » n’existe plus : décochez-la, ou choisissez-en une autre.",
         .missingContent: "Le contenu ne peut pas encore être envoyé.",
         .proofTitle: "BAT",
         .proofHint: "Part immédiatement vers ces adresses et n’entre dans aucun décompte.",

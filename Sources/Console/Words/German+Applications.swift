@@ -22,6 +22,8 @@ extension German {
         .seedVariablesHint: "Ein JSON-Objekt, etwa {\"firstName\": \"Ada\"}. Leer: die des Abonnements.",
         .seedVariablesWrong:
             "Die Werte für Felder sind kein JSON-Objekt. Schreiben Sie eines, etwa {\"firstName\": \"Ada\"}.",
+        .seedLocaleWrong: "Das ist keine Sprache. Schreiben Sie eine, mit Region oder ohne, etwa fr oder fr-CA.",
+        .seedGoneRemedy: "Wählen Sie andere: Die Seite der Testadressen zeigt sie und fügt welche hinzu.",
         .seedWell: "bekommt Tests",
         .seedOnly: "nur Tests",
         .columnSeed: "Testadresse",
@@ -37,6 +39,9 @@ extension German {
         .listsNote:
             "Wer auf einer Liste steht, bekommt nichts von den Sendungen, die sie verwenden. Ein Versand "
             + "wählt seine Listen im Schritt „Zielgruppe“.",
+        .listGone: "gibt es nicht mehr",
+        .listGoneRemedy:
+            "Wählen Sie sie in der Zielgruppe ab, oder legen Sie sie auf der Seite der Ausschlusslisten wieder an.",
         .noLists: "Es gibt noch keine Ausschlussliste.",
         .newListTitle: "Ausschlussliste anlegen",
         .newListText: "Sie ist zuerst leer; Personen kommen auf ihrer Seite hinzu.",
@@ -73,6 +78,7 @@ extension German {
         .peopleWrong:
             "Zeile {0} kann keiner davon sein. Nichts wurde geändert: Berichtigen Sie die Zeile, oder wählen "
             + "Sie, was die Zeilen sind.",
+        .peopleNotShown: "Push-Tokens werden nicht noch einmal gezeigt: Fügen Sie sie erneut ein.",
         .peopleNone: "Niemand ist genannt. Geben Sie mindestens eine Zeile ein.",
         .peopleTooMany:
             "Das sind mehr als {0}. Nichts wurde geändert: Für eine Datei gibt es pushmta exclusion import.",
@@ -202,7 +208,7 @@ extension German {
         .testSend: "Senden",
         .testToNobody:
             "Es ist nicht gesagt, an wen. Wählen Sie eine Testadresse, oder geben Sie die Nummer eines Abonnements ein.",
-        .testDone: "Der Test ist unterwegs. Laden Sie neu, um zu sehen, was das Gateway geantwortet hat.",
+        .testDone: "Der Test ist unterwegs. Was das Gateway antwortet, erscheint hier von selbst.",
         .auditTest: "hat einen Test einer Anwendung gesendet",
         // Forms that declare something.
         .fieldName: "Name",
@@ -288,6 +294,7 @@ extension German {
         .fieldPort: "Port",
         .connectorMissing: "Diesen Konnektor gibt es nicht. Wählen Sie einen aus der Liste.",
         .portWrong: "Der Port ist keine Zahl von 1 bis 65535. Leer ist es der des Gateways.",
+        .portMissing: "Der Port ist keine Zahl von 1 bis 65535.",
         .binaryClosed:
             "Apple hat sein Binär-Gateway am 31. März 2021 geschlossen. Nennen Sie den Host eines Gateways, das dafür einsteht, oder "
             + "wählen Sie ios-http2.",
@@ -306,7 +313,7 @@ extension German {
         .accountChangeHint: "Bestehende Sendungen behalten das Konto, mit dem sie angelegt wurden.",
         .fieldRate: "Nachrichten je Sekunde",
         .rateHint: "Höchstens, auf allen Hosts zusammen. Leer: ohne eigene Grenze.",
-        .rateWrong: "Das ist keine Rate. Geben Sie eine Zahl von 0.001 bis 1000000 an, oder lassen Sie das Feld leer.",
+        .rateWrong: "Das ist keine Rate. Geben Sie eine Zahl von {0} bis {1} an, oder lassen Sie das Feld leer.",
         .bundleChangeHint: "Gilt sofort, auch für das, was laufende Sendungen noch nicht gesendet haben.",
         .keyChangeHint: "Apps mit einem anderen können sich nicht mehr anmelden.",
         .formatChangeHint:

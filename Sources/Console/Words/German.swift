@@ -184,7 +184,7 @@ enum German {
             + "zurückzuhalten, halten Sie ihn an.",
         .cancelButton: "So lassen",
         .formCancel: "Abbrechen",
-        .doneStart: "Der Versand ist gestartet. Laden Sie neu, um zu sehen, wie weit er ist.",
+        .doneStart: "Der Versand ist gestartet. Diese Seite geht von selbst weiter.",
         .donePause: "Der Versand ist angehalten. Was unterwegs ist, wird noch abgeschlossen und verzeichnet.",
         .doneResume: "Der Versand geht weiter, wo er war.",
         .doneStop: "Der Versand ist abgebrochen. Was noch nicht gesendet ist, wird nie gesendet.",
@@ -467,6 +467,9 @@ enum German {
         .templateOrigin: "Herkunft",
         .templateContent: "Inhalt",
         .templateSettings: "Einstellungen der Sendung",
+        .templateForSystems:
+            "Diese Vorlage ist für Systeme, die die Empfänger nennen, über SQL oder die API: Hier ginge ein "
+            + "Versand an alle. Nehmen Sie eine andere Vorlage.",
         .templateStays:
             "Eine Vorlage, die mit dem Produkt kam, bleibt. Um sie zu ändern, verfassen Sie eine Sendung damit "
             + "und heben Sie die im letzten Schritt als Vorlage auf.",
@@ -651,6 +654,7 @@ enum German {
         .missingLabel: "Der Name fehlt.",
         .missingApplications: "Keine Anwendung ist gewählt.",
         .missingFilter: "Der Filter der Zielgruppe ist falsch.",
+        .missingList: "Die Ausschlussliste „{0}“ gibt es nicht mehr: Wählen Sie sie ab, oder wählen Sie eine andere.",
         .missingContent: "Der Inhalt kann noch nicht versendet werden.",
         .proofTitle: "Testversand",
         .proofHint: "Geht sofort an diese Adressen und zählt nirgends mit.",

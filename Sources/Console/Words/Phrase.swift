@@ -84,6 +84,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // Templates.
     case menuTemplates, templatesTitle, templatesNote, noTemplates, columnTemplate, columnPlatforms, templateReadyMade,
         templateOwn, templateOpen, templateLabel, templateOrigin, templateContent, templateSettings, templateStays,
+        templateForSystems,
         templateUse, templateDeleteTitle, templateDeleteText, templateDeleteButton, doneTemplateDelete,
         doneTemplateAdd, moreTemplates, firstTemplates, keepTitle, keepHint, keepName, keepButton, auditTemplateAdd,
         auditTemplateRemove
@@ -155,7 +156,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case accountsTitle, accountsText, noAccounts, firstAccounts, moreAccounts, accountActive, accountPaused,
         accountDone, connectorIOSHTTP2, connectorIOSBinary, connectorAndroidV1, connectorAndroidV2, newAccountTitle,
         newAccountText, newAccountButton, accountEnvironmentHint, fieldHost, fieldHostHint, fieldPort,
-        connectorMissing, portWrong, binaryClosed
+        connectorMissing, portWrong, portMissing, binaryClosed
     // Changing what there is.
     case changeButton, changeTitle, formWrong, formStale, formLoadAgain, changeGeneral, changeBuiltIn,
         changeBuiltInNote, labelHint, accountChangeHint, fieldRate, rateHint, rateWrong, bundleChangeHint,
@@ -185,14 +186,17 @@ enum Phrase: String, Sendable, CaseIterable {
     // Seed addresses.
     case seedsTitle, seedsNote, noSeedsYet, newSeedTitle, newSeedText, newSeedButton, seedNameHint, seedLabel,
         seedLabelHint, seedBy, seedPushToken, seedWanted, seedWantedHint, seedLocaleHint, seedVariables,
-        seedVariablesHint, seedVariablesWrong, seedWell, seedOnly, columnSeed, seedRemoveTitle,
+        seedVariablesHint, seedVariablesWrong, seedLocaleWrong, seedGoneRemedy, seedWell, seedOnly, columnSeed,
+        seedRemoveTitle,
         seedRemoveText, seedRemoveButton, doneSeedAdd, doneSeedRemove, manageSeeds, auditSeedAdd,
         auditSeedRemove
     // Exclusion lists.
-    case listsNote, noLists, newListTitle, newListText, newListButton, listNameHint, listLabel, columnList, listStays,
+    case listsNote, noLists, listGone, listGoneRemedy, missingList, newListTitle, newListText, newListButton,
+        listNameHint, listLabel, columnList, listStays,
         listDeleteTitle, listDeleteText, listDeleteButton, doneListAdd, doneListDelete, doneListPut,
         doneListTake, doneListFind, listPut, listTake, listFind, peopleUserKeys, peopleSubscriptions,
-        peoplePushTokens, peopleTitle, peopleNote, peopleBy, peopleWanted, peopleHint, peopleWrong, peopleNone,
+        peoplePushTokens, peopleTitle, peopleNote, peopleBy, peopleWanted, peopleHint, peopleWrong, peopleNotShown,
+        peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
 }

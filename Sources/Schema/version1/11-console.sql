@@ -1007,19 +1007,23 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_remove_template(bytea, timestamptz, interval, text, text) IS
     'Takes a delivery template away for somebody who has signed in.';
 
-CREATE FUNCTION pushmta_engine.console_choices(token bytea, moment timestamptz, idle interval, most integer)
+CREATE FUNCTION pushmta_engine.console_choices(token bytea, moment timestamptz, idle interval, most integer, lists text[])
     RETURNS TABLE (kind text, name text, label text, application text, locale text, variables jsonb, problem text)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
     PERFORM console_composer(token, moment, idle);
-    RETURN QUERY (SELECT 'list', l.name, l.label, '', '', NULL::jsonb, '' FROM exclusion_list l ORDER BY l.name LIMIT most)
-        UNION ALL (SELECT 'template', t.name, t.label, '', '', NULL, '' FROM delivery_template t ORDER BY t.name LIMIT most)
+    RETURN QUERY (SELECT 'list', l.name, l.label, '', '', NULL::jsonb, '' FROM exclusion_list l
+            WHERE l.name = ANY(lists) OR l.id IN (SELECT f.id FROM exclusion_list f ORDER BY f.name LIMIT most) ORDER BY l.name)
+        -- A draft has a filter and no explicit targets: it would go to everybody.
+        UNION ALL (SELECT 'template', t.name, t.label, '', '', NULL, '' FROM delivery_template t
+            WHERE NOT coalesce((t.settings ->> 'explicit_targets')::boolean, false) ORDER BY t.name LIMIT most)
         UNION ALL (SELECT 'seed', s.name, s.label, s.application, s.locale, s.variables, s.problem FROM pushmta.seed s
             ORDER BY s.name LIMIT most);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_choices(bytea, timestamptz, interval, integer) IS
-    'What there is to choose from in the composer, so many of each: exclusion lists, templates, and seed addresses without their tokens.';
+COMMENT ON FUNCTION pushmta_engine.console_choices(bytea, timestamptz, interval, integer, text[]) IS
+    'What there is to choose from in the composer, so many of each: exclusion lists, and those of these names in any case, templates '
+    'without explicit targets, and seed addresses without their tokens.';
 
 CREATE FUNCTION pushmta_engine.console_find_reader(token bytea, moment timestamptz, idle interval, address text, applications integer[],
     user_key text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER

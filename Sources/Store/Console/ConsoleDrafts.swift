@@ -198,14 +198,16 @@ extension Store {
         ).int64(0, 0)
     }
 
-    /// What there is to choose from in the composer.
-    public func composerChoices(by actor: ConsoleActor) async throws -> ComposerChoices {
+    /// What there is to choose from in the composer, without templates whose deliveries have explicit targets.
+    ///
+    /// - Parameter lists: names of exclusion lists that are among them however many there are, as far as they exist.
+    public func composerChoices(lists: [String] = [], by actor: ConsoleActor) async throws -> ComposerChoices {
         let result = try await query(
             """
             SELECT c.kind, c.name, c.label, c.application, c.locale, coalesce(c.variables::text, '{}'), c.problem
-            FROM pushmta_engine.console_choices($1, \(Self.momentAndIdle), $4) c
+            FROM pushmta_engine.console_choices($1, \(Self.momentAndIdle), $4, $5) c
             """,
-            actor.values + [.int32(Self.mostChoices)]
+            actor.values + [.int32(Self.mostChoices), .textArray(lists)]
         )
         var choices = ComposerChoices()
         for row in 0..<result.rowCount {

@@ -64,10 +64,10 @@ struct ConsoleServeCommand: PushMTACommand {
         let watcher = Task {
             for await signal in signals {
                 guard signal != .sighup else {
-                    logger.notice("\(signal): the certificate is read again.")
+                    // The log says what becomes of it.
                     service?.reloading()
                     server.reloadCertificate()
-                    service?.ready("Serving, certificate read again")
+                    service?.ready("Serving")
                     continue
                 }
                 logger.notice("\(signal): draining.")

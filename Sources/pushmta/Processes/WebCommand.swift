@@ -62,11 +62,12 @@ struct WebCommand: PushMTACommand {
         let watcher = Task {
             for await signal in signals {
                 guard signal != .sighup else {
-                    logger.notice("\(signal): the access log is opened again, and the certificate is read again.")
+                    // Where there is a certificate, the log says what becomes of it.
+                    logger.notice("\(signal): the access log is opened again.")
                     service?.reloading()
                     server.reopenAccessLog()
                     server.reloadCertificate()
-                    service?.ready("Serving, access log and certificate opened again")
+                    service?.ready("Serving, access log opened again")
                     continue
                 }
                 logger.notice("\(signal): draining.")

@@ -139,7 +139,8 @@ final class ConsoleSite: Sendable {
         form: [String: String]? = nil,
         cookies: String = "",
         headers: [String: String] = [:],
-        peer: String = "192.0.2.1"
+        peer: String = "192.0.2.1",
+        untilEnd: Bool = false
     ) async throws -> ConsoleAnswer {
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
         if !cookies.isEmpty { head.headerFields[.cookie] = cookies }
@@ -150,7 +151,7 @@ final class ConsoleSite: Sendable {
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
         let context = ConsoleEntrance.Context(peer: IPAddress(peer), logger: Logger(label: "test"))
         let response = try await entrance.respond(to: request, context: context)
-        return try await ConsoleAnswer(response)
+        return try await ConsoleAnswer(response, untilEnd: untilEnd)
     }
 
     private static func encoded(_ text: String) -> String {
@@ -222,6 +223,11 @@ struct ConsoleBrowser: Sendable {
         try await site.ask(.get, path, cookies: cookies)
     }
 
+    /// What a live page is sent until it ends.
+    func live(_ path: String) async throws -> String {
+        try await site.ask(.get, path, cookies: cookies, untilEnd: true).text
+    }
+
     func post(
         _ path: String,
         form: [String: String] = [:],
@@ -239,11 +245,12 @@ struct ConsoleAnswer: Sendable {
     let headers: HTTPFields
     let text: String
 
-    init(_ response: Response) async throws {
+    /// - Parameter untilEnd: whether it is a live page of which an end is expected.
+    init(_ response: Response, untilEnd: Bool = false) async throws {
         status = response.status
         headers = response.headers
         // A live page has no end.
-        guard response.headers[.contentType] != "text/event-stream" else {
+        guard untilEnd || response.headers[.contentType] != "text/event-stream" else {
             text = ""
             return
         }
