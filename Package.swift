@@ -259,7 +259,7 @@ let targets: [Target] = [
 let counted: [Target] = [
     .executableTarget(
         name: "InstructionCounts",
-        dependencies: ["MTAChild", "HTTP2", "Store", "PostgresClient", "PushCore", .nioCore],
+        dependencies: ["MTAChild", "Gateways", "HTTP2", "Store", "PostgresClient", "PushCore", .nioCore],
         path: "Tests/InstructionCounts",
         swiftSettings: swiftSettings
     )

@@ -1,4 +1,5 @@
 import Foundation
+import Gateways
 import NIOCore
 
 @testable import HTTP2
@@ -107,7 +108,7 @@ extension InstructionCounts {
     static func render(_ messages: Range<Int>) throws {
         let delivery = try delivery.get()
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded(messages, fields: 2))
-        let rendered = renderer.render((0..<Int32(messages.count))[...].map(\.self)[...], newBatchID: { 1 })
+        let rendered = renderer.render(Array(0..<Int32(messages.count))[...], newBatchID: { 1 })
         precondition(rendered.batches.first?.batch.count == messages.count, "not everything was rendered")
     }
 

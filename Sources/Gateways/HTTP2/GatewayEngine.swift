@@ -327,7 +327,10 @@ extension GatewayEngine {
         var flight: Flight?
         for completion in completions {
             if flight == nil || flight?.requests !== completion.batch { flight = flights[completion.batch.tag] }
-            guard let flight, let traces = flight.watched.removeValue(forKey: completion.index) else { continue }
+            // Most have nobody who looks: a hash of each index would be a hash a message.
+            guard let flight, !flight.watched.isEmpty,
+                let traces = flight.watched.removeValue(forKey: completion.index)
+            else { continue }
             // What was never written was not on the wire.
             guard completion.latencyMicroseconds > 0 else { continue }
             let token = flight.batch.tokens[Int(flight.row(completion.index))]
