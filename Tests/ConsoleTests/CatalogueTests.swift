@@ -17,6 +17,16 @@ import Testing
         }
     }
 
+    /// The page of a delivery goes on by itself: nobody is sent to load it again.
+    @Test(arguments: Language.allCases)
+    func whatGoesOnByItselfIsNotToBeLoadedAgain(language: Language) {
+        let texts = language.texts
+        for phrase in [Phrase.doneStart, .testDone] {
+            let text = texts[phrase]?.lowercased() ?? "reload"
+            for word in ["reload", "neu", "rechargez"] { #expect(!text.contains(word), "\(text)") }
+        }
+    }
+
     /// A key of the content that gets another hint, or a new key, needs it in all languages; a hint that no key has is dead.
     @Test func everyKeyOfAContentHasItsHintInAllLanguages() {
         let fields = Platform.allCases.flatMap { ContentField.fields($0).map(\.summary) }

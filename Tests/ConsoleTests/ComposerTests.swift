@@ -72,7 +72,7 @@ import Testing
         let path = started.headers[.location] ?? ""
         let delivery = try #require(path.firstMatch(of: /^\/deliveries\/(\d+)\?done=start$/).flatMap { Int64($0.1) })
         #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
-        #expect(try await mia.get(path).text.contains("The delivery is started."))
+        #expect(try await mia.get(path).text.contains("The delivery is started. This page goes on by itself."))
         // The draft is over; what became of it is on record.
         #expect(try await mia.get("\(draft)/content").status == .notFound)
         let audit = try await site.session(.admin).get("/audit").text
