@@ -86,10 +86,15 @@ extension InstructionCounts {
         return try CompiledDelivery(delivery, application: application, format: .apns)
     }
 
-    private static func token(_ message: Int) -> [UInt8] {
+    // Made once, so that what is counted is not the making of samples.
+    private static let tokens = (0..<partSize).map { message in
         let digits = String(message, radix: 16)
         return Array((String(repeating: "5a", count: 32).dropLast(digits.count) + digits).utf8)
     }
+    private static let names = (0..<partSize).map { Array("Name \($0)".utf8) }
+    private static let gatewayIDs = (0..<partSize).map { "0:1414745\($0)" }
+
+    private static func token(_ message: Int) -> [UInt8] { tokens[message % partSize] }
 
     private static func loaded(_ messages: Range<Int>, fields: Int) -> LoadedPart {
         var part = LoadedPart()
@@ -99,7 +104,7 @@ extension InstructionCounts {
             part.subscriptionIDs.append(Int64(message + 100))
             part.tokens.append(token(message))
             part.decisions.append(.sendable)
-            for column in columns.indices { columns[column].append(Array("Name \(message)".utf8)) }
+            for column in columns.indices { columns[column].append(names[message % partSize]) }
         }
         part.fields = columns
         return part
@@ -132,7 +137,7 @@ extension InstructionCounts {
             batch.append(
                 pathPrefix: "/3/device/",
                 pathSuffix: token(message)[...],
-                headerValue: Array("0000-\(message)".utf8)[...],
+                headerValue: token(message)[..<36],
                 body: body[...]
             )
         }
@@ -190,7 +195,7 @@ extension InstructionCounts {
                     subscriptionID: Int64(message),
                     status: .sent,
                     httpStatus: 200,
-                    gatewayMessageID: isCopied ? "0:1414745\(message)" : nil
+                    gatewayMessageID: isCopied ? gatewayIDs[message % partSize] : nil
                 )
             }
             precondition(batch.count == messages.count, "not every outcome was taken")
@@ -199,10 +204,8 @@ extension InstructionCounts {
                 continue
             }
             let held = [PartToken(part: 7, token: 1): PartPlacement(delivery: 16, logDay: 9_800)]
-            precondition(
-                try BroadLogCopy.rows(batch, held: held).count == messages.count,
-                "not every outcome was copied"
-            )
+            let copied = try BroadLogCopy.rows(batch, held: held).count
+            precondition(copied == messages.count, "not every outcome was copied")
         }
     }
 }
