@@ -335,6 +335,7 @@ extension HTTP2ClientPool {
             let urgent = max(0, pending.urgent - leaving)
             let share = max(connection.block, (waiting + ready.count - position - 1) / (ready.count - position))
             let room = connection.room
+            // A connection with room for less than a block waits until more of its answers have come; urgent requests never do.
             let rest = room - connection.kept
             let open = min(room, max(rest < min(connection.block, waiting) ? 0 : rest, urgent))
             shares[position] = connection.fitting(pending, behind: leaving, atMost: min(open, share))
