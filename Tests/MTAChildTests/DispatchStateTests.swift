@@ -32,6 +32,64 @@ import Testing
         #expect(try DispatchFixture.records(bytes) == [.intent(part: 1, token: 1, ranges: [10_000...10_001])])
     }
 
+    /// A part of six messages in batches of two, of which the first four are marked together.
+    private func partOfThreeBatches() throws -> PreparedPart {
+        var part = DispatchFixture.part(1, size: 6, delivery: try DispatchFixture.delivery())
+        part.slices = [
+            .init(rows: [0, 1], batch: DispatchFixture.batch(100, 2), markThrough: 4),
+            .init(rows: [2, 3], batch: DispatchFixture.batch(101, 2), markThrough: 4),
+            .init(rows: [4, 5], batch: DispatchFixture.batch(102, 2), markThrough: 6),
+        ]
+        return part
+    }
+
+    private func batches(_ actions: [DispatchState.Action]) -> [Int64] {
+        actions.compactMap { if case .submit(let batch) = $0 { batch.id } else { nil } }
+    }
+
+    private func marks(_ actions: [DispatchState.Action]) -> [PartMark] {
+        actions.compactMap { if case .mark(let asked) = $0 { asked } else { nil } }.flatMap { $0 }
+    }
+
+    @Test func batchesBelowOneMarkLeaveWithIt() throws {
+        var dispatch = dispatch()
+        let first = dispatch.handle(.prepared(try partOfThreeBatches()), now: now)
+        #expect(marks(first) == [PartMark(part: 1, token: 1, through: 4)])
+        #expect(dispatch.window.unresolved == 4)
+        let second = dispatch.handle(.marked(marks(first), held: [1]), now: now)
+        #expect(batches(second) == [100, 101])
+        #expect(marks(second) == [PartMark(part: 1, token: 1, through: 6)])
+        #expect(batches(dispatch.handle(.marked(marks(second), held: [1]), now: now)) == [102])
+        #expect(dispatch.window.unresolved == 6 && dispatch.window.inGateway == 6 && dispatch.waiting.isEmpty)
+    }
+
+    @Test func aRateCutsThroughTheBatchesOfAMark() throws {
+        var dispatch = dispatch()
+        var part = try partOfThreeBatches()
+        part.slices.removeLast()
+        let delivery = part.claimed.deliveryID
+        let limit = RateLimit(id: 1, messagesPerSecond: 50, deliveryID: delivery)
+        _ = dispatch.handle(.limitsSeen([limit], asked: [delivery]), now: now)
+        _ = dispatch.handle(.prepared(part), now: now)
+        var left: [Int] = []
+        var marked: [PartMark] = []
+        for step in 1...40 {
+            dispatch.moment = .milliseconds(step * 25)
+            let asked = dispatch.pace.slicesToAsk(at: dispatch.moment)
+            let slices = asked.map {
+                RateSlice(limit: $0.limit, messages: $0.messages, startsIn: .zero, messagesPerSecond: 50)
+            }
+            var events: [DispatchState.Event] = [.slices(slices, asked: asked.map(\.limit)), .lookAgain]
+            if !marked.isEmpty { events.insert(.marked(marked, held: [1]), at: 0) }
+            let actions = dispatch.handle(events, now: now)
+            left += actions.compactMap { if case .submit(let batch) = $0 { batch.count } else { nil } }
+            marked = marks(actions)
+        }
+        #expect(left.reduce(0, +) == 4, "\(left)")
+        #expect(left.count > 2, "one batch was cut: \(left)")
+        #expect(dispatch.window.unresolved == 4)
+    }
+
     @Test func aResolvedPartEndsWithItsLastOutcome() throws {
         var dispatch = dispatch()
         try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))

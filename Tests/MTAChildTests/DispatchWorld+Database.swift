@@ -68,6 +68,9 @@ extension DispatchWorld {
         prepared.lost = sorter.lost
         prepared.unanswered = part.delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
+        let last = rows.last ?? 0
+        // In some parts one mark is for all, in others each slice has its own.
+        let isMarkedAtOnce = chance(2)
         while !rows.isEmpty {
             let slice = Array(rows.prefix(4))
             rows.removeFirst(slice.count)
@@ -80,7 +83,7 @@ extension DispatchWorld {
                         slice.count,
                         part.delivery.id == Self.ownTopic ? .voip : .alert
                     ),
-                    markThrough: slice[slice.count - 1] + 1
+                    markThrough: (isMarkedAtOnce ? last : slice[slice.count - 1]) + 1
                 )
             )
         }

@@ -1,6 +1,14 @@
 import CNGHTTP2
 import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A client-side nghttp2 session: frames in, completions out; it does no I/O and lives on one event loop.
 ///
 /// nghttp2's callbacks only note what happened, in ``StreamTable``, ``completions`` and ``notices``; the connection handles
@@ -34,6 +42,8 @@ final class ClientSession {
     private(set) var unsentBodyBytes = 0
     private var fields: [nghttp2_nv] = []
     private var preparedBatch: HTTP2RequestBatch?
+    /// The name of the field that only one request has, and that gateways give back.
+    private var ownName: [UInt8] = []
     private var pathField = 0
 
     init(initialMaxConcurrentStreams: Int) throws {
@@ -97,7 +107,9 @@ final class ClientSession {
         let streamID = nghttp2_submit_request(session, nil, fields, fields.count, &provider, nil)
         guard streamID > 0 else { return false }
         unsentBodyBytes += batch.bodyLength(index)
-        streams.insert(streamID, StreamSlot(requestIndex: index, batch: batch, submitted: now))
+        var slot = StreamSlot(requestIndex: index, batch: batch, submitted: now)
+        slot.ownValue = batch.ownValue(index)
+        streams.insert(streamID, slot)
         return true
     }
 
@@ -173,6 +185,7 @@ final class ClientSession {
 
     private func prepare(_ batch: HTTP2RequestBatch) {
         preparedBatch = batch
+        if ownName.isEmpty { ownName = batch.ownName }
         fields.removeAll(keepingCapacity: true)
         fields.append(contentsOf: batch.pseudoFields.map { Self.field(batch, $0.name, $0.value, $0.flags) })
         pathField = fields.count
@@ -286,7 +299,7 @@ final class ClientSession {
         } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
             slot.pointee.value.retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
         } else if let batch = slot.pointee.value.batch {
-            if batch.isOwnField(slot.pointee.value.requestIndex, name, value) {
+            if slot.pointee.value.isOwn(value), name.elementsEqual(ownName) {
                 slot.pointee.value.echoesRequest = true
             } else if batch.keepsAnswerFields(slot.pointee.value.requestIndex) {
                 slot.pointee.value.keep(name, value)
@@ -387,6 +400,9 @@ struct StreamSlot {
     var retryAfter: String?
     /// See ``HTTP2Response/echoesRequest``.
     var echoesRequest = false
+    /// The value of the request's own header field, in the batch's memory: to be found without a walk through the batch, of which nothing is
+    /// in the processor's caches any more when the answer comes.
+    var ownValue = UnsafeRawBufferPointer(start: nil, count: 0)
     var body: [UInt8] = []
     /// See ``HTTP2Response/otherFields``.
     var otherFields: [HTTP2HeaderField]?
@@ -400,6 +416,20 @@ struct StreamSlot {
             echoesRequest: echoesRequest,
             otherFields: otherFields
         )
+    }
+
+    /// Whether it is the value of the request's own header field; letters' case aside, as identifiers are written in both.
+    @inline(__always)
+    func isOwn(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard value.count == ownValue.count, let own = ownValue.baseAddress, let start = value.baseAddress else {
+            return false
+        }
+        if memcmp(own, start, value.count) == 0 { return true }
+        return zip(ownValue, value).allSatisfy { $0 == $1 || Self.isSameLetter($0, $1) }
+    }
+
+    private static func isSameLetter(_ one: UInt8, _ other: UInt8) -> Bool {
+        one ^ other == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(one | 0x20)
     }
 
     /// Gateways send about ten; what has more, or longer ones, is somebody else's and is cut.

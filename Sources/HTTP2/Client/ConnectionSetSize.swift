@@ -22,8 +22,6 @@ public struct ConnectionSetSize: Sendable {
         public var isWaiting = false
         /// Requests that were answered since the client started.
         public var answered: Int64 = 0
-        /// The sum of their latencies in microseconds.
-        public var latencySum: Int64 = 0
         /// Requests that the server refused without looking at them since the client started.
         public var refused: Int64 = 0
 
@@ -61,6 +59,8 @@ public struct ConnectionSetSize: Sendable {
     /// A step that brought nothing is tried again after so long, twice as long each time, up to the most.
     static let firstHold = TimeAmount.seconds(10)
     static let mostHold = TimeAmount.minutes(5)
+    /// A step of which a part was kept is followed by a small one after so long: the first moments of a set show less than it can do.
+    static let partHold = TimeAmount.seconds(1)
     /// What a server has refused is asked for again after so long, a quarter more each time.
     static let backOffHold = TimeAmount.seconds(60)
     /// What is not used for so long is closed. Apple asks senders to keep connections open and not to open and close them again and again.
@@ -79,6 +79,18 @@ public struct ConnectionSetSize: Sendable {
         var first: Sample
         var samples = 0
         var starved = 0
+        /// The sum of the requests on the wire in each sample.
+        var inFlight = 0
+
+        /// The mean latency in milliseconds by Little's law: what was on the wire, divided by the rate of the answers.
+        ///
+        /// The mean of the answers themselves is that of the quick ones while the slow ones are still out: at a gateway with a long tail it
+        /// doubles in the first seconds, which would look like a gateway that grows slow under more connections.
+        func latency(_ sample: Sample, at now: NIODeadline) -> Double {
+            let answered = Double(sample.answered - first.answered)
+            return Double(inFlight) / Double(max(1, samples)) * Double((now - start).nanoseconds) / 1e6
+                / max(1, answered)
+        }
     }
 
     private enum Phase: Sendable {
@@ -140,6 +152,7 @@ public struct ConnectionSetSize: Sendable {
             return target != before
         }
         current.samples += 1
+        current.inFlight += sample.inFlight
         if sample.isWaiting, sample.inFlight >= sample.streamLimit, sample.streamLimit > 0 { current.starved += 1 }
         period = current
         if isOver(current, sample, now) {
@@ -188,17 +201,17 @@ public struct ConnectionSetSize: Sendable {
         let length = now - period.start
         let answered = sample.answered - period.first.answered
         guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
-        let mean = Double(sample.latencySum - period.first.latencySum) / Double(answered)
+        let mean = period.latency(sample, at: now)
         // Requests of a step that wait inside of the gateway are not waited for.
-        if case .trying(let before) = phase, mean > before.latencyMilliseconds * Self.mostSlower * 1_000 { return true }
-        return Double(length.nanoseconds) / 1_000 >= mean
+        if case .trying(let before) = phase, mean > before.latencyMilliseconds * Self.mostSlower { return true }
+        return Double(length.nanoseconds) / 1e6 >= mean
     }
 
     private mutating func judge(_ period: Period, _ sample: Sample, _ now: NIODeadline) {
         let answered = sample.answered - period.first.answered
         let seconds = Double((now - period.start).nanoseconds) / 1e9
         rate = Double(answered) / seconds
-        latencyMilliseconds = Double(sample.latencySum - period.first.latencySum) / Double(answered) / 1_000
+        latencyMilliseconds = period.latency(sample, at: now)
         if Double(sample.refused - period.first.refused) > Double(answered) * Self.refusedShare {
             _ = backOff(at: now)
             return
@@ -230,6 +243,10 @@ public struct ConnectionSetSize: Sendable {
         }
         target = max(minimum, wanted)
         reason = .noGain
+        guard gain < Self.leastGain else {
+            holdUntil = now + Self.partHold
+            return
+        }
         holdUntil = now + hold
         hold = min(hold * 2, Self.mostHold)
     }

@@ -239,7 +239,8 @@ extension HTTP2ClientPool {
             return giveBackSoon((0..<Int32(batch.count)).map { Self.cancelled(batch, $0) })
         }
         pending.append(batch)
-        if isDelivering { hasNewRequests = true } else { pump() }
+        // Batches that are submitted one after the other are spread over the connections together.
+        if isDelivering { hasNewRequests = true } else { pumpSoon() }
     }
 
     /// Gives back all requests that wait for a stream.
@@ -384,9 +385,7 @@ extension HTTP2ClientPool {
 
     private func count(_ completion: HTTP2Completion) {
         switch completion.result {
-        case .response:
-            sizing.seen.answered += 1
-            sizing.seen.latencySum += Int64(completion.latencyMicroseconds)
+        case .response: sizing.seen.answered += 1
         case .unprocessed(let failure) where failure.cause == .reset(.refusedStream): sizing.seen.refused += 1
         case .unprocessed, .ambiguous: break
         }

@@ -49,7 +49,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     /// Makes an empty batch.
     /// - Parameters:
     ///   - sharedHeaders: fields that all requests carry, `:method`, `:scheme` and `:authority` among them, without `:path`.
-    ///   - perRequestHeaderNames: names of the fields whose values come with each request; they are never indexed.
+    ///   - perRequestHeaderNames: names of the fields whose values come with each request; they are never indexed. The first is the same in
+    ///     all batches of a client.
     ///   - capacity: the number of requests to make room for.
     ///   - bodyBytes: the bytes of all bodies together to make room for.
     public init(
@@ -210,22 +211,17 @@ extension HTTP2RequestBatch {
 
 /// Finding a request's own header field in its response.
 extension HTTP2RequestBatch {
-    /// Whether a field is the first of those that only this request had, with the same value, read in place.
-    ///
-    /// Letters' case aside: identifiers are written in both.
-    func isOwnField(_ index: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let own = perRequestNames.first, isEqual(name, own) else { return false }
-        return isEqual(value, values[Int(entries[Int(index)].firstValue)])
+    /// The value of the first of the fields that only this request has; it stays where it is once the batch is submitted. Empty if it has
+    /// none.
+    func ownValue(_ index: Int32) -> UnsafeRawBufferPointer {
+        guard !perRequestNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let value = values[Int(entries[Int(index)].firstValue)]
+        return UnsafeRawBufferPointer(start: arena + value.offset, count: value.length)
     }
 
-    private func isEqual(_ bytes: UnsafeBufferPointer<UInt8>, _ slice: Slice) -> Bool {
-        guard bytes.count == slice.length else { return false }
-        let known = UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length)
-        return zip(bytes, known).allSatisfy { $0 == $1 || Self.isSameLetter($0, $1) }
-    }
-
-    private static func isSameLetter(_ one: UInt8, _ other: UInt8) -> Bool {
-        one ^ other == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(one | 0x20)
+    /// The name of that field.
+    var ownName: [UInt8] {
+        perRequestNames.first.map { Array(UnsafeRawBufferPointer(start: arena + $0.offset, count: $0.length)) } ?? []
     }
 }
 

@@ -107,7 +107,7 @@ final class Claimer: Sendable {
                     }
                     continue
                 }
-                let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.sliceSize))
+                let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.markSize))
                 let parts =
                     if let smallParts {
                         try await claim(atMost: smallParts, messages: room)

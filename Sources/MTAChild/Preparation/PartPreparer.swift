@@ -6,8 +6,8 @@ import Synchronization
 
 /// Turns claimed parts into prepared ones: reads what is known of them, loads their messages, renders the payloads.
 final class PartPreparer: Sendable {
-    /// The most messages that one request batch carries, so that a large part is marked and sent in pieces.
-    static let sliceSize = 1_000
+    /// The most messages that are marked together, so that a large part is sent in pieces.
+    static let markSize = 1_000
     /// Thousands of small deliveries at once take turns in a child, and one that is not kept costs a round trip and a compilation a part.
     private static let mostCompiled = 4_096
     /// Bytes of content of all that are kept, in place of the memory that their templates take: a content may have a megabyte.
@@ -152,7 +152,7 @@ final class PartPreparer: Sendable {
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded, isUrgent: part.validUntil != nil)
         var start = 0
         while start < rows.count {
-            let end = min(start + Self.sliceSize, rows.count)
+            let end = min(start + Self.markSize, rows.count)
             let mark = rows[end - 1] + 1
             let rendered = renderer.render(rows[start..<end], newBatchID: newBatchID)
             for refused in rendered.refused { refuse(refused, in: &prepared) }

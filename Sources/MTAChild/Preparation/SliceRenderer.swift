@@ -12,6 +12,10 @@ struct SliceRenderer {
         var refused: [PreparedPart.Decided] = []
     }
 
+    /// The most messages that one request batch carries. It holds their memory until the last of them has its answer: at a gateway that
+    /// answers half of all within 80 ms and one in a hundred after more than 800, that is 1.0 s of 200 messages, and 1.7 s of 1,000.
+    static let batchSize = 200
+
     private let delivery: CompiledDelivery
     private let loaded: LoadedPart
     private let isUrgent: Bool
@@ -25,16 +29,18 @@ struct SliceRenderer {
         self.isUrgent = isUrgent
     }
 
-    /// Renders some messages: one batch, or several where the headers of their locales differ.
+    /// Renders some messages, in batches of those with the same headers, which may differ by locale.
     mutating func render(_ candidates: ArraySlice<Int32>, newBatchID: () -> Int64) -> Rendered {
         var rendered = Rendered()
-        if delivery.groupCount == 1 {
-            render(candidates, group: 0, newBatchID: newBatchID, into: &rendered)
-            return rendered
-        }
         for group in 0..<delivery.groupCount {
-            let rows = candidates.filter { delivery.groups[delivery.template(row: Int($0), loaded)] == group }
-            render(rows[...], group: group, newBatchID: newBatchID, into: &rendered)
+            var rest = candidates
+            if delivery.groupCount > 1 {
+                rest = candidates.filter { delivery.groups[delivery.template(row: Int($0), loaded)] == group }[...]
+            }
+            while !rest.isEmpty {
+                render(rest.prefix(Self.batchSize), group: group, newBatchID: newBatchID, into: &rendered)
+                rest = rest.dropFirst(Self.batchSize)
+            }
         }
         return rendered
     }

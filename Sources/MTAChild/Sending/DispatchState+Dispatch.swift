@@ -67,22 +67,27 @@ extension DispatchState {
         let isPaced = !pace.isFree && !isProbing
         if isPaced { pace.begin(at: moment) }
         for claim in waiting {
-            guard let part = parts[claim], halt(of: part) == nil, let slice = isPaced ? paced(part) : part.slices.first
+            guard let part = parts[claim], halt(of: part) == nil, let next = isPaced ? paced(part) : part.nextSlices,
+                let first = next.first
             else {
                 if isPaced, pace.knowsEnough { break }
                 continue
             }
+            let slices = isProbing ? [first] : next
+            let rows = slices.reduce(0) { $0 + $1.rows.count }
             if part.delivery.ambiguityPolicy == .report {
-                guard window.admitsReported(slice.rows.count, beside: reported) else { continue }
-                reported += slice.rows.count
+                guard window.admitsReported(rows, beside: reported) else { continue }
+                reported += rows
             }
-            bytes += slice.batch.byteCount
-            guard window.admits(slice.rows.count, bytes: bytes, isUrgent: slice.batch.isUrgent) else { break }
+            bytes += slices.reduce(0) { $0 + $1.batch.byteCount }
+            guard window.admits(rows, bytes: bytes, isUrgent: first.batch.isUrgent) else { break }
             if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
-            gateway.ramp?.count(slice.rows.count)
-            if isPaced { pace.use(slice.rows.count, of: part.claimed.deliveryID, at: moment) }
-            window.unresolved += slice.rows.count
-            marks.append(PartMark(part: claim.part, token: claim.token, through: slice.markThrough))
+            gateway.ramp?.count(rows)
+            if isPaced { pace.use(rows, of: part.claimed.deliveryID, at: moment) }
+            window.unresolved += rows
+            parts[claim]?.slicesMarked = slices.count
+            let through = slices.reduce(0) { max($0, $1.markThrough) }
+            marks.append(PartMark(part: claim.part, token: claim.token, through: through))
             useProbe()
             if isProbing { break }
         }
@@ -92,14 +97,23 @@ extension DispatchState {
         actions.append(.mark(marks))
     }
 
-    /// As much of the part's next slice as its limits let leave now, cut off from the rest; nil if that is nothing.
-    private mutating func paced(_ part: HeldPart) -> PreparedPart.Slice? {
-        guard let slice = part.slices.first else { return nil }
-        let room = pace.room(for: slice.rows.count, of: part.claimed.deliveryID)
-        guard room > 0, room < slice.rows.count else { return room > 0 ? slice : nil }
-        let (first, rest) = slice.split(room, firstID: newBatchID(), restID: newBatchID())
-        parts[part.claim]?.slices = [first, rest] + part.slices.dropFirst()
-        return first
+    /// As much of the part's next slices as its limits let leave now, cut off from the rest; nil if that is nothing.
+    private mutating func paced(_ part: HeldPart) -> ArraySlice<PreparedPart.Slice>? {
+        guard let next = part.nextSlices else { return nil }
+        var room = pace.room(for: next.reduce(0) { $0 + $1.rows.count }, of: part.claimed.deliveryID)
+        var slices: [PreparedPart.Slice] = []
+        for slice in next where room > 0 {
+            guard slice.rows.count > room else {
+                slices.append(slice)
+                room -= slice.rows.count
+                continue
+            }
+            let (first, rest) = slice.split(room, firstID: newBatchID(), restID: newBatchID())
+            slices.append(first)
+            parts[part.claim]?.slices = slices + [rest] + part.slices.dropFirst(slices.count)
+            break
+        }
+        return slices.isEmpty ? nil : slices[...]
     }
 
     /// Has the pace looked at again when more may leave, and more asked for.
@@ -115,9 +129,10 @@ extension DispatchState {
         guard !parts.isEmpty else { return .work }
         if pace.keepsBack { return .rate }
         if queued > 0 { return .connections }
-        guard let next = waiting.lazy.compactMap({ parts[$0]?.slices.first }).first else { return .loading }
-        let bytes = bytesInGateway + next.batch.byteCount
-        let isFull = !window.admits(next.rows.count, bytes: bytes, isUrgent: next.batch.isUrgent)
+        guard let next = waiting.lazy.compactMap({ parts[$0]?.nextSlices }).first else { return .loading }
+        let bytes = bytesInGateway + next.reduce(0) { $0 + $1.batch.byteCount }
+        let rows = next.reduce(0) { $0 + $1.rows.count }
+        let isFull = !window.admits(rows, bytes: bytes, isUrgent: next[next.startIndex].batch.isUrgent)
         return isFull ? .window : .loading
     }
 
@@ -131,15 +146,18 @@ extension DispatchState {
         counters.progress += 1
         for mark in marks {
             let claim = mark.claim
-            guard let slice = parts[claim]?.slices.first else { continue }
+            guard let next = parts[claim], !next.slices.isEmpty else { continue }
+            let slices = next.slices.prefix(next.slicesMarked)
             if !held.contains(claim.part) { fence(claim, &actions) }
             // What must not leave now waits and is marked again; a mark may say too much without harm.
             guard permission.maySend, var part = parts[claim], !part.isFenced, halt(of: part) == nil else { continue }
-            window.unresolved += slice.rows.count
-            part.slices.removeFirst()
+            part.slices.removeFirst(slices.count)
             parts[claim] = part
             if part.slices.isEmpty { waiting.removeAll { $0 == claim } }
-            submit(Flight(claim: claim, rows: slice.rows, batch: slice.batch, open: slice.rows.count), &actions)
+            for slice in slices {
+                window.unresolved += slice.rows.count
+                submit(Flight(claim: claim, rows: slice.rows, batch: slice.batch, open: slice.rows.count), &actions)
+            }
         }
         actions.append(.claimMore)
     }

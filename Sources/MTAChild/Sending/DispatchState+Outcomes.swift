@@ -30,12 +30,13 @@ extension DispatchState {
         flights[batchID] = flight.open > 0 ? flight : nil
         journal(results.answers, of: part, now, &actions)
         if part.isFenced { abandonWaiting(of: flight.claim) }
-        wait(batchID, &actions)
+        if flight.waiting > 0 { wait(batchID, &actions) }
         if let reason = results.holdReason { holdDelivery(part.claimed.deliveryID, reason: reason, &actions) }
         guardTopic(part.claimed.deliveryID, now, &actions)
         follow(results, now, &actions)
-        closeIfDone(flight.claim, now)
-        dropIfFenced(flight.claim)
+        // Each looks the part up; at a gateway whose answers come in no order an answer of most is here alone.
+        if part.open == 0 { closeIfDone(flight.claim, now) }
+        if part.isFenced { dropIfFenced(flight.claim) }
     }
 
     private mutating func resolve(

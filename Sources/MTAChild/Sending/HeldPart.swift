@@ -4,24 +4,18 @@ import Store
 /// A part that this child holds a lease on, and how far its messages are.
 struct HeldPart: Sendable {
     let claimed: ClaimedPart
-    let delivery: CompiledDelivery
-    let sequences: [Int32]
-    let subscriptionIDs: [Int64]
+    private let contents: PartContents
     /// Messages that are neither decided nor handed to a retry.
     var open: Int
     /// What is not sent yet.
     var slices: ArraySlice<PreparedPart.Slice>
+    /// How many of them the mark is for that is being committed, or was last.
+    var slicesMarked = 0
     /// Messages on the wire, or waiting in the gateway.
     var inGateway = 0
     /// Messages for retry parts, with the time before which they are not sent, in milliseconds on the database's clock.
     var retries: [PreparedPart.Soft]
     var ambiguous: AmbiguousMessages
-    /// Messages to subscriptions with soft errors.
-    let withErrors: Set<Int32>
-    /// Whether a gateway has ever taken a message for the subscription of each row; empty if it has for none.
-    private let accepted: [Bool]
-    /// Tells the users of the rows apart, 0 for who has no key; empty if none has.
-    private let userHashes: [Int32]
     /// Whether it goes back to be judged by itself, as its push tokens were refused.
     var goesAlone: Bool
     /// Why it goes back although its delivery goes on; nil if it does not.
@@ -38,9 +32,7 @@ struct HeldPart: Sendable {
 
     init(_ prepared: PreparedPart) {
         claimed = prepared.claimed
-        delivery = prepared.delivery
-        sequences = prepared.sequences
-        subscriptionIDs = prepared.subscriptionIDs
+        contents = PartContents(prepared)
         open = prepared.open - prepared.softAnswers.count
         slices = prepared.slices[...]
         retries = prepared.softAnswers
@@ -49,12 +41,19 @@ struct HeldPart: Sendable {
             inherited: prepared.ambiguousRows,
             unanswered: prepared.unanswered
         )
-        withErrors = prepared.withErrors
-        accepted = prepared.accepted
-        userHashes = prepared.userHashes
         goesAlone = prepared.claimed.isAlone
         resent = prepared.resent
         times = PartTimes(validUntil: prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 })
+    }
+
+    var delivery: CompiledDelivery { contents.delivery }
+    var sequences: [Int32] { contents.sequences }
+    var subscriptionIDs: [Int64] { contents.subscriptionIDs }
+
+    /// What one mark is for: the slices in front that lie below the same one; nil if nothing is left to be sent.
+    var nextSlices: ArraySlice<PreparedPart.Slice>? {
+        guard let first = slices.first else { return nil }
+        return slices.prefix { $0.markThrough == first.markThrough }
     }
 
     var claim: PartToken { PartToken(part: claimed.id, token: claimed.fencingToken) }
@@ -81,7 +80,7 @@ struct HeldPart: Sendable {
     func isAmbiguous(_ row: Int32) -> Bool { ambiguous.lost.contains(row) || ambiguous.inherited.contains(row) }
 
     /// Whether a message to the row's push token has ever been taken, before this part was loaded.
-    func isProven(_ row: Int32) -> Bool { !accepted.isEmpty && accepted[Int(row)] }
+    func isProven(_ row: Int32) -> Bool { !contents.accepted.isEmpty && contents.accepted[Int(row)] }
 
     /// What a refusal of the row's push token says about the application.
     ///
@@ -89,13 +88,13 @@ struct HeldPart: Sendable {
     /// had to say.
     func weight(_ row: Int32) -> MassFailureGuard.Weight {
         guard !claimed.isAlone, isProven(row) || !claimed.isApplicationProven else { return .none }
-        let user = userHashes.isEmpty ? 0 : userHashes[Int(row)]
+        let user = contents.userHashes.isEmpty ? 0 : contents.userHashes[Int(row)]
         return user == 0 ? .one : .user(user, delivery: claimed.deliveryID)
     }
 
     /// Whether an outcome heals the soft errors of the message's subscription.
     func heals(_ row: Int32, _ outcome: Outcome) -> Bool {
-        !withErrors.isEmpty && outcome.outcomeClass == .accepted && withErrors.contains(row)
+        !contents.withErrors.isEmpty && outcome.outcomeClass == .accepted && contents.withErrors.contains(row)
     }
 
     /// The end with all messages decided or handed over.
@@ -156,6 +155,29 @@ struct HeldPart: Sendable {
             },
             notBeforeMilliseconds: times.notBefore
         )
+    }
+}
+
+/// What of a part stays as it was loaded. One object, as a held part is copied for each answer, and each list of its own would be counted
+/// each time.
+private final class PartContents: Sendable {
+    let delivery: CompiledDelivery
+    let sequences: [Int32]
+    let subscriptionIDs: [Int64]
+    /// Messages to subscriptions with soft errors.
+    let withErrors: Set<Int32>
+    /// Whether a gateway has ever taken a message for the subscription of each row; empty if it has for none.
+    let accepted: [Bool]
+    /// Tells the users of the rows apart, 0 for who has no key; empty if none has.
+    let userHashes: [Int32]
+
+    init(_ prepared: PreparedPart) {
+        delivery = prepared.delivery
+        sequences = prepared.sequences
+        subscriptionIDs = prepared.subscriptionIDs
+        withErrors = prepared.withErrors
+        accepted = prepared.accepted
+        userHashes = prepared.userHashes
     }
 }
 

@@ -80,16 +80,26 @@ import Testing
         #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 2)
     }
 
-    /// A batch that is refused in the very call that submits it is not resolved before that call has returned.
+    /// A batch that is refused as soon as it is submitted is not resolved before the call has returned.
     @Test func refusalDoesNotComeFromInsideOfSubmit() throws {
         let client = try EmbeddedConnection()
         try client.open()
         client.probe.onAboutToSend { _ in false }
         client.pool.submit(TestBatch.make(5))
-        #expect(client.seen.departures.count == 1)
         #expect(client.seen.resolved.isEmpty)
         client.channel.embeddedEventLoop.run()
+        #expect(client.seen.departures.count == 1)
         #expect(client.seen.unprocessed == 5)
+    }
+
+    /// Batches that are submitted one after the other leave together: each alone would be spread thin over all connections.
+    @Test func batchesOfOneRoundLeaveTogether() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        for tag in 1...3 { client.pool.submit(TestBatch.make(5, tag: Int64(tag))) }
+        #expect(client.seen.departures.isEmpty)
+        client.channel.embeddedEventLoop.run()
+        #expect(client.seen.departures.map { $0.map(\.range) } == [[0..<5, 0..<5, 0..<5]])
     }
 
     /// An owner that submits what came back at once is asked again, in a task of its own each time.
@@ -160,6 +170,7 @@ import Testing
         let second = try client.anotherConnection()
         second.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.settings([(Frame.maxConcurrentStreams, 2)])))
         second.pipeline.fireChannelReadComplete()
+        client.channel.embeddedEventLoop.run()
         client.submit(9)
         #expect(client.seen.announced == 4)
         let calls = Observed<[Int]>([])

@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2
 import NIOCore
 import Testing
@@ -31,7 +32,6 @@ struct ConnectionSetSizeTests {
         var rate = 0.0
         var mostTarget = 1
         private var answered = 0.0
-        private var latencySum = 0.0
         private var refused = 0.0
 
         init(_ gateway: Gateway, maximum: Int = 64, minimum: Int = 1) {
@@ -51,11 +51,7 @@ struct ConnectionSetSizeTests {
             let wanted = gateway.demand * gateway.latencyMilliseconds / 1_000
             let taken = min(room, wanted, Double(gateway.mostStreams))
             rate = min(taken / (gateway.latencyMilliseconds / 1_000), gateway.capacity)
-            // What waits for a gateway that is at its limit waits inside of it.
-            let latency =
-                rate > 0 ? max(gateway.latencyMilliseconds, taken / rate * 1_000) : gateway.latencyMilliseconds
             answered += rate * seconds
-            latencySum += rate * seconds * latency * 1_000
             if min(room, wanted) > Double(gateway.mostStreams) {
                 refused +=
                     (min(room, wanted) - Double(gateway.mostStreams)) / (gateway.latencyMilliseconds / 1_000) * seconds
@@ -64,7 +60,6 @@ struct ConnectionSetSizeTests {
             sample.inFlight = Int(min(room, wanted))
             sample.isWaiting = wanted > room
             sample.answered = Int64(answered)
-            sample.latencySum = Int64(latencySum)
             sample.refused = Int64(refused)
             sample.opening = opening.count
             _ = size.see(sample, at: now)
@@ -139,6 +134,35 @@ struct ConnectionSetSizeTests {
         var world = World(Gateway(latencyMilliseconds: 50, capacity: 140_000), maximum: 32)
         world.run(2)
         #expect(world.rate >= 0.99 * 140_000, "\(world.size)")
+    }
+
+    @Test("A gateway with a long tail is not taken for one that grows slow: its first answers are its quick ones")
+    func longTail() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        var size = ConnectionSetSize(maximum: 32)
+        var sample = ConnectionSetSize.Sample()
+        // How many answers come in each of the next milliseconds: half of them after 80, one in a hundred after more than 800.
+        var answers = [Int](repeating: 0, count: 60_000)
+        for millisecond in 0..<4_000 {
+            sample.answered += Int64(answers[millisecond])
+            sample.inFlight -= answers[millisecond]
+            // APNs lets one request through until it has answered.
+            sample.ready = sample.answered == 0 ? 1 : size.target
+            sample.streamLimit = sample.answered == 0 ? 1 : sample.ready * 1_000
+            let leaving = max(0, min(sample.streamLimit - sample.inFlight, 140))
+            for _ in 0..<leaving {
+                // The sum of twelve even numbers is close to a normal one.
+                let deviation = (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
+                answers[millisecond + 1 + Int(80 * exp(0.99 * deviation))] += 1
+            }
+            sample.inFlight += leaving
+            sample.isWaiting = sample.inFlight >= sample.streamLimit
+            guard millisecond % 20 == 0 else { continue }
+            _ = size.see(sample, at: .uptimeNanoseconds(1_000_000_000 + UInt64(millisecond) * 1_000_000))
+        }
+        // 140,000 a second of 130 ms are 18 connections.
+        #expect(size.target >= 18, "seed \(seed): \(size)")
     }
 
     @Test("No more than the maximum, and one where one is all there may be")
@@ -225,7 +249,6 @@ struct ConnectionSetSizeTests {
             sample.inFlight = number(5_000)
             sample.isWaiting = number(2) == 0
             sample.answered = Int64(number(1_000_000))
-            sample.latencySum = Int64(number(1_000_000_000))
             sample.refused = Int64(number(1_000))
             now = now + .milliseconds(Int64(number(5_000)))
             if number(50) == 0 { _ = size.backOff(at: now) }
