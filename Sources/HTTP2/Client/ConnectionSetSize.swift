@@ -22,6 +22,8 @@ public struct ConnectionSetSize: Sendable {
         public var isWaiting = false
         /// Requests that were answered since the client started.
         public var answered: Int64 = 0
+        /// The sum of their latencies in microseconds.
+        public var latencySum: Int64 = 0
         /// Requests that the server refused without looking at them since the client started.
         public var refused: Int64 = 0
 
@@ -82,14 +84,21 @@ public struct ConnectionSetSize: Sendable {
         /// The sum of the requests on the wire in each sample.
         var inFlight = 0
 
+        /// The mean latency of the answers in milliseconds.
+        ///
+        /// That of the quick ones while the slow ones are still out: at a gateway with a long tail it doubles in the first seconds. It is never
+        /// more than the gateway's own, and shows a gateway that grows slow.
+        func least(_ sample: Sample) -> Double {
+            Double(sample.latencySum - first.latencySum) / Double(max(1, sample.answered - first.answered)) / 1_000
+        }
+
         /// The mean latency in milliseconds by Little's law: what was on the wire, divided by the rate of the answers.
         ///
-        /// The mean of the answers themselves is that of the quick ones while the slow ones are still out: at a gateway with a long tail it
-        /// doubles in the first seconds, which would look like a gateway that grows slow under more connections.
-        func latency(_ sample: Sample, at now: NIODeadline) -> Double {
-            let answered = Double(sample.answered - first.answered)
-            return Double(inFlight) / Double(max(1, samples)) * Double((now - start).nanoseconds) / 1e6
-                / max(1, answered)
+        /// More than the gateway's own while ever more goes out: what a step is compared with.
+        func most(_ sample: Sample, at now: NIODeadline) -> Double {
+            let onTheWire = Double(inFlight) / Double(max(1, samples))
+            return onTheWire * Double((now - start).nanoseconds) / 1e6
+                / Double(max(1, sample.answered - first.answered))
         }
     }
 
@@ -108,7 +117,8 @@ public struct ConnectionSetSize: Sendable {
     private struct Before: Sendable {
         var connections: Int
         var rate: Double
-        var latencyMilliseconds: Double
+        /// The most that it was, in milliseconds.
+        var latency: Double
     }
 
     /// The fewest and the most connections; 0 for a client that dials nothing.
@@ -201,17 +211,16 @@ public struct ConnectionSetSize: Sendable {
         let length = now - period.start
         let answered = sample.answered - period.first.answered
         guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
-        let mean = period.latency(sample, at: now)
         // Requests of a step that wait inside of the gateway are not waited for.
-        if case .trying(let before) = phase, mean > before.latencyMilliseconds * Self.mostSlower { return true }
-        return Double(length.nanoseconds) / 1e6 >= mean
+        if case .trying(let before) = phase, period.least(sample) > before.latency * Self.mostSlower { return true }
+        return Double(length.nanoseconds) / 1e6 >= period.most(sample, at: now)
     }
 
     private mutating func judge(_ period: Period, _ sample: Sample, _ now: NIODeadline) {
         let answered = sample.answered - period.first.answered
         let seconds = Double((now - period.start).nanoseconds) / 1e9
         rate = Double(answered) / seconds
-        latencyMilliseconds = period.latency(sample, at: now)
+        latencyMilliseconds = period.least(sample)
         if Double(sample.refused - period.first.refused) > Double(answered) * Self.refusedShare {
             _ = backOff(at: now)
             return
@@ -221,10 +230,11 @@ public struct ConnectionSetSize: Sendable {
         case .opening, .filling: break
         case .trying(let before):
             phase = .steady
-            keepWhatGains(before, now)
-            if holdUntil == nil, isStarved { grow(sample, now) }
+            // As long as there are free streams nobody knows what more of them bring.
+            if isStarved { keepWhatGains(before, now) }
+            if holdUntil == nil, isStarved { grow(sample, latency: period.most(sample, at: now), now) }
         case .steady:
-            if isStarved { grow(sample, now) }
+            if isStarved { grow(sample, latency: period.most(sample, at: now), now) }
         }
     }
 
@@ -234,7 +244,7 @@ public struct ConnectionSetSize: Sendable {
     /// doing, or the moment's, and what is not needed is closed as ``Reason/unused``.
     private mutating func keepWhatGains(_ before: Before, _ now: NIODeadline) {
         let gain = rate / max(before.rate, 1)
-        let isSlower = latencyMilliseconds > before.latencyMilliseconds * Self.mostSlower
+        let isSlower = latencyMilliseconds > before.latency * Self.mostSlower
         let gained = Int((Double(before.connections) * gain * Self.slack).rounded(.up))
         let wanted = gain < Self.leastGain ? before.connections : isSlower ? gained : target
         guard wanted < target else {
@@ -251,17 +261,17 @@ public struct ConnectionSetSize: Sendable {
         hold = min(hold * 2, Self.mostHold)
     }
 
-    private mutating func grow(_ sample: Sample, _ now: NIODeadline) {
+    private mutating func grow(_ sample: Sample, latency: Double, _ now: NIODeadline) {
         if let until = holdUntil, now < until { return }
         let wasHeld = holdUntil != nil
         holdUntil = nil
         let limit = max(1, sample.streamLimit / max(1, sample.ready))
-        let asked = Int((Self.mostRate * latencyMilliseconds / 1_000 / Double(limit)).rounded(.up))
+        let asked = Int((Self.mostRate * latency / 1_000 / Double(limit)).rounded(.up))
         // After a step that brought nothing a small one is enough to see whether that has changed.
         let next = wasHeld ? target + max(1, target / 4) : target * Self.step
         let wanted = min(next, asked, ceiling)
         guard wanted > target else { return }
-        let before = Before(connections: target, rate: rate, latencyMilliseconds: latencyMilliseconds)
+        let before = Before(connections: target, rate: rate, latency: latency)
         phase = .opening(before, limit: limit, since: now)
         target = wanted
         reason = .grown

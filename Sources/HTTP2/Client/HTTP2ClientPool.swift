@@ -385,7 +385,9 @@ extension HTTP2ClientPool {
 
     private func count(_ completion: HTTP2Completion) {
         switch completion.result {
-        case .response: sizing.seen.answered += 1
+        case .response:
+            sizing.seen.answered += 1
+            sizing.seen.latencySum += Int64(completion.latencyMicroseconds)
         case .unprocessed(let failure) where failure.cause == .reset(.refusedStream): sizing.seen.refused += 1
         case .unprocessed, .ambiguous: break
         }

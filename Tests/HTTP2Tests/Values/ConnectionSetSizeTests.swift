@@ -32,6 +32,7 @@ struct ConnectionSetSizeTests {
         var rate = 0.0
         var mostTarget = 1
         private var answered = 0.0
+        private var latencySum = 0.0
         private var refused = 0.0
 
         init(_ gateway: Gateway, maximum: Int = 64, minimum: Int = 1) {
@@ -51,7 +52,11 @@ struct ConnectionSetSizeTests {
             let wanted = gateway.demand * gateway.latencyMilliseconds / 1_000
             let taken = min(room, wanted, Double(gateway.mostStreams))
             rate = min(taken / (gateway.latencyMilliseconds / 1_000), gateway.capacity)
+            // What waits for a gateway that is at its limit waits inside of it.
+            let latency =
+                rate > 0 ? max(gateway.latencyMilliseconds, taken / rate * 1_000) : gateway.latencyMilliseconds
             answered += rate * seconds
+            latencySum += rate * seconds * latency * 1_000
             if min(room, wanted) > Double(gateway.mostStreams) {
                 refused +=
                     (min(room, wanted) - Double(gateway.mostStreams)) / (gateway.latencyMilliseconds / 1_000) * seconds
@@ -60,6 +65,7 @@ struct ConnectionSetSizeTests {
             sample.inFlight = Int(min(room, wanted))
             sample.isWaiting = wanted > room
             sample.answered = Int64(answered)
+            sample.latencySum = Int64(latencySum)
             sample.refused = Int64(refused)
             sample.opening = opening.count
             _ = size.see(sample, at: now)
@@ -143,10 +149,11 @@ struct ConnectionSetSizeTests {
         var size = ConnectionSetSize(maximum: 32)
         var sample = ConnectionSetSize.Sample()
         // How many answers come in each of the next milliseconds: half of them after 80, one in a hundred after more than 800.
-        var answers = [Int](repeating: 0, count: 60_000)
+        var answers = [(count: Int, latencies: Int)](repeating: (0, 0), count: 60_000)
         for millisecond in 0..<4_000 {
-            sample.answered += Int64(answers[millisecond])
-            sample.inFlight -= answers[millisecond]
+            sample.answered += Int64(answers[millisecond].count)
+            sample.latencySum += Int64(answers[millisecond].latencies * 1_000)
+            sample.inFlight -= answers[millisecond].count
             // APNs lets one request through until it has answered.
             sample.ready = sample.answered == 0 ? 1 : size.target
             sample.streamLimit = sample.answered == 0 ? 1 : sample.ready * 1_000
@@ -154,7 +161,9 @@ struct ConnectionSetSizeTests {
             for _ in 0..<leaving {
                 // The sum of twelve even numbers is close to a normal one.
                 let deviation = (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
-                answers[millisecond + 1 + Int(80 * exp(0.99 * deviation))] += 1
+                let latency = 1 + Int(80 * exp(0.99 * deviation))
+                answers[millisecond + latency].count += 1
+                answers[millisecond + latency].latencies += latency
             }
             sample.inFlight += leaving
             sample.isWaiting = sample.inFlight >= sample.streamLimit
@@ -249,6 +258,7 @@ struct ConnectionSetSizeTests {
             sample.inFlight = number(5_000)
             sample.isWaiting = number(2) == 0
             sample.answered = Int64(number(1_000_000))
+            sample.latencySum = Int64(number(1_000_000_000))
             sample.refused = Int64(number(1_000))
             now = now + .milliseconds(Int64(number(5_000)))
             if number(50) == 0 { _ = size.backOff(at: now) }
