@@ -83,6 +83,7 @@ import Testing
             if !marked.isEmpty { events.insert(.marked(marked, held: [1]), at: 0) }
             let actions = dispatch.handle(events, now: now)
             left += actions.compactMap { if case .submit(let batch) = $0 { batch.count } else { nil } }
+            if let mark = marked.first { #expect(left.reduce(0, +) == mark.through, "no mark is for more than leaves") }
             marked = marks(actions)
         }
         #expect(left.reduce(0, +) == 4, "\(left)")

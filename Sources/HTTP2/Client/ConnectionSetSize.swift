@@ -5,7 +5,7 @@ import NIOCore
 /// Requests that wait for a stream while every stream is in use ask for more connections. How many more is a matter of rate and
 /// latency: a connection carries its stream limit divided by the latency, so a set that is to carry a rate needs rate × latency / limit
 /// of them. What the server and this process can do is not known before it is tried: the set grows by steps, and a step that brings no
-/// rate is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back slowly. What is not
+/// rate with its streams full is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back slowly. What is not
 /// used for a while is closed.
 public struct ConnectionSetSize: Sendable {
     /// What a client sees of its connections at one moment.
@@ -50,8 +50,10 @@ public struct ConnectionSetSize: Sendable {
     /// So many requests a second a child puts on new connections, until their streams are full.
     static let fillRate = 100_000.0
     /// A step multiplies the set by so much at most, and is checked before the next. Each costs two latencies and more: 32 connections to APNs are
-    /// there after one, 200 to FCM after two, and a gateway that gives no more has seen 31 for less than one.
+    /// there after one, 200 to FCM after two. A gateway that gives no more has seen 31 until their streams were full.
     static let step = 32
+    /// The same in quarters of the set.
+    private static let mostQuarters = 4 * (step - 1)
     /// Room above what the rate asks for, as latencies vary.
     static let slack = 1.25
     /// A step has to bring so much more rate to be kept: less is noise.
@@ -81,13 +83,30 @@ public struct ConnectionSetSize: Sendable {
         var first: Sample
         var samples = 0
         var starved = 0
-        /// The sum of the requests on the wire in each sample.
-        var inFlight = 0
+        /// When the last sample was taken, and what was on the wire then.
+        var last: (at: NIODeadline, inFlight: Int)
+        /// Milliseconds that requests were on the wire, all together.
+        var waited = 0.0
 
-        /// The mean latency of the answers in milliseconds.
+        init(start: NIODeadline, first: Sample) {
+            self.start = start
+            self.first = first
+            last = (start, first.inFlight)
+        }
+
+        mutating func add(_ sample: Sample, at now: NIODeadline) {
+            samples += 1
+            if sample.isWaiting, sample.inFlight >= sample.streamLimit, sample.streamLimit > 0 { starved += 1 }
+            waited += Double(last.inFlight) * Double((now - last.at).nanoseconds) / 1e6
+            last = (now, sample.inFlight)
+        }
+
+        /// Whether requests waited for streams while all were in use.
+        var isStarved: Bool { starved * 2 > samples }
+
+        /// The mean latency of the answers in milliseconds: what shows that a gateway has grown slow.
         ///
-        /// That of the quick ones while the slow ones are still out: at a gateway with a long tail it doubles in the first seconds. It is never
-        /// more than the gateway's own, and shows a gateway that grows slow.
+        /// That of the quick ones while the slow ones are still out: at a gateway with a long tail it doubles in the first seconds.
         func least(_ sample: Sample) -> Double {
             Double(sample.latencySum - first.latencySum) / Double(max(1, sample.answered - first.answered)) / 1_000
         }
@@ -95,11 +114,7 @@ public struct ConnectionSetSize: Sendable {
         /// The mean latency in milliseconds by Little's law: what was on the wire, divided by the rate of the answers.
         ///
         /// More than the gateway's own while ever more goes out: what a step is compared with.
-        func most(_ sample: Sample, at now: NIODeadline) -> Double {
-            let onTheWire = Double(inFlight) / Double(max(1, samples))
-            return onTheWire * Double((now - start).nanoseconds) / 1e6
-                / Double(max(1, sample.answered - first.answered))
-        }
+        func most(_ sample: Sample) -> Double { waited / Double(max(1, sample.answered - first.answered)) }
     }
 
     private enum Phase: Sendable {
@@ -138,6 +153,8 @@ public struct ConnectionSetSize: Sendable {
     private var ceiling: Int
     private var holdUntil: NIODeadline?
     private var hold = Self.firstHold
+    /// How many quarters of the set a step adds: after one that was taken back a single one, twice as many after each that was kept.
+    private var quarters = Self.mostQuarters
     private var ceilingRises: NIODeadline?
     /// The most connections that were in use at once since `usedSince`.
     private var mostUsed = 0.0
@@ -157,13 +174,13 @@ public struct ConnectionSetSize: Sendable {
         raiseCeiling(now)
         watchUse(sample, now)
         advance(sample, now)
+        // A pause says nothing: the rate of what comes after it would be too low.
+        if sample.inFlight == 0, !sample.isWaiting { period = nil }
         guard var current = period, sample.answered >= current.first.answered else {
             period = Period(start: now, first: sample)
             return target != before
         }
-        current.samples += 1
-        current.inFlight += sample.inFlight
-        if sample.isWaiting, sample.inFlight >= sample.streamLimit, sample.streamLimit > 0 { current.starved += 1 }
+        current.add(sample, at: now)
         period = current
         if isOver(current, sample, now) {
             judge(current, sample, now)
@@ -213,7 +230,7 @@ public struct ConnectionSetSize: Sendable {
         guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
         // Requests of a step that wait inside of the gateway are not waited for.
         if case .trying(let before) = phase, period.least(sample) > before.latency * Self.mostSlower { return true }
-        return Double(length.nanoseconds) / 1e6 >= period.most(sample, at: now)
+        return Double(length.nanoseconds) / 1e6 >= period.most(sample)
     }
 
     private mutating func judge(_ period: Period, _ sample: Sample, _ now: NIODeadline) {
@@ -225,34 +242,41 @@ public struct ConnectionSetSize: Sendable {
             _ = backOff(at: now)
             return
         }
-        let isStarved = period.starved * 2 > period.samples
         switch phase {
         case .opening, .filling: break
         case .trying(let before):
+            // While there are free streams nobody knows what more of them bring, unless it is seen that they bring nothing.
+            let isOver = Double((now - period.start).nanoseconds) / 1e6 >= period.most(sample)
+            guard period.isStarved || isOver && isSlower(before) && gain(before) < Self.leastGain else { break }
             phase = .steady
-            // As long as there are free streams nobody knows what more of them bring.
-            if isStarved { keepWhatGains(before, now) }
-            if holdUntil == nil, isStarved { grow(sample, latency: period.most(sample, at: now), now) }
+            keepWhatGains(before, now)
+            if holdUntil == nil, period.isStarved { grow(sample, latency: period.most(sample), now) }
         case .steady:
-            if isStarved { grow(sample, latency: period.most(sample, at: now), now) }
+            if period.isStarved { grow(sample, latency: period.most(sample), now) }
         }
     }
+
+    private func gain(_ before: Before) -> Double { rate / max(before.rate, 1) }
+
+    private func isSlower(_ before: Before) -> Bool { latencyMilliseconds > before.latency * Self.mostSlower }
 
     /// Keeps of a step what brought rate.
     ///
     /// Where answers take as long as before, nothing waits for the gateway: that the rate has not grown as the set has is this process's own
     /// doing, or the moment's, and what is not needed is closed as ``Reason/unused``.
     private mutating func keepWhatGains(_ before: Before, _ now: NIODeadline) {
-        let gain = rate / max(before.rate, 1)
-        let isSlower = latencyMilliseconds > before.latency * Self.mostSlower
+        let gain = gain(before)
         let gained = Int((Double(before.connections) * gain * Self.slack).rounded(.up))
-        let wanted = gain < Self.leastGain ? before.connections : isSlower ? gained : target
+        let wanted = gain < Self.leastGain ? before.connections : isSlower(before) ? gained : target
         guard wanted < target else {
-            hold = Self.firstHold
+            quarters = min(quarters * 2, Self.mostQuarters)
+            // A small step that was kept may be chance; one that doubled the set is none.
+            if quarters > 4 { hold = Self.firstHold }
             return
         }
         target = max(minimum, wanted)
         reason = .noGain
+        quarters = 1
         guard gain < Self.leastGain else {
             holdUntil = now + Self.partHold
             return
@@ -263,13 +287,10 @@ public struct ConnectionSetSize: Sendable {
 
     private mutating func grow(_ sample: Sample, latency: Double, _ now: NIODeadline) {
         if let until = holdUntil, now < until { return }
-        let wasHeld = holdUntil != nil
         holdUntil = nil
         let limit = max(1, sample.streamLimit / max(1, sample.ready))
         let asked = Int((Self.mostRate * latency / 1_000 / Double(limit)).rounded(.up))
-        // After a step that brought nothing a small one is enough to see whether that has changed.
-        let next = wasHeld ? target + max(1, target / 4) : target * Self.step
-        let wanted = min(next, asked, ceiling)
+        let wanted = min(target + max(1, target * quarters / 4), asked, ceiling)
         guard wanted > target else { return }
         let before = Before(connections: target, rate: rate, latency: latency)
         phase = .opening(before, limit: limit, since: now)
@@ -294,9 +315,13 @@ public struct ConnectionSetSize: Sendable {
         }
         guard now - since >= Self.unusedAfter else { return }
         let needed = max(minimum, Int((mostUsed * Self.slack).rounded(.up)))
-        if needed < target, case .steady = phase {
+        switch phase {
+        case .steady, .trying:
+            guard needed < target else { break }
             target = needed
             reason = .unused
+            phase = .steady
+        case .opening, .filling: break
         }
         mostUsed = used
         usedSince = now

@@ -307,7 +307,8 @@ extension HTTP2ClientPool {
         for connection in readers { connection.isInRound = false }
         let completions = readers.count == 1 ? readers[0].takeCompletions() : readers.flatMap { $0.takeCompletions() }
         if !completions.isEmpty { completed(completions) }
-        if hasNewRequests { pump() } else { fill(readers.filter { $0.room > 0 }) }
+        // What was submitted meanwhile is for all connections, and not for these.
+        if hasNewRequests || round.pumps { pump() } else { fill(readers.filter { $0.room > 0 }) }
         for connection in readers {
             connection.send()
             connection.closeIfDone()

@@ -12,7 +12,7 @@ struct SliceRenderer {
         var refused: [PreparedPart.Decided] = []
     }
 
-    /// The most messages that one request batch carries. It holds their memory until the last of them has its answer: at a gateway that
+    /// The most messages that one request batch carries, but for legacy FCM, where messages of a batch share requests. It holds their memory until the last of them has its answer: at a gateway that
     /// answers half of all within 80 ms and one in a hundred after more than 800, that is 1.0 s of 200 messages, and 1.7 s of 1,000.
     static let batchSize = 200
 
@@ -32,14 +32,15 @@ struct SliceRenderer {
     /// Renders some messages, in batches of those with the same headers, which may differ by locale.
     mutating func render(_ candidates: ArraySlice<Int32>, newBatchID: () -> Int64) -> Rendered {
         var rendered = Rendered()
+        let size = delivery.format == .fcmLegacy ? candidates.count : Self.batchSize
         for group in 0..<delivery.groupCount {
             var rest = candidates
             if delivery.groupCount > 1 {
                 rest = candidates.filter { delivery.groups[delivery.template(row: Int($0), loaded)] == group }[...]
             }
             while !rest.isEmpty {
-                render(rest.prefix(Self.batchSize), group: group, newBatchID: newBatchID, into: &rendered)
-                rest = rest.dropFirst(Self.batchSize)
+                render(rest.prefix(size), group: group, newBatchID: newBatchID, into: &rendered)
+                rest = rest.dropFirst(size)
             }
         }
         return rendered

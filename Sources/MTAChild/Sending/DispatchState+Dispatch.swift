@@ -86,7 +86,8 @@ extension DispatchState {
             if isPaced { pace.use(rows, of: part.claimed.deliveryID, at: moment) }
             window.unresolved += rows
             parts[claim]?.slicesMarked = slices.count
-            let through = slices.reduce(0) { max($0, $1.markThrough) }
+            // Of a part that goes at a pace no more than leaves: what lies below a mark counts as sent where a host is lost.
+            let through = slices.reduce(0) { max($0, min($1.markThrough, ($1.rows.max() ?? -1) + 1)) }
             marks.append(PartMark(part: claim.part, token: claim.token, through: through))
             useProbe()
             if isProbing { break }
@@ -151,7 +152,8 @@ extension DispatchState {
             if !held.contains(claim.part) { fence(claim, &actions) }
             // What must not leave now waits and is marked again; a mark may say too much without harm.
             guard permission.maySend, var part = parts[claim], !part.isFenced, halt(of: part) == nil else { continue }
-            part.slices.removeFirst(slices.count)
+            // A list of its own: the part would else hold the memory of its batches to its end.
+            part.slices = Array(part.slices.dropFirst(slices.count))[...]
             parts[claim] = part
             if part.slices.isEmpty { waiting.removeAll { $0 == claim } }
             for slice in slices {

@@ -48,7 +48,7 @@ struct DispatchWindow: Sendable {
         mostBytes = most > Self.usual ? Self.longBytes : Self.usualBytes
     }
 
-    /// Whether so many messages more have room, with so many bytes in the gateway then. One slice always has.
+    /// Whether so many messages more have room, with so many bytes in the gateway then. What one mark is for always has.
     func admits(_ rows: Int, bytes: Int, isUrgent: Bool = false) -> Bool {
         unresolved == 0 || unresolved + rows <= (isUrgent ? most : most - most / Self.keptShare) && bytes <= mostBytes
     }
@@ -57,7 +57,7 @@ struct DispatchWindow: Sendable {
     /// others: what is on the wire, and two batches of outcomes that are stored, are at most ``usual``.
     private static let mostReported = 2_000
 
-    /// Whether so many messages of deliveries with the policy `report` have room beside others of them. One slice always has.
+    /// Whether so many messages of deliveries with the policy `report` have room beside others of them. What one mark is for always has.
     func admitsReported(_ rows: Int, beside others: Int) -> Bool { others == 0 || others + rows <= Self.mostReported }
 
     /// Keeps room for messages whose marks are asked for.

@@ -191,7 +191,7 @@ public struct OpeningRamp: Sendable, Hashable {
     /// Whether everything may leave.
     public func isOver(at moment: Duration) -> Bool { moment - start >= Self.length }
 
-    /// Whether messages may leave now; a batch that begins to leave leaves as a whole, and the next ones wait for it.
+    /// Whether messages may leave now; what one mark is for leaves as a whole, and the next wait for it.
     public func admits(at moment: Duration) -> Bool {
         isOver(at: moment) || Double(sent) <= Self.total(after: moment - start) / Double(sharers)
     }

@@ -20,6 +20,10 @@ struct ConnectionSetSizeTests {
         var mostConnections = Int.max
         /// Requests that are wanted a second.
         var demand = Double.infinity
+        /// Requests a second that this process puts on streams that become free.
+        var filling = Double.infinity
+        /// Requests that this process has on the wire at most.
+        var window = Double.infinity
     }
 
     /// A client with such a gateway.
@@ -31,6 +35,7 @@ struct ConnectionSetSizeTests {
         var sample = ConnectionSetSize.Sample()
         var rate = 0.0
         var mostTarget = 1
+        private var onTheWire = 0.0
         private var answered = 0.0
         private var latencySum = 0.0
         private var refused = 0.0
@@ -50,7 +55,8 @@ struct ConnectionSetSizeTests {
             connect()
             let room = Double(sample.ready * gateway.limit)
             let wanted = gateway.demand * gateway.latencyMilliseconds / 1_000
-            let taken = min(room, wanted, Double(gateway.mostStreams))
+            onTheWire = min(room, wanted, gateway.window, onTheWire + gateway.filling * seconds)
+            let taken = min(onTheWire, Double(gateway.mostStreams))
             rate = min(taken / (gateway.latencyMilliseconds / 1_000), gateway.capacity)
             // What waits for a gateway that is at its limit waits inside of it.
             let latency =
@@ -62,7 +68,7 @@ struct ConnectionSetSizeTests {
                     (min(room, wanted) - Double(gateway.mostStreams)) / (gateway.latencyMilliseconds / 1_000) * seconds
             }
             sample.streamLimit = Int(room)
-            sample.inFlight = Int(min(room, wanted))
+            sample.inFlight = Int(onTheWire)
             sample.isWaiting = wanted > room
             sample.answered = Int64(answered)
             sample.latencySum = Int64(latencySum)
@@ -121,6 +127,38 @@ struct ConnectionSetSizeTests {
             if world.size.target > 2 { more += 1 }
         }
         #expect(more <= 15, "\(more) of 300 seconds with more than two")
+    }
+
+    @Test("So they do where this process takes its time to fill them", arguments: [20_000.0, 40_000, 100_000])
+    func noGainFilledSlowly(_ filling: Double) {
+        var world = World(Gateway(capacity: 3_000, filling: filling), maximum: 32)
+        world.run(30)
+        var more = 0
+        for _ in 0..<300 {
+            world.run(1)
+            if world.size.target > 2 { more += 1 }
+        }
+        #expect(more <= 15, "\(more) of 300 seconds with more than two")
+    }
+
+    @Test("Where something else bounds what is on the wire the set is as large as that, after a minute or two")
+    func boundByAWindow() {
+        var world = World(Gateway(window: 5_000), maximum: 32)
+        world.run(130)
+        #expect((5...7).contains(world.size.target), "\(world.size)")
+        #expect(world.rate >= 0.95 * 25_000)
+    }
+
+    @Test("After a pause the set is as large as without one")
+    func pause() {
+        var world = World(Gateway(latencyMilliseconds: 50, capacity: 60_000))
+        for _ in 0..<5 {
+            world.gateway.demand = 0
+            world.run(20)
+            world.gateway.demand = .infinity
+            world.run(2)
+        }
+        #expect(world.mostTarget <= 12 && world.rate >= 0.95 * 60_000, "\(world.size)")
     }
 
     @Test("A step in whose first moments this process was slow is kept: the gateway is not")
