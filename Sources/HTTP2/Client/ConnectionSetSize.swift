@@ -71,6 +71,8 @@ public struct ConnectionSetSize: Sendable {
     static let unusedAfter = TimeAmount.seconds(60)
     /// Connections that do not get the streams of the others in this time will not.
     static let mostOpening = TimeAmount.seconds(2)
+    /// A trial whose streams are not full by then is over, with nothing taken back.
+    static let mostTrial = TimeAmount.seconds(10)
     /// The shortest period that says anything about a rate.
     static let leastPeriod = TimeAmount.milliseconds(100)
     /// Answers without which a period says nothing.
@@ -124,13 +126,14 @@ public struct ConnectionSetSize: Sendable {
         case opening(Before, limit: Int, since: NIODeadline)
         /// They are there, but their first requests cannot have been answered.
         case filling(Before, until: NIODeadline)
-        /// What they bring is measured.
-        case trying(Before)
+        /// What they bring is measured, from this moment on.
+        case trying(Before, since: NIODeadline)
     }
 
     /// What there was before a step.
     private struct Before: Sendable {
         var connections: Int
+        var streams: Int
         var rate: Double
         /// The most that it was, in milliseconds.
         var latency: Double
@@ -149,6 +152,8 @@ public struct ConnectionSetSize: Sendable {
     public private(set) var latencyMilliseconds = 0.0
     private var phase = Phase.steady
     private var period: Period?
+    /// Since when nothing was on the wire, and nothing waited.
+    private var idleSince: NIODeadline?
     /// The most that the server is asked for; it rises again after a back-off.
     private var ceiling: Int
     private var holdUntil: NIODeadline?
@@ -174,9 +179,8 @@ public struct ConnectionSetSize: Sendable {
         raiseCeiling(now)
         watchUse(sample, now)
         advance(sample, now)
-        // A pause says nothing: the rate of what comes after it would be too low.
-        if sample.inFlight == 0, !sample.isWaiting { period = nil }
-        guard var current = period, sample.answered >= current.first.answered else {
+        guard !isPause(sample, now) else { return target != before }
+        guard var current = period, sample.answered >= current.first.answered, !hasOtherStreams(current, sample) else {
             period = Period(start: now, first: sample)
             return target != before
         }
@@ -187,6 +191,23 @@ public struct ConnectionSetSize: Sendable {
             period = Period(start: now, first: sample)
         }
         return target != before
+    }
+
+    /// A pause says nothing: the rate of what comes after it would be too low. A moment without requests is none.
+    private mutating func isPause(_ sample: Sample, _ now: NIODeadline) -> Bool {
+        let isLong = idleSince.map { now - $0 >= Self.leastPeriod } ?? false
+        if isLong { period = nil }
+        guard sample.inFlight == 0, !sample.isWaiting else {
+            idleSince = nil
+            return false
+        }
+        idleSince = idleSince ?? now
+        return isLong
+    }
+
+    /// APNs allows one stream until it knows the sender: what came before that is no measure of what comes then.
+    private func hasOtherStreams(_ period: Period, _ sample: Sample) -> Bool {
+        sample.streamLimit > 2 * period.first.streamLimit || period.first.streamLimit > 2 * sample.streamLimit
     }
 
     /// The server wants fewer connections or requests: GOAWAY with ENHANCE_YOUR_CALM, or a 429 for all that this sender does.
@@ -217,7 +238,7 @@ public struct ConnectionSetSize: Sendable {
             phase = .filling(before, until: now + .microseconds(Int64(fill + answer)))
             period = nil
         case .filling(let before, let until) where now >= until:
-            phase = .trying(before)
+            phase = .trying(before, since: now)
             period = nil
         default: break
         }
@@ -229,7 +250,11 @@ public struct ConnectionSetSize: Sendable {
         let answered = sample.answered - period.first.answered
         guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
         // Requests of a step that wait inside of the gateway are not waited for.
-        if case .trying(let before) = phase, period.least(sample) > before.latency * Self.mostSlower { return true }
+        if case .trying(let before, _) = phase, period.isStarved,
+            period.least(sample) > before.latency * Self.mostSlower
+        {
+            return true
+        }
         return Double(length.nanoseconds) / 1e6 >= period.most(sample)
     }
 
@@ -244,10 +269,15 @@ public struct ConnectionSetSize: Sendable {
         }
         switch phase {
         case .opening, .filling: break
-        case .trying(let before):
+        case .trying(let before, let since):
             // While there are free streams nobody knows what more of them bring, unless it is seen that they bring nothing.
-            let isOver = Double((now - period.start).nanoseconds) / 1e6 >= period.most(sample)
-            guard period.isStarved || isOver && isSlower(before) && gain(before) < Self.leastGain else { break }
+            let length = Double((now - period.start).nanoseconds) / 1e6
+            let bringsNothing = isSlower(before) && gain(before) < Self.leastGain
+            guard period.isStarved || bringsNothing && period.waited > length * Double(before.streams) else {
+                // What there was before is no measure any more.
+                if now - since >= Self.mostTrial { phase = .steady }
+                break
+            }
             phase = .steady
             keepWhatGains(before, now)
             if holdUntil == nil, period.isStarved { grow(sample, latency: period.most(sample), now) }
@@ -292,7 +322,7 @@ public struct ConnectionSetSize: Sendable {
         let asked = Int((Self.mostRate * latency / 1_000 / Double(limit)).rounded(.up))
         let wanted = min(target + max(1, target * quarters / 4), asked, ceiling)
         guard wanted > target else { return }
-        let before = Before(connections: target, rate: rate, latency: latency)
+        let before = Before(connections: target, streams: sample.streamLimit, rate: rate, latency: latency)
         phase = .opening(before, limit: limit, since: now)
         target = wanted
         reason = .grown
@@ -321,6 +351,14 @@ public struct ConnectionSetSize: Sendable {
             target = needed
             reason = .unused
             phase = .steady
+        case .opening(let before, _, let since) where now - since >= Self.unusedAfter:
+            // Not all of them come about.
+            target = max(minimum, before.connections, min(target, sample.ready))
+            reason = .noGain
+            quarters = 1
+            phase = .steady
+            holdUntil = now + hold
+            hold = min(hold * 2, Self.mostHold)
         case .opening, .filling: break
         }
         mostUsed = used

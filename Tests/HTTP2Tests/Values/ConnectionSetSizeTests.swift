@@ -50,6 +50,14 @@ struct ConnectionSetSizeTests {
             for _ in 0..<Int(seconds * 40) { step(0.025) }
         }
 
+        /// A pause, in which a client looks once a second.
+        mutating func pause(_ seconds: Int) {
+            let demand = gateway.demand
+            gateway.demand = 0
+            for _ in 0..<seconds { step(1) }
+            gateway.demand = demand
+        }
+
         private mutating func step(_ seconds: Double) {
             now = now + .nanoseconds(Int64(seconds * 1e9))
             connect()
@@ -153,12 +161,48 @@ struct ConnectionSetSizeTests {
     func pause() {
         var world = World(Gateway(latencyMilliseconds: 50, capacity: 60_000))
         for _ in 0..<5 {
-            world.gateway.demand = 0
-            world.run(20)
-            world.gateway.demand = .infinity
+            world.pause(20)
             world.run(2)
         }
         #expect(world.mostTarget <= 12 && world.rate >= 0.95 * 60_000, "\(world.size)")
+    }
+
+    @Test("What comes after a pause is no gain of more connections")
+    func noGainAfterAPause() {
+        var world = World(Gateway(capacity: 3_000), maximum: 32)
+        world.pause(3)
+        world.run(10)
+        #expect(world.size.target <= 2, "\(world.size)")
+    }
+
+    @Test("The last answers of a delivery take nothing back")
+    func lastAnswers() {
+        var world = World(Gateway(latencyMilliseconds: 130, demand: 85_000), maximum: 32)
+        world.run(4)
+        let target = world.size.target
+        #expect(target >= 12)
+        world.gateway.latencyMilliseconds = 1_000
+        world.gateway.demand = 80
+        world.run(5)
+        #expect(world.size.target == target, "\(world.size)")
+    }
+
+    @Test("A gateway that grows slow later takes nothing back either: its streams are needed")
+    func slowLater() {
+        var world = World(Gateway(latencyMilliseconds: 130, capacity: 85_000, demand: 85_000), maximum: 32)
+        world.run(40)
+        let target = world.size.target
+        world.gateway.latencyMilliseconds = 500
+        world.run(5)
+        #expect(world.size.target >= target, "\(world.size)")
+    }
+
+    @Test("Connections that never come about are given up after a minute or two, but for a few to see")
+    func someNeverCome() {
+        var world = World(Gateway(mostConnections: 10))
+        world.run(150)
+        #expect(world.size.target <= 13, "\(world.size)")
+        #expect(world.rate >= 0.95 * 50_000)
     }
 
     @Test("A step in whose first moments this process was slow is kept: the gateway is not")
