@@ -114,7 +114,8 @@ extension InstructionCounts {
         let delivery = try delivery.get()
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded(messages, fields: 2))
         let rendered = renderer.render(Array(0..<Int32(messages.count))[...], newBatchID: { 1 })
-        precondition(rendered.batches.first?.batch.count == messages.count, "not everything was rendered")
+        let count = rendered.batches.reduce(0) { $0 + $1.batch.count }
+        precondition(count == messages.count, "not everything was rendered")
     }
 
     static func headers(_ messages: Range<Int>) throws {
