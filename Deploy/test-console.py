@@ -856,8 +856,11 @@ def test_services(site, browser):
     browser.open(f"/services/applications/{own['id']}/test")
     choose(browser, "seed", "bob-phone")
     browser.find("main form button.main").click()
-    browser.has("The test push is on its way")
+    until("the test push has its page", lambda: "/deliveries/" in browser.driver.current_url)
     delivery = re.search(r"/deliveries/(\d+)", browser.driver.current_url).group(1)
+    # The page is made anew when the push has ended, which may be before anybody has read the words.
+    words = "The test push is on its way"
+    until(f"{words!r} is said", lambda: words in browser.text() or site.state(delivery) == "finished")
     until("the test push is sent", lambda: site.state(delivery) == "finished")
     sent = site.sql(f"SELECT target, sent FROM pushmta.delivery_progress WHERE id = {delivery}").strip()
     check(sent == "1|1", f"of the test push came {sent}")
