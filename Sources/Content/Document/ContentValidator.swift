@@ -75,12 +75,12 @@ struct ContentValidator {
     /// Checks the entries of an object against the keys that it may have.
     mutating func check(_ entries: [JSONEntry], keys: [ContentKey], _ path: String, _ platform: Platform) {
         checkDuplicates(entries, under: path)
-        for entry in entries where entry.value != .null {
-            if let key = keys.first(where: { $0.name == entry.name }) {
-                check(entry.value, of: key, Self.path(path, key.name), platform)
-            } else {
+        for entry in entries {
+            guard let key = keys.first(where: { $0.name == entry.name }) else {
                 addUnknown(entry.name, under: path, known: keys.map(\.name))
+                continue
             }
+            if entry.value != .null { check(entry.value, of: key, Self.path(path, key.name), platform) }
         }
         let section = ContentSection(platform: platform, entries: entries)
         for key in keys where key.isRequired && !section.has(key.name) {
@@ -122,9 +122,9 @@ extension ContentValidator {
         }
         var variants: [ContentVariant] = []
         var seen: Set<[UInt8]> = []
-        for locale in locales where locale.value != .null {
+        for locale in locales {
             let path = Self.path("locales", locale.name)
-            guard isLocale(locale.name, path) else { continue }
+            guard isLocale(locale.name, path), locale.value != .null else { continue }
             if !seen.insert(LocaleMatcher.normalised(locale.name)).inserted {
                 add(path, "it is written more than once", "keep one of them; fr-CA, fr_CA and fr-ca are the same")
             }

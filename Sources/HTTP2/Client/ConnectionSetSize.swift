@@ -5,8 +5,8 @@ import NIOCore
 /// Requests that wait for a stream while every stream is in use ask for more connections. How many more is a matter of rate and
 /// latency: a connection carries its stream limit divided by the latency, so a set that is to carry a rate needs rate × latency / limit
 /// of them. What the server and this process can do is not known before it is tried: the set grows by steps, and a step that brings no
-/// rate with its streams full is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back slowly. What is not
-/// used for a while is closed.
+/// rate with its streams full is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back
+/// slowly. What is not used for a while is closed.
 public struct ConnectionSetSize: Sendable {
     /// What a client sees of its connections at one moment.
     public struct Sample: Sendable {
@@ -109,14 +109,14 @@ public struct ConnectionSetSize: Sendable {
         /// The mean latency of the answers in milliseconds: what shows that a gateway has grown slow.
         ///
         /// That of the quick ones while the slow ones are still out: at a gateway with a long tail it doubles in the first seconds.
-        func least(_ sample: Sample) -> Double {
+        func meanOfAnswers(_ sample: Sample) -> Double {
             Double(sample.latencySum - first.latencySum) / Double(max(1, sample.answered - first.answered)) / 1_000
         }
 
         /// The mean latency in milliseconds by Little's law: what was on the wire, divided by the rate of the answers.
         ///
         /// More than the gateway's own while ever more goes out: what a step is compared with.
-        func most(_ sample: Sample) -> Double { waited / Double(max(1, sample.answered - first.answered)) }
+        func meanByLittlesLaw(_ sample: Sample) -> Double { waited / Double(max(1, sample.answered - first.answered)) }
     }
 
     private enum Phase: Sendable {
@@ -251,18 +251,18 @@ public struct ConnectionSetSize: Sendable {
         guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
         // Requests of a step that wait inside of the gateway are not waited for.
         if case .trying(let before, _) = phase, period.isStarved,
-            period.least(sample) > before.latency * Self.mostSlower
+            period.meanOfAnswers(sample) > before.latency * Self.mostSlower
         {
             return true
         }
-        return Double(length.nanoseconds) / 1e6 >= period.most(sample)
+        return Double(length.nanoseconds) / 1e6 >= period.meanByLittlesLaw(sample)
     }
 
     private mutating func judge(_ period: Period, _ sample: Sample, _ now: NIODeadline) {
         let answered = sample.answered - period.first.answered
         let seconds = Double((now - period.start).nanoseconds) / 1e9
         rate = Double(answered) / seconds
-        latencyMilliseconds = period.least(sample)
+        latencyMilliseconds = period.meanOfAnswers(sample)
         if Double(sample.refused - period.first.refused) > Double(answered) * Self.refusedShare {
             _ = backOff(at: now)
             return
@@ -280,9 +280,9 @@ public struct ConnectionSetSize: Sendable {
             }
             phase = .steady
             keepWhatGains(before, now)
-            if holdUntil == nil, period.isStarved { grow(sample, latency: period.most(sample), now) }
+            if holdUntil == nil, period.isStarved { grow(sample, latency: period.meanByLittlesLaw(sample), now) }
         case .steady:
-            if period.isStarved { grow(sample, latency: period.most(sample), now) }
+            if period.isStarved { grow(sample, latency: period.meanByLittlesLaw(sample), now) }
         }
     }
 
@@ -306,11 +306,14 @@ public struct ConnectionSetSize: Sendable {
         }
         target = max(minimum, wanted)
         reason = .noGain
+        if gain < Self.leastGain { return holdBack(now) }
         quarters = 1
-        guard gain < Self.leastGain else {
-            holdUntil = now + Self.partHold
-            return
-        }
+        holdUntil = now + Self.partHold
+    }
+
+    /// A step has brought nothing: the next is a small one, and waits longer each time.
+    private mutating func holdBack(_ now: NIODeadline) {
+        quarters = 1
         holdUntil = now + hold
         hold = min(hold * 2, Self.mostHold)
     }
@@ -355,10 +358,8 @@ public struct ConnectionSetSize: Sendable {
             // Not all of them come about.
             target = max(minimum, before.connections, min(target, sample.ready))
             reason = .noGain
-            quarters = 1
             phase = .steady
-            holdUntil = now + hold
-            hold = min(hold * 2, Self.mostHold)
+            holdBack(now)
         case .opening, .filling: break
         }
         mostUsed = used

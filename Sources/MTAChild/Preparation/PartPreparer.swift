@@ -232,5 +232,12 @@ struct PreparedPart: Sendable {
     var resent: Int32 = 0
 
     /// Messages that have to be sent.
-    var sendable: Int { slices.reduce(0) { $0 + $1.rows.count } }
+    var sendable: Int { slices.messageCount }
+}
+
+extension Collection<PreparedPart.Slice> {
+    /// The messages of all of them.
+    var messageCount: Int { reduce(0) { $0 + $1.rows.count } }
+    /// About the memory that their batches hold.
+    var byteCount: Int { reduce(0) { $0 + $1.batch.byteCount } }
 }

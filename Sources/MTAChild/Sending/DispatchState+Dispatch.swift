@@ -74,19 +74,19 @@ extension DispatchState {
                 continue
             }
             let slices = isProbing ? [first] : next
-            let rows = slices.reduce(0) { $0 + $1.rows.count }
+            let rows = slices.messageCount
             if part.delivery.ambiguityPolicy == .report {
                 guard window.admitsReported(rows, beside: reported) else { continue }
                 reported += rows
             }
-            bytes += slices.reduce(0) { $0 + $1.batch.byteCount }
+            bytes += slices.byteCount
             guard window.admits(rows, bytes: bytes, isUrgent: first.batch.isUrgent) else { break }
             if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
             gateway.ramp?.count(rows)
             if isPaced { pace.use(rows, of: part.claimed.deliveryID, at: moment) }
             window.unresolved += rows
             parts[claim]?.slicesMarked = slices.count
-            // Of a part that goes at a pace no more than leaves: what lies below a mark counts as sent where a host is lost.
+            // No further than what leaves, as where a rate cuts a part: what lies below a mark counts as sent where a host is lost.
             let through = slices.reduce(0) { max($0, min($1.markThrough, ($1.rows.max() ?? -1) + 1)) }
             marks.append(PartMark(part: claim.part, token: claim.token, through: through))
             useProbe()
@@ -101,7 +101,7 @@ extension DispatchState {
     /// As much of the part's next slices as its limits let leave now, cut off from the rest; nil if that is nothing.
     private mutating func paced(_ part: HeldPart) -> ArraySlice<PreparedPart.Slice>? {
         guard let next = part.nextSlices else { return nil }
-        var room = pace.room(for: next.reduce(0) { $0 + $1.rows.count }, of: part.claimed.deliveryID)
+        var room = pace.room(for: next.messageCount, of: part.claimed.deliveryID)
         var slices: [PreparedPart.Slice] = []
         for slice in next where room > 0 {
             guard slice.rows.count > room else {
@@ -131,9 +131,8 @@ extension DispatchState {
         if pace.keepsBack { return .rate }
         if queued > 0 { return .connections }
         guard let next = waiting.lazy.compactMap({ parts[$0]?.nextSlices }).first else { return .loading }
-        let bytes = bytesInGateway + next.reduce(0) { $0 + $1.batch.byteCount }
-        let rows = next.reduce(0) { $0 + $1.rows.count }
-        let isFull = !window.admits(rows, bytes: bytes, isUrgent: next[next.startIndex].batch.isUrgent)
+        let bytes = bytesInGateway + next.byteCount
+        let isFull = !window.admits(next.messageCount, bytes: bytes, isUrgent: next[next.startIndex].batch.isUrgent)
         return isFull ? .window : .loading
     }
 

@@ -44,7 +44,7 @@ struct DispatchState: Sendable {
         guard pace.isFree else {
             return waitingByDelivery.reduce(0) { $0 + (pace.isEnough($1.value, of: $1.key) ? 0 : $1.value) }
         }
-        return waiting.reduce(0) { $0 + (parts[$1]?.slices.reduce(0) { $0 + $1.rows.count } ?? 0) }
+        return waiting.reduce(0) { $0 + (parts[$1]?.slices.messageCount ?? 0) }
     }
 
     /// Limited deliveries of which enough is loaded: what more of them is claimed takes room from others, and time from other hosts.
@@ -56,7 +56,7 @@ struct DispatchState: Sendable {
     private var waitingByDelivery: [Int64: Int] {
         waiting.reduce(into: [:]) { sums, claim in
             guard let part = parts[claim] else { return }
-            sums[part.claimed.deliveryID, default: 0] += part.slices.reduce(0) { $0 + $1.rows.count }
+            sums[part.claimed.deliveryID, default: 0] += part.slices.messageCount
         }
     }
 

@@ -39,6 +39,9 @@ import Testing
         #expect(keys(#"{"ios": {}}"#) == ["ios"])
         #expect(keys(#"{"android": {}}"#) == ["android"])
         #expect(keys(#"{"ios": {"body": "a", "body": "b", "body": "c"}}"#) == ["ios.body"])
+        // A null is the same as no key, but it makes no key known.
+        #expect(keys(#"{"ios": {"body": "a", "subtitle": null, "bodi": null}}"#) == ["ios.bodi"])
+        #expect(keys(#"{"ios": {"body": "a"}, "locales": {"fr": null, "?": null}}"#) == ["locales.?"])
         #expect(
             keys(#"{"android": {"variables": {"a": 1, "a": 2, "n": null}}}"#) == [
                 "android.variables.a", "android.variables.n",
