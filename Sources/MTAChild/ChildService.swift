@@ -16,6 +16,7 @@ struct ChildService: Sendable {
     let stores: ChildStores
     let clock: DatabaseClock
     let losses: ConnectionLosses
+    let commands: AsyncStream<CommandReader.Input>
 
     private var control: ChildControl { child.control }
     private var arguments: ChildArguments { child.arguments }
@@ -31,7 +32,8 @@ struct ChildService: Sendable {
         preparer: PartPreparer,
         stores: ChildStores,
         clock: DatabaseClock,
-        losses: ConnectionLosses
+        losses: ConnectionLosses,
+        commands: AsyncStream<CommandReader.Input>
     ) {
         self.child = child
         self.sender = sender
@@ -39,6 +41,7 @@ struct ChildService: Sendable {
         self.stores = stores
         self.clock = clock
         self.losses = losses
+        self.commands = commands
         tracer = ChildTracer(output: output)
     }
 
@@ -93,7 +96,7 @@ struct ChildService: Sendable {
             Task { await reporter.heartbeat() },
             Task { await reporter.watchConnections() },
             Task { await child.health(stores.control).run(sender) },
-            Task { await obey(CommandReader.start(), watcher, claimer) },
+            Task { await obey(watcher, claimer) },
             Task { await watch() },
             Task { await RateSharing(sender: sender, store: stores.control, logger: logger).run() },
         ]
@@ -230,11 +233,7 @@ struct ChildService: Sendable {
         return true
     }
 
-    private func obey(
-        _ commands: AsyncStream<CommandReader.Input>,
-        _ watcher: ControlWatcher,
-        _ claimer: Claimer
-    ) async {
+    private func obey(_ watcher: ControlWatcher, _ claimer: Claimer) async {
         for await input in commands {
             switch input {
             case .command(.wake, let detail, _):

@@ -124,6 +124,8 @@ public final class MTAChild: Sendable {
         _ stores: ChildStores,
         _ losses: ConnectionLosses
     ) async -> ChildExitReason {
+        // What the supervisor has said by now, such as that somebody looks at the wire, is known before the first message leaves.
+        let commands = CommandReader.start()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { group.shutdownGracefully { _ in } }
         let setup = ChildSetup(arguments: arguments, settings: settings, store: stores.load)
@@ -171,7 +173,8 @@ public final class MTAChild: Sendable {
                 preparer: preparer,
                 stores: stores,
                 clock: clock,
-                losses: losses
+                losses: losses,
+                commands: commands
             )
             let reason = await service.run(state)
             await withTimeout(Self.timeout) { await gateway.shutdown() }

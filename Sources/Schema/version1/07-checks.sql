@@ -78,8 +78,8 @@ BEGIN
             inner_rule := coalesce(rule #> ARRAY['properties', entry.key], rule -> 'additionalProperties');
             IF inner_rule <> 'false' THEN
                 RETURN QUERY SELECT * FROM schema_problems(root, inner_rule, entry.value, entry.place);
-            -- A null is the same as no key.
-            ELSIF inner_rule = 'false' AND entry.value <> 'null' THEN
+            -- A null is the same as no key, but it makes no key known.
+            ELSIF inner_rule = 'false' THEN
                 known := coalesce(known, (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(rule -> 'properties') k));
                 RETURN NEXT ROW(entry.place, 'this key is unknown', 'known keys are ' || known)::input_problem;
                 unknown := unknown + 1;

@@ -63,7 +63,10 @@ struct InputCheckTests {
             Self.create(#"{"ios": {"title": "x"}}"#, applications: "{shop-ios,shop-android}")
         )
         #expect(both.error?.sqlState == "PM020" && both.error?.message.contains("\"/android\": ") == true)
-        #expect(try await Self.run(fixture, Self.create(#"{"ios": {"title": "x", "foo": null}}"#)).error == nil)
+        // A null is the same as no key, but it makes no key known.
+        #expect(try await Self.run(fixture, Self.create(#"{"ios": {"title": "x", "subtitle": null}}"#)).error == nil)
+        let unknown = try await Self.run(fixture, Self.create(#"{"ios": {"title": "x", "foo": null}}"#)).error
+        #expect(unknown?.sqlState == "PM020" && unknown?.message.contains("\"/ios/foo\": ") == true)
         let template = """
             SELECT pushmta.create_delivery_from_template('Deliver on iOS', 'x', '{shop-ios}', '{"ios": {"titel": "x"}}')
             """
