@@ -16,6 +16,7 @@ struct ChildService: Sendable {
     let stores: ChildStores
     let clock: DatabaseClock
     let losses: ConnectionLosses
+    /// What the supervisor has said since the child's start.
     let commands: AsyncStream<CommandReader.Input>
 
     private var control: ChildControl { child.control }

@@ -124,7 +124,7 @@ public final class MTAChild: Sendable {
         _ stores: ChildStores,
         _ losses: ConnectionLosses
     ) async -> ChildExitReason {
-        // What the supervisor has said by now, such as that somebody looks at the wire, is known before the first message leaves.
+        // Read from here on, as a thread takes its time to start on a busy host: an order such as that of a trace is for the first message, too.
         let commands = CommandReader.start()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { group.shutdownGracefully { _ in } }
