@@ -192,7 +192,7 @@ let targets: [Target] = [
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
     .testTarget(
         name: "HTTP2Tests",
-        dependencies: ["HTTP2", .nioCore, .nioPosix, .nioEmbedded, .nioSSL],
+        dependencies: ["HTTP2", "CNGHTTP2", .nioCore, .nioPosix, .nioEmbedded, .nioSSL],
         exclude: ["Fixtures"],
         swiftSettings: swiftSettings
     ),

@@ -21,9 +21,10 @@
 //   which is found before anything is opened.
 //
 // SEE ALSO
-//   FaultOptions.swift, StartReport.swift, EndSignals.swift, Sources/GatewaySimulator/GatewaySimulator.swift
+//   FaultOptions.swift, StartReport.swift, Sources/GatewaySimulator/GatewaySimulator.swift
 
 import ArgumentParser
+import Dispatch
 import Foundation
 import GatewaySimulator
 import OperatingSystem
@@ -179,5 +180,30 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     /// Writes past any buffer, so that a reader of a file or a pipe sees the line at once.
     private func write(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}
+
+/// SIGTERM and SIGINT as something to wait for.
+struct EndSignals {
+    private let stream: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    /// Catches the signals from now on.
+    init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        self.stream = stream
+        sources = [SIGTERM, SIGINT].map { number in
+            // The default action would end the process before the source sees the signal.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+    }
+
+    /// Returns when one of them has come.
+    func wait() async {
+        for await _ in stream { return }
     }
 }

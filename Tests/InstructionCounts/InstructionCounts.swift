@@ -125,7 +125,7 @@ extension InstructionCounts {
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
                 HTTP2HeaderField(":authority", "api.push.apple.com"),
-                HTTP2HeaderField("authorization", "bearer " + String(repeating: "x", count: 200), indexing: .never),
+                HTTP2HeaderField("authorization", "bearer " + String(repeating: "x", count: 200)),
                 HTTP2HeaderField("apns-topic", "com.example.app"), HTTP2HeaderField("apns-push-type", "alert"),
                 HTTP2HeaderField("apns-priority", "10"),
             ],

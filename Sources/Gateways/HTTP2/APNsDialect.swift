@@ -85,11 +85,10 @@ final class APNsDialect: GatewayDialect {
             HTTP2HeaderField(":authority", authority),
         ]
         if !token.authorization.isEmpty {
-            // A secret stays out of HPACK's table.
-            fields.append(HTTP2HeaderField("authorization", token.authorization, indexing: .never))
+            fields.append(HTTP2HeaderField("authorization", token.authorization))
         }
         for field in attributes.apnsFields(topic: topic, now: Int64(now().timeIntervalSince1970)) {
-            fields.append(HTTP2HeaderField(field.name, field.value, indexing: field.isVolatile ? .never : .incremental))
+            fields.append(HTTP2HeaderField(field.name, field.value, indexing: field.isVolatile ? .name : .value))
         }
         return fields
     }

@@ -57,8 +57,7 @@ final class FCMv1Dialect: GatewayDialect {
                 HTTP2HeaderField(":method", "POST"),
                 HTTP2HeaderField(":scheme", "https"),
                 HTTP2HeaderField(":authority", authority),
-                // A secret stays out of HPACK's table.
-                HTTP2HeaderField("authorization", token.authorization, indexing: .never),
+                HTTP2HeaderField("authorization", token.authorization),
                 HTTP2HeaderField("content-type", "application/json"),
             ],
             perRequestHeaderNames: [],

@@ -14,6 +14,9 @@ import Darwin
 /// nghttp2's callbacks only note what happened, in ``StreamTable``, ``completions`` and ``notices``; the connection handles
 /// that after `receive` or `serialise` has returned, because a callback that changed the connection's state while nghttp2 is
 /// inside it would trip Swift's exclusivity check.
+///
+/// nghttp2 keeps the streams, their windows and the order of frames. The requests' header blocks are ``HeaderEncoder``'s, which puts them
+/// in the place of nghttp2's when the frames leave: in that order the server reads them.
 final class ClientSession {
     /// What a frame told, apart from the ends of requests.
     enum Notice {
@@ -40,11 +43,9 @@ final class ClientSession {
     private var goAwayReceived = false
     /// Body bytes of open streams that nghttp2 has not taken yet.
     private(set) var unsentBodyBytes = 0
-    private var fields: [nghttp2_nv] = []
-    private var preparedBatch: HTTP2RequestBatch?
+    private var encoder = HeaderEncoder()
     /// The name of the field that only one request has, and that gateways give back.
     private var ownName: [UInt8] = []
-    private var pathField = 0
 
     init(initialMaxConcurrentStreams: Int) throws {
         var callbacks: OpaquePointer?
@@ -91,20 +92,11 @@ final class ClientSession {
     /// Opens a stream for a request.
     /// - Returns: false if nghttp2 opens no more streams on this connection.
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
-        if preparedBatch !== batch { prepare(batch) }
-        let entry = batch.entries[Int(index)]
-        fields[pathField].value = (batch.arena + entry.path.offset).assumingMemoryBound(to: UInt8.self)
-        fields[pathField].valuelen = entry.path.length
-        let firstOwn = fields.count - batch.perRequestNames.count
-        for position in 0..<batch.perRequestNames.count {
-            let value = batch.values[Int(entry.firstValue) + position]
-            fields[firstOwn + position].value = (batch.arena + value.offset).assumingMemoryBound(to: UInt8.self)
-            fields[firstOwn + position].valuelen = value.length
-        }
-        let body = batch.arena + entry.body
+        if ownName.isEmpty { ownName = batch.ownName }
+        let body = batch.arena + batch.entries[Int(index)].body
         body.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
         var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: body), read_callback: Self.readBody)
-        let streamID = nghttp2_submit_request(session, nil, fields, fields.count, &provider, nil)
+        let streamID = nghttp2_submit_request(session, nil, Self.method, 1, &provider, nil)
         guard streamID > 0 else { return false }
         unsentBodyBytes += batch.bodyLength(index)
         var slot = StreamSlot(requestIndex: index, batch: batch, submitted: now)
@@ -131,9 +123,22 @@ final class ClientSession {
             let length = nghttp2_session_mem_send(session, &data)
             guard length >= 0 else { throw SessionError(code: Int32(length)) }
             guard length > 0, let data else { return false }
-            buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: length))
+            if data[3] == UInt8(NGHTTP2_HEADERS.rawValue) {
+                try writeHeaders(UnsafeRawBufferPointer(start: data, count: length), to: &buffer)
+            } else {
+                buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: length))
+            }
         }
         return true
+    }
+
+    /// Writes a request's header block where nghttp2 has opened the stream with a block that stands for it.
+    private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
+        let streamID = UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))
+        guard let slot = streams.find(Int32(bitPattern: streamID)), let batch = slot.pointee.value.batch else {
+            throw SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue))
+        }
+        encoder.append(batch, slot.pointee.value.requestIndex, flags: frame[4], streamID: streamID, to: &buffer)
     }
 
     /// The streams whose requests were submitted before a moment and are not resolved.
@@ -183,39 +188,6 @@ final class ClientSession {
         }
     }
 
-    private func prepare(_ batch: HTTP2RequestBatch) {
-        preparedBatch = batch
-        if ownName.isEmpty { ownName = batch.ownName }
-        fields.removeAll(keepingCapacity: true)
-        fields.append(contentsOf: batch.pseudoFields.map { Self.field(batch, $0.name, $0.value, $0.flags) })
-        pathField = fields.count
-        let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        let noIndex = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
-        var path = nghttp2_nv()
-        path.name = Self.pathName
-        path.namelen = 5
-        path.flags = noCopy | noIndex
-        fields.append(path)
-        fields.append(contentsOf: batch.sharedFields.map { Self.field(batch, $0.name, $0.value, $0.flags) })
-        let empty = HTTP2RequestBatch.Slice(offset: 0, length: 0)
-        fields.append(contentsOf: batch.perRequestNames.map { Self.field(batch, $0, empty, noCopy | noIndex) })
-    }
-
-    private static func field(
-        _ batch: HTTP2RequestBatch,
-        _ name: HTTP2RequestBatch.Slice,
-        _ value: HTTP2RequestBatch.Slice,
-        _ flags: UInt8
-    ) -> nghttp2_nv {
-        nghttp2_nv(
-            name: (batch.arena + name.offset).assumingMemoryBound(to: UInt8.self),
-            value: (batch.arena + value.offset).assumingMemoryBound(to: UInt8.self),
-            namelen: name.length,
-            valuelen: value.length,
-            flags: flags
-        )
-    }
-
     /// Copies the next piece of a body, and counts it.
     private static let readBody: nghttp2_data_source_read_callback = { session, id, target, room, flags, source, user in
         let piece = readArenaBody(session, id, target, room, flags, source, user)
@@ -225,11 +197,15 @@ final class ClientSession {
         return piece
     }
 
-    /// `:path` as memory that lives as long as the process. Immutable, hence safe to share.
-    nonisolated(unsafe) private static let pathName: UnsafeMutablePointer<UInt8> = {
-        let name = UnsafeMutablePointer<UInt8>.allocate(capacity: 5)
-        for (position, byte) in ":path".utf8.enumerated() { name[position] = byte }
-        return name
+    /// The one field that nghttp2 is told of: it asks for the method to know whether answers have bodies. Immutable, hence safe to share,
+    /// and it lives as long as the process.
+    nonisolated(unsafe) private static let method: UnsafeMutablePointer<nghttp2_nv> = {
+        let text = UnsafeMutablePointer<UInt8>.allocate(capacity: 11)
+        for (position, byte) in ":methodPOST".utf8.enumerated() { text[position] = byte }
+        let field = UnsafeMutablePointer<nghttp2_nv>.allocate(capacity: 1)
+        let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+        field.initialize(to: nghttp2_nv(name: text, value: text + 7, namelen: 7, valuelen: 4, flags: noCopy))
+        return field
     }()
 
     /// A stream ended: what that means for its request.
@@ -284,9 +260,13 @@ final class ClientSession {
 
     func noteSettings(_ frame: nghttp2_settings) {
         var limit: UInt32?
-        for position in 0..<frame.niv
-        where frame.iv[position].settings_id == Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) {
-            limit = frame.iv[position].value
+        for position in 0..<frame.niv {
+            let entry = frame.iv[position]
+            switch UInt32(entry.settings_id) {
+            case NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue: limit = entry.value
+            case NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue: encoder.limitTable(Int(entry.value))
+            default: break
+            }
         }
         notices.append(.settings(maxConcurrentStreams: limit))
     }

@@ -17,8 +17,8 @@
 //   callbacks only note what happened; it is handled when nghttp2 has returned. Nothing blocks.
 //
 // STATE AND FILES
-//   Memory only. A batch owns the memory that nghttp2 reads paths, values and bodies from, and each open stream holds its
-//   batch. The trust roots are read from a file at the start, and again when dialling has failed.
+//   Memory only. A batch owns the memory that paths, values and bodies are read from, and each open stream holds its batch.
+//   nghttp2 keeps streams, windows and the order of frames; the requests' header blocks are HeaderEncoder's. The trust roots are read from a file at the start, and again when dialling has failed.
 //
 // FAILURES
 //   No connection: the delegate is told and it dials again, with a new DNS answer, after pauses that double from 1 s to 5 s;
@@ -32,7 +32,7 @@
 //
 // SEE ALSO
 //   Client/HTTP2ClientPool.swift, Client/HTTP2ClientConnection.swift, Client/ClientSession.swift,
-//   Client/HTTP2RequestBatch.swift, Client/DialPacing.swift, Server/HTTP2ServerHandler.swift,
+//   Client/HeaderEncoder.swift, Client/HTTP2RequestBatch.swift, Client/DialPacing.swift, Server/HTTP2ServerHandler.swift,
 //   Sources/CNGHTTP2/module.modulemap
 
 import NIOCore

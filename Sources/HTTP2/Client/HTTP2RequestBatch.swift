@@ -1,10 +1,9 @@
-import CNGHTTP2
 import Synchronization
 
 /// Requests that share most of their header fields, back to back in one piece of memory.
 ///
-/// nghttp2 reads paths, values and bodies in place, so the memory lives as long as the batch, and each open stream holds
-/// the batch. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change.
+/// Paths, values and bodies are read in place, so the memory lives as long as the batch, and each open stream holds the
+/// batch. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change.
 public final class HTTP2RequestBatch: @unchecked Sendable {
     // Unchecked: filled by one owner before it is submitted and read-only afterwards, but for each body's progress word,
     // which only the event loop of the client that sends it touches.
@@ -25,9 +24,12 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     struct SharedField {
         var name: Slice
         var value: Slice
-        var flags: UInt8
+        var indexing: HTTP2HeaderField.Indexing
     }
 
+    private static let lastNumber = Atomic<UInt64>(0)
+    /// No other batch of the process has this number; from 1 on.
+    let number = HTTP2RequestBatch.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     /// A number of the caller's, to find what the batch belongs to.
     public let tag: Int64
     /// Whether it goes before what waits for a stream; set it before the batch is submitted.
@@ -49,8 +51,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     /// Makes an empty batch.
     /// - Parameters:
     ///   - sharedHeaders: fields that all requests carry, `:method`, `:scheme` and `:authority` among them, without `:path`.
-    ///   - perRequestHeaderNames: names of the fields whose values come with each request; they are never indexed. The first is the same in
-    ///     all batches of a client.
+    ///   - perRequestHeaderNames: names of the fields whose values come with each request. The first is the same in all batches of a client.
     ///   - capacity: the number of requests to make room for.
     ///   - bodyBytes: the bytes of all bodies together to make room for.
     public init(
@@ -70,7 +71,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
             let shared = SharedField(
                 name: store(field.name.utf8),
                 value: store(field.value.utf8),
-                flags: Self.flags(field.indexing)
+                indexing: field.indexing
             )
             if field.name.utf8.first == UInt8(ascii: ":") {
                 pseudoFields.append(shared)
@@ -121,6 +122,12 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         entries.append(Entry(path: path, firstValue: firstValue, body: storeBody(body)))
     }
 
+    /// Where a path, a name or a value is; it stays there once the batch is submitted.
+    @inline(__always)
+    func memory(_ slice: Slice) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length)
+    }
+
     /// The length of a request's body.
     func bodyLength(_ index: Int32) -> Int {
         Int(arena.load(fromByteOffset: entries[Int(index)].body, as: UInt32.self))
@@ -162,11 +169,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         arena = moved
         capacity = larger
     }
-
-    private static func flags(_ indexing: HTTP2HeaderField.Indexing) -> UInt8 {
-        let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        return indexing == .never ? noCopy | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : noCopy
-    }
 }
 
 /// Reading a request back, for people who look at the wire.
@@ -205,7 +207,7 @@ extension HTTP2RequestBatch {
     func keepsAnswerFields(_ index: Int32) -> Bool { !keptAnswers.isEmpty && keptAnswers[Int(index)] }
 
     private func text(_ slice: Slice) -> String {
-        String(decoding: UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length), as: UTF8.self)
+        String(decoding: memory(slice), as: UTF8.self)
     }
 }
 
@@ -215,24 +217,23 @@ extension HTTP2RequestBatch {
     /// none.
     func ownValue(_ index: Int32) -> UnsafeRawBufferPointer {
         guard !perRequestNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        let value = values[Int(entries[Int(index)].firstValue)]
-        return UnsafeRawBufferPointer(start: arena + value.offset, count: value.length)
+        return memory(values[Int(entries[Int(index)].firstValue)])
     }
 
     /// The name of that field.
     var ownName: [UInt8] {
-        perRequestNames.first.map { Array(UnsafeRawBufferPointer(start: arena + $0.offset, count: $0.length)) } ?? []
+        perRequestNames.first.map { Array(memory($0)) } ?? []
     }
 }
 
 /// One header field of an HTTP/2 request or response.
 public struct HTTP2HeaderField: Sendable, Hashable {
-    /// How HPACK (RFC 7541) may keep the field in its dynamic table.
+    /// What a connection sends once and refers to afterwards (HPACK, RFC 7541).
     public enum Indexing: Sendable, Hashable {
-        /// The field repeats from request to request: send it once, refer to it afterwards.
-        case incremental
-        /// The field differs from request to request or is a secret: it never enters a table.
-        case never
+        /// Name and value, which repeat from request to request.
+        case value
+        /// The name: its values would only push each other out of the table.
+        case name
     }
 
     /// The lower-case name; pseudo-header fields begin with a colon.
@@ -240,7 +241,7 @@ public struct HTTP2HeaderField: Sendable, Hashable {
     public var value: String
     public var indexing: Indexing
 
-    public init(_ name: String, _ value: String, indexing: Indexing = .incremental) {
+    public init(_ name: String, _ value: String, indexing: Indexing = .value) {
         self.name = name
         self.value = value
         self.indexing = indexing

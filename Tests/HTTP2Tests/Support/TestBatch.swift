@@ -13,7 +13,7 @@ enum TestBatch {
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
                 HTTP2HeaderField(":authority", "localhost"), HTTP2HeaderField("apns-topic", "com.example.app"),
-                HTTP2HeaderField("authorization", "bearer not-a-secret", indexing: .never),
+                HTTP2HeaderField("authorization", "bearer not-a-secret"),
             ],
             perRequestHeaderNames: ["apns-id"],
             capacity: count,
