@@ -18,7 +18,8 @@
 //
 // STATE AND FILES
 //   Memory only. A batch owns the memory that paths, values and bodies are read from, and each open stream holds its batch.
-//   nghttp2 keeps streams, windows and the order of frames; the requests' header blocks are HeaderEncoder's. The trust roots are read from a file at the start, and again when dialling has failed.
+//   nghttp2 keeps streams, windows and the order of frames; the requests' header blocks are HeaderEncoder's. The trust roots
+//   are read from a file at the start, and again when dialling has failed.
 //
 // FAILURES
 //   No connection: the delegate is told and it dials again, with a new DNS answer, after pauses that double from 1 s to 5 s;
