@@ -2,7 +2,7 @@ import HTTP2
 import NIOCore
 
 /// One connection to a gateway: judges requests, answers them, and does to them what the fault plan asks for.
-final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate {
+final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, AnsweringConnection {
     let loop: GatewayLoop<Rules>
     var state: Rules.ConnectionState
     private(set) var http: HTTP2ServerConnection?

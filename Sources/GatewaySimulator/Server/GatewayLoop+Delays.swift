@@ -48,7 +48,7 @@ extension GatewayLoop {
         stallEnds = nil
         let answers = held
         held = []
-        send(answers)
+        send([answers])
     }
 
     private func schedule() {
@@ -72,35 +72,55 @@ extension GatewayLoop {
         let time = time
         if let end = stallEnds, end <= time { endStall() }
         let due = queue.take(dueBy: time)
-        if stallEnds != nil { held += due } else { send(due) }
+        if stallEnds != nil { held += due.joined() } else { send(due) }
         schedule()
         if let end = stallEnds, end != .max { schedule(at: end) }
     }
 
-    private func send(_ answers: [DelayedAnswer<Rules>]) {
-        var touched: [ObjectIdentifier: GatewayConnection<Rules>] = [:]
-        for answer in answers {
-            let isOpen = answer.connection.isOpen(streamID: answer.streamID)
-            if answer.isTaken {
-                if isOpen { noteAnswered(answer.judgement) }
-            } else {
-                let code = isOpen ? answer.judgement.code : AnswerCatalog.unanswered
-                note(answer.judgement, answer: code, isAccepted: isOpen, isAnswered: isOpen)
+    private func send(_ moments: [[DelayedAnswer]]) {
+        var touched: [ObjectIdentifier: any AnsweringConnection] = [:]
+        var last: (any AnsweringConnection)?
+        for answers in moments {
+            for answer in answers where send(answer) && answer.connection !== last {
+                last = answer.connection
+                touched[ObjectIdentifier(answer.connection)] = answer.connection
             }
-            guard isOpen else { continue }
-            answer.connection.answer(answer.judgement, id: answer.id[...], streamID: answer.streamID)
-            touched[ObjectIdentifier(answer.connection)] = answer.connection
         }
         commit()
         for connection in touched.values { connection.flush() }
     }
+
+    /// - Returns: whether the connection has something to write.
+    private func send(_ answer: DelayedAnswer) -> Bool {
+        let isOpen = answer.connection.isOpen(streamID: answer.streamID)
+        if answer.isTaken {
+            if isOpen { noteAnswered(answer.judgement) }
+        } else {
+            let code = isOpen ? answer.judgement.code : AnswerCatalog.unanswered
+            note(answer.judgement, answer: code, isAccepted: isOpen, isAnswered: isOpen)
+        }
+        guard isOpen else { return false }
+        answer.connection.answer(answer.judgement, id: answer.id[...], streamID: answer.streamID)
+        return true
+    }
+}
+
+/// A connection of whichever gateway, to which an answer may be due. Without the gateway's type in it the queue of answers is compiled for
+/// what it holds: 0.3 µs an answer less.
+protocol AnsweringConnection: AnyObject {
+    /// The stream can be answered.
+    func isOpen(streamID: Int32) -> Bool
+    /// Answers a request.
+    func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32)
+    /// Writes what was answered.
+    func flush()
 }
 
 /// An answer that waits for its time.
-struct DelayedAnswer<Rules: GatewayRules> {
+struct DelayedAnswer {
     /// When it is due, in nanoseconds of the event loop's clock.
     var due: UInt64
-    var connection: GatewayConnection<Rules>
+    var connection: any AnsweringConnection
     var streamID: Int32
     var judgement: Judgement
     /// The sender's id.
@@ -111,23 +131,24 @@ struct DelayedAnswer<Rules: GatewayRules> {
 
 /// Answers by the moment at which they leave. Those that are due at about the same moment leave together, so that a thousand delayed
 /// answers need no thousand flushes.
-struct AnswerQueue<Rules: GatewayRules> {
+struct AnswerQueue {
     /// Answers that leave together are due within half a millisecond, or within some 2 % of their delay, if that is more…
     private static var shortest: UInt64 { 500_000 }
     private static var share: UInt64 { 50 }
     /// …and at most so many times as long, as a flush is cheap by then. Each is twice the one before, so that answers with different delays
     /// share their moments.
-    private static var steps: [UInt64] { [8, 4, 2] }
+    private static var most: UInt64 { 8 }
 
-    private var moments: [UInt64: [DelayedAnswer<Rules>]] = [:]
+    private var moments: [UInt64: [DelayedAnswer]] = [:]
     /// The keys of `moments` as a binary heap.
     private var heap: [UInt64] = []
 
     /// When the first ones leave.
     var firstDue: UInt64? { heap.first }
 
-    mutating func insert(_ answer: DelayedAnswer<Rules>, delay: UInt64) {
-        let together = Self.shortest * (Self.steps.first { $0 * Self.shortest <= delay / Self.share } ?? 1)
+    mutating func insert(_ answer: DelayedAnswer, delay: UInt64) {
+        var together = Self.shortest
+        while together < Self.most * Self.shortest, 2 * together <= delay / Self.share { together *= 2 }
         let moment = (answer.due + together - 1) / together * together
         if moments[moment]?.append(answer) == nil {
             moments[moment] = [answer]
@@ -135,12 +156,12 @@ struct AnswerQueue<Rules: GatewayRules> {
         }
     }
 
-    /// Takes those that leave by then, in the order of their moments.
-    mutating func take(dueBy time: UInt64) -> [DelayedAnswer<Rules>] {
-        var taken: [DelayedAnswer<Rules>] = []
+    /// Takes those that leave by then, moment by moment.
+    mutating func take(dueBy time: UInt64) -> [[DelayedAnswer]] {
+        var taken: [[DelayedAnswer]] = []
         while let first = heap.first, first <= time {
             pop()
-            if let answers = moments.removeValue(forKey: first) { taken += answers }
+            if let answers = moments.removeValue(forKey: first) { taken.append(answers) }
         }
         return taken
     }

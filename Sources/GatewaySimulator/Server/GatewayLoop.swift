@@ -26,10 +26,10 @@ final class GatewayLoop<Rules: GatewayRules> {
     /// Seconds since 1970 at the read that is being handled.
     private(set) var now: Int64 = 0
 
-    var queue = AnswerQueue<Rules>()
+    var queue = AnswerQueue()
     var wakeUp: (due: UInt64, task: Scheduled<Void>)?
     /// Answers that a stall holds back.
-    var held: [DelayedAnswer<Rules>] = []
+    var held: [DelayedAnswer] = []
     /// When the stall ends; nil when there is none, the greatest number when nobody knows.
     var stallEnds: UInt64?
 

@@ -299,38 +299,40 @@ extension ClientSession {
             valueLength,
             _,
             user in
-            guard let frame, let session = ClientSession.from(user) else { return 0 }
-            session.noteHeader(
-                frame.pointee.hd.stream_id,
-                UnsafeBufferPointer(start: name, count: nameLength),
-                UnsafeBufferPointer(start: value, count: valueLength)
-            )
-            return 0
+            guard let frame else { return 0 }
+            let name = UnsafeBufferPointer(start: name, count: nameLength)
+            let value = UnsafeBufferPointer(start: value, count: valueLength)
+            return ClientSession.with(user) { $0.noteHeader(frame.pointee.hd.stream_id, name, value) }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
-            guard let slot = ClientSession.from(user)?.streams.find(streamID) else { return 0 }
-            let room = max(0, ClientSession.largestBody - slot.pointee.value.body.count)
-            slot.pointee.value.body.append(contentsOf: UnsafeBufferPointer(start: data, count: min(length, room)))
-            return 0
+            ClientSession.with(user) { $0.noteBody(streamID, UnsafeBufferPointer(start: data, count: length)) }
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, errorCode, user in
-            guard let session = ClientSession.from(user), let slot = session.streams.find(streamID) else { return 0 }
-            session.finish(slot, errorCode: errorCode)
-            return 0
+            ClientSession.with(user) { session in
+                if let slot = session.streams.find(streamID) { session.finish(slot, errorCode: errorCode) }
+            }
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-            guard let frame, let session = ClientSession.from(user) else { return 0 }
-            session.note(frame.pointee)
-            return 0
+            guard let frame else { return 0 }
+            return ClientSession.with(user) { $0.note(frame.pointee) }
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
-            guard let frame, let session = ClientSession.from(user) else { return 0 }
-            if frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
-                session.streams.find(frame.pointee.hd.stream_id)?.pointee.value.isWritten = true
-            } else if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
-                session.noteOwnGoAway(frame.pointee.goaway)
-            }
-            return 0
+            guard let frame else { return 0 }
+            return ClientSession.with(user) { $0.noteSent(frame.pointee) }
+        }
+    }
+
+    private func noteBody(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>) {
+        guard let slot = streams.find(streamID) else { return }
+        let room = max(0, Self.largestBody - slot.pointee.value.body.count)
+        slot.pointee.value.body.append(contentsOf: data.prefix(room))
+    }
+
+    private func noteSent(_ frame: nghttp2_frame) {
+        if frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+            streams.find(frame.hd.stream_id)?.pointee.value.isWritten = true
+        } else if frame.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
+            noteOwnGoAway(frame.goaway)
         }
     }
 
@@ -350,9 +352,12 @@ extension ClientSession {
         }
     }
 
+    /// Runs what a callback does, without counting a reference: whoever calls nghttp2 holds the session meanwhile.
+    /// - Returns: 0, for nghttp2.
     @inline(__always)
-    private static func from(_ user: UnsafeMutableRawPointer?) -> ClientSession? {
-        user.map { Unmanaged<ClientSession>.fromOpaque($0).takeUnretainedValue() }
+    private static func with(_ user: UnsafeMutableRawPointer?, _ body: (ClientSession) -> Void) -> Int32 {
+        if let user { Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef(body) }
+        return 0
     }
 }
 

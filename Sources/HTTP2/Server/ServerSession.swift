@@ -159,6 +159,20 @@ final class ServerSession {
         slot.pointee.value.body = []
     }
 
+    /// - Returns: whether the request's fields fit with this one.
+    fileprivate func fieldReceived(
+        _ streamID: Int32,
+        _ name: UnsafeBufferPointer<UInt8>,
+        _ value: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let slot = streams.find(streamID) else { return true }
+        guard slot.pointee.value.headers.bytes.count + name.count + value.count <= largestHeaderBlock else {
+            return false
+        }
+        slot.pointee.value.headers.append(name: name, value: value)
+        return true
+    }
+
     fileprivate func bodyReceived(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>) {
         guard let slot = streams.find(streamID) else { return }
         let room = max(0, settings.largestBody - slot.pointee.value.body.count)
@@ -182,8 +196,7 @@ extension ServerSession {
     private static func install(_ callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
             guard let frame, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
-            ServerSession.from(user)?.begin(frame.pointee.hd.stream_id)
-            return 0
+            return ServerSession.with(user) { $0.begin(frame.pointee.hd.stream_id) }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _,
@@ -194,25 +207,18 @@ extension ServerSession {
             valueLength,
             _,
             user in
-            guard let frame, let slot = ServerSession.from(user)?.streams.find(frame.pointee.hd.stream_id) else {
-                return 0
-            }
-            guard slot.pointee.value.headers.bytes.count + nameLength + valueLength <= largestHeaderBlock else {
-                return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
-            }
-            slot.pointee.value.headers.append(
-                name: UnsafeBufferPointer(start: name, count: nameLength),
-                value: UnsafeBufferPointer(start: value, count: valueLength)
-            )
-            return 0
+            guard let frame else { return 0 }
+            let name = UnsafeBufferPointer(start: name, count: nameLength)
+            let value = UnsafeBufferPointer(start: value, count: valueLength)
+            var takes = true
+            let code = ServerSession.with(user) { takes = $0.fieldReceived(frame.pointee.hd.stream_id, name, value) }
+            return takes ? code : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
-            ServerSession.from(user)?.bodyReceived(streamID, UnsafeBufferPointer(start: data, count: length))
-            return 0
+            ServerSession.with(user) { $0.bodyReceived(streamID, UnsafeBufferPointer(start: data, count: length)) }
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, _, user in
-            ServerSession.from(user)?.finish(streamID)
-            return 0
+            ServerSession.with(user) { $0.finish(streamID) }
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
             guard let frame else { return 0 }
@@ -220,19 +226,20 @@ extension ServerSession {
             guard type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue,
                 frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             else { return 0 }
-            ServerSession.from(user)?.requestComplete(frame.pointee.hd.stream_id)
-            return 0
+            return ServerSession.with(user) { $0.requestComplete(frame.pointee.hd.stream_id) }
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, user in
             guard let frame else { return 0 }
-            ServerSession.from(user)?.invalidFrame(frame.pointee, error)
-            return 0
+            return ServerSession.with(user) { $0.invalidFrame(frame.pointee, error) }
         }
     }
 
+    /// Runs what a callback does, without counting a reference: whoever calls nghttp2 holds the session meanwhile.
+    /// - Returns: 0, for nghttp2.
     @inline(__always)
-    private static func from(_ user: UnsafeMutableRawPointer?) -> ServerSession? {
-        user.map { Unmanaged<ServerSession>.fromOpaque($0).takeUnretainedValue() }
+    private static func with(_ user: UnsafeMutableRawPointer?, _ body: (ServerSession) -> Void) -> Int32 {
+        if let user { Unmanaged<ServerSession>.fromOpaque(user)._withUnsafeGuaranteedRef(body) }
+        return 0
     }
 }
 
